@@ -53,7 +53,7 @@ export interface Nodeface extends Closeable {
   /** Responds to a request; never throws or rejects. Handlers of host operations get `context` as further arguments. */
   fetch(request: Request, ...context: unknown[]): Promise<Response>;
   /**
-   * Tells whether this service has the path of a request, whatever its method; if not, a host can try other handlers.
+   * Tells whether this service has the path of a request, whatever the method. If not, a host can try other handlers.
    *
    * @example
    * ```ts
@@ -104,7 +104,7 @@ interface Routing {
   /** The arguments of `fetch` after the request. */
   readonly context: readonly unknown[];
   named?: Named | undefined;
-  /** True if the response already has the common headers; this is faster than adding them with `finish`. */
+  /** True if the response already has the common headers. */
   isFinished: boolean;
 }
 
@@ -163,7 +163,6 @@ export function createApp(checked: CheckedOptions): App {
     // The router writes `/` as an empty path.
     entries.set(path.replace(/\/$/, ""), { template, headersFor, handle });
   };
-  /** Makes a handler from a function that returns a representation or a complete response. */
   const respondWith =
     (find: (routing: Routing) => Response | Promise<Representation | Response>): Handler =>
     async (request, routing) => {
@@ -189,7 +188,7 @@ export function createApp(checked: CheckedOptions): App {
   addResource("/v1/ready", resources.ready);
   const { url, kind } = options.node;
   if (url || kind || (options.description ?? "none") !== "none") {
-    // Without `forward`, these routes refuse every call. `forward.origins` applies to calls, but `cors` does not.
+    // Calls follow `forward.origins`, not `cors`.
     const headersFor = createCommonHeaders(options.forward?.origins ?? [], "same-origin");
     const call = (form: CallForm, start: string) => callHandler(gateway, headersFor, form, start);
     add(CALL_METHODS, "/v1/node/*", call(callPath, "/v1/node"), headersFor);
@@ -236,7 +235,6 @@ export function createApp(checked: CheckedOptions): App {
     const original = typeof originalUrl === "string" ? parseTarget(originalUrl) : undefined;
     return redirect(prefix.locate("v1/spec", target!.pathname, original?.pathname));
   });
-  // This route matches `/v1/` as well.
   add(["GET"], "/v1", (_, { path }) => redirect(path.endsWith("/") ? "spec" : "v1/spec"));
   for (const path of ["/assets/:folder/:file", "/assets/:folder/chunks/:file"]) {
     const respondAsset = respondWith(async ({ path }) => {
@@ -257,7 +255,6 @@ export function createApp(checked: CheckedOptions): App {
     const put = (method: string, entry: Entry) => {
       if (found.has(method)) return;
       found.set(method, entry);
-      // For HEAD, the handler or `finish` omits the body.
       if (method === "GET") found.set("HEAD", entry);
     };
     if (hasExtraSlash(path)) return found;
@@ -276,7 +273,6 @@ export function createApp(checked: CheckedOptions): App {
     routing.named = entry ?? first;
     return entry ? entry.handle(request, routing) : respondOther(request, routing, found);
   });
-  /** Responds to OPTIONS, and to methods that the path does not allow. */
   const respondOther = (request: Request, routing: Routing, found: ReadonlyMap<string, Entry>) => {
     if (found.size === 0) return notFound();
     const methods = [...found.keys()];
@@ -287,7 +283,7 @@ export function createApp(checked: CheckedOptions): App {
       const asked = found.get(request.headers.get("access-control-request-method") ?? "");
       if (asked) routing.named = asked;
       const { headersFor } = namedOf(routing);
-      // Browsers cache all methods in a preflight response, so each of these methods must allow the same origins.
+      // Browsers cache a preflight response for all its methods, so all must allow the same origins.
       const open = methods.filter((method) => found.get(method)!.headersFor === headersFor);
       const isAllOfOwn = headersFor === ownHeaders && open.length === methods.length;
       if (headersFor(request).headers.some(([name]) => name === "access-control-allow-origin")) {
@@ -345,7 +341,6 @@ export function createApp(checked: CheckedOptions): App {
 
 const FAILED = "Internal error; the log of the service has the reason";
 
-/** Opens the gateway to the node. Returns `undefined` if no call is forwarded. */
 function openGateway(
   { forward, node, meters, log, logCalls }: ResolvedOptions,
   { beside, operations }: Resources,
@@ -402,17 +397,14 @@ function responseMaker(
       headers.push(...common);
       if (vary) headers.push(["vary", vary]);
     }
-    // A node may send a status without a known reason phrase.
     const statusText = (REASONS as Readonly<Record<number, string>>)[status] ?? "";
     const init = { status, statusText, headers };
     return body && "parts" in body ? new ResponseInParts(body, init) : new FastResponse(body, init);
   };
 }
 
-/** The statuses that count as healthy by default. */
 const HEALTHY: ReadonlySet<string> = new Set(["ok", "syncing", "stale"]);
 
-/** Reads the statuses in a query such as `?accept=ok,syncing`. Returns `undefined` if one of them is unknown. */
 function readAccepted(search: string): ReadonlySet<string> | undefined {
   const lists = new URLSearchParams(search).getAll("accept");
   if (lists.length === 0) return HEALTHY;
@@ -421,7 +413,7 @@ function readAccepted(search: string): ReadonlySet<string> | undefined {
   return states.every(isKnown) ? new Set(states) : undefined;
 }
 
-/** Makes a redirect. A relative `Location` works behind any proxy prefix (RFC 9110, section 10.2.2). */
+/** A relative `Location` works behind any proxy prefix (RFC 9110, section 10.2.2). */
 function redirect(location: string): Response {
   return respondEmpty(307, { location, "content-length": "0", "cache-control": "no-cache" });
 }

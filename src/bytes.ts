@@ -33,7 +33,6 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   return bytes;
 }
 
-/** Parts shorter than `SHORT` bytes are copied into blocks of `BLOCK` bytes. */
 const SHORT = 4096, BLOCK = 16_384;
 
 /** Creates a collector of parts. Short parts are copied into blocks, since each part alone would need more memory. */
@@ -68,7 +67,7 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
   };
 }
 
-/** The length of each part of the content, in bytes (for text: in UTF-16 code units). */
+/** The length of a part: in bytes, or for text in UTF-16 code units. */
 export const PART_LENGTH = 65_536;
 
 /** Yields content in parts without a large buffer; text becomes UTF-8. A part is valid until the next one is taken. */
@@ -91,6 +90,6 @@ export function byteLengthOf(text: string): number {
   return length;
 }
 
-/** Tells whether content is in so many short parts that the parts need more memory than their bytes. */
+/** Tells whether content has so many short parts that they need more memory than their bytes. */
 export const isInTinyParts = (parts: number, length: number): boolean =>
   parts > 1024 && length < parts * 64;

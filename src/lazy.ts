@@ -31,7 +31,7 @@ export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   };
 }
 
-/** Limits on the length of a remembered input and on the number of results, needed since clients choose the inputs. */
+/** The memory is limited, since clients choose the inputs. */
 const INPUT_LENGTH_MAX = 512, RESULTS_MAX = 128;
 
 /** Wraps a pure function of a string so that it remembers its recent results. */

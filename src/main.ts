@@ -18,7 +18,6 @@ const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
 
 process.exit(await main());
 
-/** Runs the command; resolves to the exit code once all output is written. */
 async function main(): Promise<number> {
   try {
     return await run(await read());
@@ -78,7 +77,7 @@ function openProgress() {
   return createProgress({ write: openOutput("stderr"), isTerminal: isTerminal("stderr") });
 }
 
-/** Returns the runtime's name and version; Deno and Bun also set `versions.node`. */
+/** Deno and Bun also set `versions.node`. */
 function runtime(): string {
   const { deno, bun, node } = process.versions as Record<string, string | undefined>;
   return deno ? `Deno ${deno}` : bun ? `Bun ${bun}` : `Node ${node}`;

@@ -8,7 +8,6 @@ import { distance } from "fastest-levenshtein";
 /** Returns the name most similar to a mistyped one, or `undefined` if none is similar. */
 export function nearest(word: string, names: Iterable<string>): string | undefined {
   const typed = word.toLowerCase();
-  // Allows one typo in a short word, and up to three in a long word.
   const most = Math.min(3, Math.ceil(typed.length / 4));
   let best: string | undefined;
   let least = most + 1;
@@ -22,7 +21,7 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
   return best;
 }
 
-/** Sorts the letters of a word, so that words with swapped letters become equal. */
+/** Makes words with swapped letters equal. */
 const sorted = (word: string) => [...word].sort().join("");
 
 /** Formats the end of a message: `; did you mean kind?`, or nothing. */

@@ -45,7 +45,7 @@ const TEXT_OF_DOCUMENT = s.object({
 });
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
 
-/** The schema of a document object. The object is converted to text, so that both forms are checked in the same way. */
+/** A document object becomes text, so that both forms are checked in the same way. */
 const DOCUMENT_AS_TEXT = v.pipe(
   s.json,
   v.looseObject({ openapi: VERSION, swagger: VERSION }),
@@ -81,7 +81,7 @@ const mapOf = (of: Schema): Schema =>
 const OBJECTS = mapOf(OBJECT);
 const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
 
-/** Makes the schema of an OpenAPI object from a table; allows extensions. `closer` has stricter schemas of members. */
+/** @param closer stricter schemas for some members */
 function openApi(kind: string, closer: Settings = {}): Schema {
   const settings = [...OPENAPI[kind]!].map(([key, { shape = "", needed }]) => {
     const schema = closer[key] ?? schemaOfShape(shape);
@@ -129,7 +129,7 @@ const OPERATION = s.object({
   handle: callback("a function that responds to a request"),
 });
 
-/** Makes the schema of the options; `own` lists the names of the host's kinds. */
+/** @param own the names of the host's kinds */
 function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
     ...sharedSettings(t.FILE),
@@ -155,7 +155,6 @@ function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
   return s.object(settings) as Schema<ReadOptions>;
 }
 
-/** Checked options, except that the description may still include `servers`. */
 type ReadOptions = Omit<CheckedOptions, "description"> & {
   readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
 };
@@ -175,7 +174,6 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
   throw new TypeError(lines.length === 1 ? lines[0] : ["invalid options:", ...lines].join("\n  "));
 }
 
-/** Finds conflicts between options that are valid individually. */
 function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): Diagnostic[] {

@@ -162,7 +162,6 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
   };
 }
 
-/** Wraps a host's callback so that its errors are ignored. */
 function harmless<Args extends unknown[]>(
   callback: (...args: Args) => unknown,
 ): (...args: Args) => void {

@@ -177,7 +177,6 @@ export async function runProgram(
 
 const STOPPED = "it is no longer needed";
 
-/** Kills the processes of a group. Returns false if the group does not exist or the runtime forbids it. */
 function killGroup(leader: number): boolean {
   try {
     return globalThis.process.kill(-leader, "SIGKILL");

@@ -3,7 +3,6 @@ import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
 import { fetchObject } from "./head.ts";
 import { base, element } from "./service.ts";
 
-/** The keys of the info that identify a node, with their labels. */
 const KEYS = { name: "Node", software: "Software", network: "Network", chain_id: "Chain" } as const;
 
 /** `undefined` if `/v1/info` could not be read. */
@@ -17,8 +16,8 @@ export async function readIdentity(): Promise<Identity> {
 }
 
 /**
- * Asks whether to send a request, in a dialog inside `parent`. Returns the reason not to send it; an empty string if the
- * user confirms it. Does not ask if the node is unknown, or if its chain has changed since the form was opened.
+ * Returns the reason not to send a request; an empty string if the user confirms it. Refuses without asking if the node
+ * is unknown, or if its chain has changed since the form was opened.
  */
 export async function confirm(
   atOpening: Promise<Identity> | undefined,

@@ -17,13 +17,11 @@ import { copyFrom, element, here, isCall } from "./service.ts";
 export type Form = ReturnType<typeof makeForm>;
 type Field = ReturnType<typeof makeLabelled>;
 
-/** The maximum length of a response; a longer one is cancelled. */
 const BYTES_MAX = 64 * 1024 * 1024;
 const plain = document.getElementById("plain")!;
 
 const examples = JSON.parse(document.getElementById("examples")!.textContent!);
 
-/** The tokens that were typed, by security scheme; kept only in memory. */
 const tokens = new Map<string, string>();
 let fieldCount = 0;
 
@@ -58,7 +56,6 @@ export function openForm(details: HTMLDetailsElement): void {
 /** @param node the node when the form was opened; `undefined` if the request needs no confirmation */
 async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
   const { title, data, fields, send, result, status } = form;
-  // Releases the previous response's download.
   URL.revokeObjectURL(result.querySelector("a")?.href ?? "");
   result.replaceChildren();
   status.replaceChildren();
@@ -139,7 +136,6 @@ function makeForm(details: HTMLDetailsElement) {
   boxes.push(element("p", { className: "actions" }, send));
   const form = {
     ...{ title, data, token, send },
-    /** The parameters, and then the body if there is one. */
     fields,
     command: article.querySelector<HTMLElement>(".command")!,
     status: element("p", { className: "status", role: "status" }),
@@ -154,7 +150,6 @@ function makeForm(details: HTMLDetailsElement) {
 
 const readForm = ({ fields }: Form): string[] => fields.map(({ input }) => input.value);
 
-/** Marks the fields with errors; returns the first one. */
 function checkForm({ fields }: Form): Field | undefined {
   for (const { mark, mistakeIn, input } of fields) mark(mistakeIn(input.value));
   return fields.find(({ error }) => error.textContent);
@@ -186,7 +181,7 @@ function makeField(data: FieldData, value: string) {
   return makeLabelled(name, place, input, facts, (text) => mistakeIn(data, text), isRequired);
 }
 
-/** Makes the field of a token. Its type is not `password`, since browsers offer to store passwords. */
+/** The field's type is not `password`, since browsers offer to store passwords. */
 function makeToken(scheme: string) {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";
@@ -221,7 +216,6 @@ function makeLabelled(
   const error = element("p", { id: `${id}-error`, className: "error" });
   const label = element("label", { htmlFor: id }, ...words);
   const box = element("div", { className: "field" }, label, input, error);
-  /** Shows an error at the field; an empty string removes it. */
   const mark = (text: string) => {
     error.textContent = text;
     input.ariaInvalid = text ? "true" : null;

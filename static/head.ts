@@ -10,9 +10,9 @@ import {
 } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
 
-/** The longest delay between two requests, without and with a stream, and the timeout of one, in milliseconds. */
+/** The longest delay between requests without and with an event stream, and the request timeout, in milliseconds. */
 const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 5_000;
-/** The delay before a stream that failed is reopened, in milliseconds; doubled at each attempt, up to the maximum. */
+/** The delay before a failed stream is reopened, in milliseconds; doubled at each attempt, up to the maximum. */
 const RETRY = 4_000, RETRY_MAX = 60_000;
 /** The service's clock minus the browser's, in milliseconds. */
 let clockOffset: number | undefined;
@@ -58,7 +58,7 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
       await update();
     }
     isRequesting = false;
-    // Random, since other pages have lost their streams at the same moment.
+    // The delay is random, since other pages may have lost their streams at the same moment.
     const interval = isStreaming ? INTERVAL_BESIDE : INTERVAL * (1 - Math.random() / 2);
     if (!document.hidden) timer = setTimeout(request, interval);
   };
@@ -132,7 +132,6 @@ function showHead(info: Info, history: History): void {
   showAges();
 }
 
-/** Shows the icon for a new name, unless the icon is a logo. */
 function showIcon(name: string): void {
   const image = find<HTMLImageElement>(".icon");
   if (image.src.includes("?logo=")) return;
@@ -151,7 +150,6 @@ function showState({ state, label, note }: StateText): void {
   setText(span, note);
 }
 
-/** Announces that the description has changed, with a button that shows it. */
 function showChange(): void {
   const show = Object.assign(document.createElement("button"), { textContent: "Show it" });
   show.addEventListener("click", () => location.reload());

@@ -37,10 +37,9 @@ interface Prepared {
 /** The `bearerFormat` that marks this service's token, in its security scheme and in requests. */
 const TOKEN_FORMAT = "the token of this service";
 
-/** The operations that change nothing, by method and path. All others need a confirmation. */
+/** The operations that need no confirmation, by method and path. */
 const harmless = new Set<string>();
 
-/** The requests that may change something, with the names of their operations. */
 const writes = new WeakMap<Request, string>();
 
 /** The node at the time when Scalar's client was opened. */
@@ -92,12 +91,10 @@ async function show(): Promise<void> {
     hideClientButton: true,
     // Scalar's samples contain the entered token and invisible characters; `arrange` adds our own.
     hiddenClients: true,
-    // Keeps the token in memory only.
     persistAuth: false,
     onBeforeRequest: prepareRequest,
     onRequestBuilt: markWrite,
     customFetch: sendRequest,
-    // This service's operations come last.
     tagsSorter: (a: Json, b: Json) =>
       Number(a.name === SERVICE_TAG) - Number(b.name === SERVICE_TAG),
   });
@@ -131,7 +128,6 @@ function rememberNode({ target }: Event): void {
   if ((target as Element).closest(".show-api-client-button")) opened = readIdentity();
 }
 
-/** Sends Scalar's request. If the request may change something, first asks the user, as the simple page does. */
 async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const name = request instanceof Request && writes.get(request);
   if (!name) return await fetch(request, init);
@@ -149,7 +145,7 @@ async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Prom
   return await fetch(request, init);
 }
 
-/** Makes Scalar show a description as the simple page does. Returns the operations that cannot be called. */
+/** Returns the operations that cannot be called. */
 function arrange(description: Json): string[] {
   const common: Json = {}, others: Json = {};
   const refused: string[] = [];
@@ -195,7 +191,6 @@ function arrange(description: Json): string[] {
   return refused;
 }
 
-/** Writes the same `curl` command as the simple page; an empty string if there is none. */
 function lineOf(root: Json, item: Json, operation: Json, method: string, url: string): string {
   const address = url.startsWith(`${here}/`) ? url.slice(here.length) : url;
   const form = readForm(root, operation, parametersOf(root, item, operation), method, address);
@@ -209,7 +204,7 @@ function removeSamples(object: Json): void {
   }
 }
 
-/** Hides the client's buttons in the sections of operations; a section's id ends with the method and the path. */
+/** A section's id ends with the method and the path. */
 function hideButtons(operations: readonly string[]): void {
   const ids = operations.map((name) => JSON.stringify(`/${name.replace(" ", "")}`));
   const sections = ids.map((id) => `[id$=${id}]`).join();
@@ -217,7 +212,7 @@ function hideButtons(operations: readonly string[]): void {
   document.head.append(element("style", { textContent }));
 }
 
-/** Resolves server URLs. Relative ones begin with a dot. */
+/** Relative server URLs begin with a dot. */
 function resolveServers(servers: unknown): Json[] {
   return listOf(servers).map(objectOf).map((server) => ({
     ...server,
@@ -239,7 +234,6 @@ function nameMethod(path: string, item: Json): void {
   }
 }
 
-/** Finds Scalar's fragment for a short one of ours. */
 function fragmentOf(description: Json, anchor: string): string | undefined {
   const found = operationsIn(description).find(({ path, operation }) =>
     anchor !== "" && anchorOf(path, operation) === anchor

@@ -6,7 +6,7 @@ import { excerpt } from "../src/untrusted-text.ts";
 import type { Form } from "./form.ts";
 import { copyFrom, element } from "./service.ts";
 
-/** In characters: the longest text shown, and the longest indented JSON. */
+/** The longest text that is shown, and the longest JSON that is indented, in characters. */
 const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
 /** The fewest lines of a folded object or list, the greatest depth of one, and the most lines shown at once. */
 const FOLDED_MIN = 40, DEPTH_MAX = 64, LINES_MAX = 10_000;
@@ -43,7 +43,6 @@ export function sizeOf(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Decodes a body; `undefined` if it is not text. */
 function textOf(bytes: ArrayBuffer, type: string): string | undefined {
   const [, charset = "utf-8"] = /charset="?([\w-]+)/i.exec(type) ?? [];
   try {
@@ -54,7 +53,6 @@ function textOf(bytes: ArrayBuffer, type: string): string | undefined {
   }
 }
 
-/** Shows the message of problem details (RFC 9457) or of the node's own error; marks the fields named in `errors`. */
 function explain(form: Form, status: number, body: unknown): void {
   const { detail, message, code, errors } = objectOf(body);
   const [said, number] = [message, code].map((value) => value === undefined ? "" : String(value));
@@ -76,7 +74,6 @@ function explain(form: Form, status: number, body: unknown): void {
   form.element.querySelector<HTMLElement>("[aria-invalid]")?.focus({ preventScroll: true });
 }
 
-/** Shows a body with its tools; `text` is `undefined` for a binary body. */
 function showContent(form: Form, bytes: ArrayBuffer, type: string, text: string | undefined): void {
   const isJson = /json/i.test(type) || /^\s*[[{]/.test(text ?? "");
   const download = downloadOf(form, bytes, text === undefined ? "bin" : isJson ? "json" : "txt");
@@ -107,7 +104,7 @@ function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorE
   return element("a", { href, download: `${name}.${ending}`, textContent });
 }
 
-/** Shows lines of JSON. Large objects and lists are folded; a browser's search opens them. */
+/** Large objects and lists are folded; a browser's search opens them. */
 function showLines(
   code: HTMLElement,
   lines: readonly JsonLine[],

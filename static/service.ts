@@ -9,7 +9,6 @@ export const base: URL = new URL(
 /** `base` without its trailing slash, safe in double quotes in a shell. */
 export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 
-/** Tells whether a URL is that of a node call. */
 export const isCall = (url: string): boolean =>
   ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(`${here}/${path}`));
 
@@ -23,7 +22,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Makes the link to the other document lead to the operation that is being read in this one. */
+/** Makes the link to the other document lead to the operation that is being read. */
 export function leadToOther(fragment: () => string): void {
   const link = document.querySelector<HTMLAnchorElement>("#other")!;
   for (const type of ["pointerdown", "keydown"]) {
@@ -39,13 +38,12 @@ export function showAddress(): void {
   button.addEventListener("click", () => copyFrom(button, code.textContent!));
 }
 
-/** Copies a text, and shows the outcome on the button. */
 export async function copyFrom(button: HTMLElement, text: string): Promise<void> {
   button.textContent = await copyText(text) ? "Copied" : "Not copied";
   setTimeout(() => button.textContent = "Copy", 2000);
 }
 
-/** Copies a text. Browsers provide `navigator.clipboard` only over https and on loopback. */
+/** Browsers provide `navigator.clipboard` only over https and on loopback. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

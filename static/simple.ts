@@ -9,7 +9,6 @@ const plain = document.getElementById("plain")!;
 
 /** The band below the bar: the first operation in it counts as being read. */
 const READ_AT = "-100px 0px -80%";
-/** The heading that is being read. */
 let current: Element | undefined;
 
 addEventListener("hashchange", showTarget);
@@ -21,13 +20,11 @@ makeFilter();
 followReader();
 showTarget();
 
-/** Tells whether the reader has not yet scrolled, opened a form or typed a filter. */
 function isIdle(): boolean {
   return scrollY < innerHeight && !plain.querySelector(".try[open], dialog[open], :popover-open") &&
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
-/** Marks the operation that is being read. */
 function followReader(): void {
   const observer = new IntersectionObserver((entries) => {
     const article = entries.find(({ isIntersecting }) => isIntersecting)?.target;
@@ -47,7 +44,7 @@ function markCurrent(heading: Element): void {
   if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
 }
 
-/** Shows the fragment's target, and opens its form. Not every browser opens the group around a target. */
+/** Opens the group around the fragment's target, since not every browser does. */
 function showTarget(): void {
   const target = document.getElementById(decodePercent(location.hash.slice(1)));
   const group = target?.closest<HTMLDetailsElement>("#content section > details:not([open])");
@@ -60,13 +57,11 @@ function showTarget(): void {
   if (target) markCurrent(article?.querySelector("h3") ?? target);
 }
 
-/** Returns an operation's name, method, path, marks and summary in lower case. */
 const textOf = onceFor((article: HTMLElement) =>
   [...article.querySelectorAll("h3, .line, .gist")].map(({ textContent }) => textContent)
     .join(" ").toLowerCase()
 );
 
-/** Makes the navigation's filter. In a narrow window, the navigation is a popover. */
 function makeFilter(): void {
   const nav = plain.querySelector("nav")!;
   const input = nav.querySelector("input")!;
@@ -77,7 +72,7 @@ function makeFilter(): void {
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = articles.filter((article) => words.every((word) => textOf(article).includes(word)));
-    // The links to each operation found and to its group; the navigation of a large description has only the groups.
+    // Links to groups are kept too, since the navigation of a large description has only these.
     const shown = new Set(found.flatMap((article) => [
       `#${article.querySelector("h3")!.id}`,
       `#${article.closest("section")!.querySelector("h2")!.id}`,

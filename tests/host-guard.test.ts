@@ -5,7 +5,6 @@ import { app, ask, askWith } from "./_app.ts";
 
 const guard = suite("the host guard");
 
-/** Sends a request with the given `Host` header to a service that allows the given hosts. */
 async function askAs(host: string, hosts: string[] | "*"): Promise<Response> {
   const headers = new Headers({ host });
   const request = { url: "http://127.0.0.1/v1/info", method: "GET", headers } as Request;

@@ -8,7 +8,7 @@ import { setScene } from "./_scene.ts";
 
 const bounds = suite("info, whatever a node responds");
 
-/** Creates a function that returns numbers of at least 0 and less than 1, determined by the seed (mulberry32). */
+/** Creates a seeded random number generator (mulberry32). The numbers are at least 0 and less than 1. */
 function randomOf(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;
@@ -18,7 +18,6 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** JSON texts that often cause errors. */
 const ODD = [
   ...["null", "true", "false", "0", "-0", "1e305", "1e400", "-1e400", "8640000000000001"],
   ...["18446744073709551615", "9".repeat(40), "9".repeat(41), "0.1", "-1", '""', '"x"'],
@@ -60,7 +59,6 @@ function randomJson(random: () => number, depth = 0): string {
   return `{${members.join()}}`;
 }
 
-/** Creates a node that responds randomly. Nine out of ten JSON-RPC calls get a valid response with a random result. */
 function randomNode(random: () => number): typeof fetch {
   return async (_, init) => {
     const calls = init?.body ? JSON.parse(String(init.body)) : undefined;
@@ -80,7 +78,6 @@ function randomNode(random: () => number): typeof fetch {
   };
 }
 
-/** The number of rounds. Deno and Bun run a tenth as many. `NODEFACE_RANDOM_ANSWERS` overrides this number. */
 const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(600));
 
 bounds(

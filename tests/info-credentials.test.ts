@@ -12,14 +12,12 @@ const credentials = suite("credentials");
 const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 const NODE = "http://127.0.0.1:1234";
 
-/** Writes a secret to a file, and returns the path of the file. */
 async function secret(name: string, text: string): Promise<string> {
   const file = join(folder, name);
   await writeFile(file, text);
   return file;
 }
 
-/** Creates a `fetch` that requires a password, and records the credentials that it received. */
 function guarded(
   right: () => string,
   refusal: Record<string, string> = {},
@@ -247,7 +245,6 @@ credentials(
     assert.equal(node.shown, [null, `Basic ${btoa("user:one")}`]);
     await get(NODE, context);
     assert.is(node.shown.length, 3, "it is not asked for again");
-    // The node has written a new secret.
     await secret("usual", "user:two");
     const restarted = guarded(() => "user:two", JSONRPC);
     assert.is(

@@ -45,7 +45,6 @@ digest("any number of challenges in one header line are parsed", () => {
   assert.ok(performance.now() - started < 2000, "it takes too long");
 });
 
-/** Returns the parameter `response` of an `Authorization` header. */
 const responseOf = (header: string) => /response="(\w+)"/.exec(header)?.[1];
 
 digest("the examples in RFC 7616 and RFC 2617 give the results that are printed there", () => {
@@ -107,7 +106,7 @@ digest(
       count: 1,
       cnonce: "unused",
     });
-    // This is the corrected value from erratum 749 of the RFC.
+    // RFC 2069 prints a wrong value. This is the corrected value from erratum 749.
     assert.is(responseOf(header), "1949323746fe6a43ef61f9606e7febea");
     assert.not.match(header, /nc=|cnonce|qop/);
   },

@@ -7,7 +7,6 @@ import { contextFor, failure, get, play, type Played, playTcp, within } from "./
 
 const failures = suite("why a node does not respond");
 
-/** Runs a check with the URL of a server, and closes the server afterwards. */
 async function beside(
   server: Promise<Played>,
   check: (url: string) => Promise<void>,
@@ -20,7 +19,6 @@ async function beside(
   }
 }
 
-/** Asserts that a request to a URL fails with the given code and message. */
 async function says(url: string, code: string, message: string): Promise<void> {
   const error = await failure(get(url));
   assert.equal([error.code, error.message], [code, message]);
@@ -175,7 +173,7 @@ failures("a response that is too large, compressed, or a redirect", async () => 
   assert.equal(asked, ["/here"]);
 });
 
-/** The `Location` of a redirect, and the hint about it. The hint omits the query, which may contain a secret. */
+/** The hint about a redirect omits the query, because a query may contain a secret. */
 const LEADS: [location: string | undefined, hint: string | undefined][] = [
   ["/else/?key=secret#part", "the redirect leads to /else/"],
   ["below", "the redirect leads to /a/below"],
@@ -284,7 +282,7 @@ failures(
     const node = playForgetful();
     return beside(node, async (url) => {
       const context = contextFor(url);
-      // After this, several connections are kept open. The node closes each connection when it is reused.
+      // These parallel requests leave several connections open.
       await Promise.all([1, 2, 3].map(() => get(url, context)));
       for (let asked = 0; asked < 6; asked++) {
         assert.equal(await get(url, context), { status: 200, text: "[]" });

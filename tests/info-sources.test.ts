@@ -26,7 +26,6 @@ const calls = [{ jsonrpc: "a" }, { jsonrpc: "b" }];
 
 type Call = { id: number; method: string };
 
-/** Creates a context whose `fetch` responds with `answer`. The request bodies are collected in `sent`. */
 function answering(answer: (body: string) => Response) {
   const sent: string[] = [];
   const fetch: typeof globalThis.fetch = (_, init) => {
@@ -36,7 +35,6 @@ function answering(answer: (body: string) => Response) {
   return { sent, context: contextFor(NODE, { fetch }) };
 }
 
-/** Creates an endpoint that returns an `answer` or an `error` for each call. */
 function createEndpoint(url: string) {
   const endpoint = createSettling(url);
   return async (...parameters: Parameters<typeof endpoint>) =>
@@ -54,7 +52,6 @@ const reply = ({ id, method }: Call) => ({ id, result: method });
 const answered = (...values: unknown[]) =>
   values.map((value) => ({ answer: { value, omitted: [] } }));
 
-/** Calls a single method of a node that sends the given response. */
 async function call(
   answer: () => Response,
   options: Partial<JsonRpcSource> = {},
@@ -468,7 +465,7 @@ if (process.platform !== "win32") {
   sources(
     "after a timeout, too much output or an abort, the children of a program are killed too",
     async () => {
-      /** Returns a command that starts a second shell, which writes its process ID to a file and keeps running. */
+      /** Returns a command with a child process, which writes its process ID to a file and keeps running. */
       const starting = (file: string, then: string) => [
         "/bin/sh",
         "-c",

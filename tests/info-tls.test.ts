@@ -35,7 +35,6 @@ const NEW_KEY = [
   "-nodes",
 ];
 
-/** Creates a certificate that is signed by the private authority of these tests. */
 async function sign(name: string, names: string, days: string): Promise<void> {
   await writeFile(join(folder, `${name}.ext`), `subjectAltName=${names}\n`);
   openssl(
@@ -66,7 +65,6 @@ async function sign(name: string, names: string, days: string): Promise<void> {
 
 const text = (name: string) => readFile(join(folder, name), "utf8");
 
-/** Starts a node with a certificate. */
 async function playTls(
   name: string,
   options: ServerOptions = {},
@@ -106,10 +104,7 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/**
- * Creates a context that trusts the authority. Contexts are not shared, since they keep TLS sessions with closed
- * servers.
- */
+/** Each call creates a new context, because a context keeps TLS sessions even with closed servers. */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {

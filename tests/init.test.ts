@@ -16,12 +16,11 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const starts = suite("nodeface init");
 
-/** An address where no server listens. The port is not 9, since Deno does not connect to that port. */
+/** No server listens on this port. Port 9 is avoided, because Deno does not connect to it. */
 const NOWHERE = "http://127.0.0.1:2";
 
 const EMPTY = { head: ["Head"], values: {}, remarks: {}, examples: {} };
 
-/** Runs a test in an empty folder. The test gets a function that runs `init` and returns the output. */
 async function inFolder(
   use: (folder: string, run: (...args: string[]) => Promise<string>) => Promise<void>,
 ): Promise<void> {
@@ -39,7 +38,6 @@ async function inFolder(
 const readBack = (folder: string): Promise<Config> =>
   readConfig(["check", "--config", join(folder, "nodeface.yaml")], {}, files);
 
-/** Returns the message of the error with which an attempt fails. */
 async function refusal(attempt: Promise<unknown>): Promise<string> {
   try {
     await attempt;
@@ -176,7 +174,6 @@ starts(
 /** Checks a configuration without reading the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** Lists the path and the description of every setting in the file, except nested objects. */
 function* leaves(settings: Settings, path = ""): Generator<[path: string, about: string]> {
   for (const [key, setting] of Object.entries(settings)) {
     const { entries } = partsOf(setting);

@@ -1,6 +1,6 @@
 /**
- * Operations in kind files, and the errors that are found there. Node checks the examples and schemas of every kind.
- * Deno and Bun check only every tenth kind.
+ * Operations in kind files, and the errors found in them. Node checks the examples and schemas of every kind. Deno and
+ * Bun check only every tenth kind.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -19,7 +19,6 @@ import { checkAt, checkResults, operationsOf } from "./nodes/_interface.ts";
 
 const interfaces = suite("the operations of kinds");
 
-/** A valid kind without operations. */
 const KIND = `title: Mine
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^mine$ }
@@ -28,7 +27,6 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Lists the errors, with line and column, in a kind that has the given operations. */
 function problems(offer: string): readonly string[] {
   try {
     parseKind(KIND + offer, "mine.yaml");
@@ -39,7 +37,6 @@ function problems(offer: string): readonly string[] {
   }
 }
 
-/** Asserts that exactly the expected errors are found, in the order of the file. */
 function assertProblems(
   offer: string,
   expected: readonly (readonly [string, string])[],
@@ -316,7 +313,7 @@ interfaces(
   "a list of types has null and one other type, and an array has items, as some generators require",
   async () => {
     for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
-      // The reviver is called once for each value of the document.
+      // `JSON.parse` calls the reviver for each value in the document.
       JSON.parse(formatJson(await loadInterface(kind)), (_, value) => {
         const type = objectOf(value).type;
         if (!Array.isArray(type)) return value;
@@ -328,7 +325,7 @@ interfaces(
   },
 );
 
-/** For each kind, a pattern of method names, or of HTTP methods and paths, that must not have `x-access: read`. */
+/** Patterns of operations that must not have `x-access: read`, by kind. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
   activitypub: /^(DELETE|PUT|PATCH) |\/(search|resolve_object|users\/show)$/,
   algorand:

@@ -21,7 +21,6 @@ const json = suite("JSON");
 
 const nested = (depth: number, inside = "") => "[".repeat(depth) + inside + "]".repeat(depth);
 
-/** Returns the error that a function throws, or `undefined` if the function does not throw. */
 function thrownBy(act: () => unknown): Error | undefined {
   try {
     act();
@@ -31,7 +30,6 @@ function thrownBy(act: () => unknown): Error | undefined {
   }
 }
 
-/** Returns the position and message of the syntax error in a text, or `undefined` if the text is valid JSON. */
 function mistakeIn(text: string): [number, string] | undefined {
   const error = thrownBy(() => parseJson(text));
   if (error === undefined) return undefined;
@@ -260,7 +258,7 @@ json("a value that contains itself is refused with an error that says so", () =>
   assert.match(error!.message, "cannot write JSON: the value contains itself");
 });
 
-/** The document and the pointers are from RFC 6901, section 5; the URI fragments are from section 6. */
+/** The document and the pointers are from RFC 6901, section 5. The URI fragments are from section 6. */
 const DOCUMENT = {
   "foo": ["bar", "baz"],
   "": 0,

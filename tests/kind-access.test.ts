@@ -11,7 +11,6 @@ import { loadInterface } from "../src/description/known-interface.ts";
 
 const access = suite("the access of operations in the files of kinds");
 
-/** Returns the `x-…` marks of all operations of a kind, by method name or `operationId`. */
 async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   const { openrpc, openapi } = await loadInterface(kind);
   const operations = Object.values(openapi?.paths ?? {}).flatMap((item) => operationsOf(item));
@@ -26,7 +25,6 @@ async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   ]);
 }
 
-/** Operations that must have `x-access: write`, by kind. */
 const WRITES: Readonly<Record<string, string>> = {
   // Descriptors may contain private keys.
   bitcoin: "deriveaddresses getdescriptorinfo utxoupdatepsbt",
@@ -43,9 +41,8 @@ const WRITES: Readonly<Record<string, string>> = {
   nostr: "manage",
 };
 
-/** Operations that must have `x-access: secret`, because they reveal sensitive data, by kind. */
 const SECRETS: Readonly<Record<string, string>> = {
-  // Unless the node is restricted, these operations reveal transactions that it has not relayed yet.
+  // These operations of an unrestricted node reveal transactions that the node has not relayed yet.
   monero: "readPool readPoolHashes readPoolStats get_info",
   solana: "getClusterNodes getIdentity",
   near: "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",
@@ -75,7 +72,6 @@ for (const [mark, table] of TABLES) {
   }
 }
 
-/** Operations that can take the node several seconds, by kind. */
 const HEAVY: Readonly<Record<string, string>> = {
   beacon: "getStateFork getStateFinalityCheckpoints getStateRandao getEpochSyncCommittees " +
     "getStateValidator getProposerLookahead",

@@ -1,5 +1,6 @@
-/** Tests the files that define kinds, and their error messages. Comparisons with generated files run only on
- * Node. Deno and Bun test every tenth regular expression.
+/**
+ * Tests the files that define kinds, and their error messages. Only Node compares them with the generated files. Deno
+ * and Bun test every tenth regular expression.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -85,7 +86,7 @@ kinds("the condition for ok and every reason are clauses without a final period"
 });
 
 kinds("a healthy chain appears stalled less than once in ten years", () => {
-  // The mean block interval in seconds, for kinds whose blocks come at random times (proof of work).
+  // The mean block interval in seconds, for proof-of-work chains, whose blocks come at random times.
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
@@ -158,7 +159,7 @@ function hardTexts(expression: string, length: number): string[] {
   });
 }
 
-/** Returns the time in milliseconds that a regular expression takes to test a text: the shortest of three runs. */
+/** Returns the time of one test in milliseconds. The shortest of three runs counts. */
 function timeOf(expression: RegExp, text: string, repeat: number): number {
   const times = [0, 1, 2].map(() => {
     const started = performance.now();
@@ -168,12 +169,13 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
   return Math.min(...times);
 }
 
-/** A regular expression that examines every character of a text. Its time for a short text is the minimum that counts,
- * because the time of an expression that fails early would otherwise appear to grow too fast.
+/**
+ * Examines every character of a text. Its time is the minimum that counts for a short text. Otherwise, the time of an
+ * expression that fails early would appear to grow too fast.
  */
 const LOOK = /^[^\0]*\0/;
 
-/** Returns true if testing a text that is 16 times as long takes at most about 16 times as long. */
+/** A text 16 times as long may take 80 times as long. A quadratic expression would take 256 times as long. */
 function isLinear(pattern: string): boolean {
   const expression = new RegExp(pattern);
   const short = hardTexts(pattern, 256);
@@ -193,7 +195,6 @@ kinds("the time of each regular expression grows at most linearly with the text 
   }
 });
 
-/** The text of a valid kind file. */
 const GOOD = `
 title: Good
 url: http://127.0.0.1:9000
@@ -205,7 +206,6 @@ fields:
 health: { ok: it answers, target: info#/best }
 `;
 
-/** Returns the error messages for the text of a kind file. */
 function problems(text: string): readonly string[] {
   try {
     parseKind(text, "mine.yaml");
@@ -337,7 +337,6 @@ kinds("relative paths in a kind file start from the folder of that file", () => 
   assert.equal(auth?.example, { basic_file: "/etc/nodeface/secret" });
 });
 
-/** Reads the configuration from command-line arguments and simulated files. */
 const read = (args: string[], files: Record<string, string>) =>
   readConfig(args, {}, {
     read: (path) =>
@@ -349,7 +348,6 @@ const read = (args: string[], files: Record<string, string>) =>
     isThere: (path) => Promise.resolve(path in files),
   });
 
-/** Returns the errors in command-line arguments and simulated files. */
 async function wrong(args: string[], files: Record<string, string>): Promise<readonly string[]> {
   try {
     await read(args, files);
@@ -407,7 +405,6 @@ kinds("--kind accepts a kind file, whose kind is then used for the configured no
   assert.match((await wrong(["--kind", "etdc"], {}))[0]!, "did you mean etcd?");
 });
 
-/** Returns the message of the error that `createNodeface` throws, or an empty string. */
 function complaint(options: unknown): string {
   try {
     createNodeface(options as NodefaceOptions);

@@ -58,7 +58,7 @@ for (const [code, message, isNone] of ERRORS) {
   );
 }
 
-/** Starts an Ethereum node that has only a few methods, and reports missing ones as hardhat does. */
+/** Starts an Ethereum node that has only a few methods. It reports a missing method as hardhat does. */
 async function playEthereum() {
   const results: Record<string, unknown> = {
     eth_chainId: "0x7a69",
@@ -117,7 +117,7 @@ lacking(
     const call = { jsonrpc: "2.0", id: 1, method: "txpool_status", params: [] };
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/rpc/eth_blobBaseFee", {});
-    // A missing method is remembered only once the node's status is known.
+    // The service remembers a missing method only after it knows the node's status.
     await read("/v1/info");
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();
@@ -158,7 +158,7 @@ lacking(
       await read("/v1/info");
       await app.refresh();
       let after = before;
-      // Without nextTurn, this loop would block the timers and connections that it waits for.
+      // Without `nextTurn`, this loop would block the timers and connections that it waits for.
       while (after === before) {
         await nextTurn();
         after = await etag();

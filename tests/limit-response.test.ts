@@ -9,7 +9,6 @@ const bounds = suite("node responses within limits");
 
 const nested = (levels: number, inside = "1") => "[".repeat(levels) + inside + "]".repeat(levels);
 
-/** Asserts that a text is refused as a whole. */
 function refused(text: string, reason: string): void {
   try {
     readResponse(text);
@@ -144,7 +143,6 @@ const TEXTS = [
   "é".repeat(40),
 ];
 
-/** Writes random JSON, much of which exceeds the limits. */
 function writeRandom(random: () => number, depth = 0): string {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const digits = () => `${1 + Math.floor(random() * 9)}`.repeat(1 + Math.floor(random() * 50));
@@ -174,7 +172,6 @@ function writeRandom(random: () => number, depth = 0): string {
   return number + pick(["", "", ".5", "e400", "E-3", `e${digits()}`]);
 }
 
-/** Asserts that a value is within the limits. The recursion ends, since the depth is limited. */
 function assertBounded(value: unknown, depth = 0): void {
   if (typeof value === "string") assert.ok(value.length <= LIMITS.string);
   if (typeof value === "bigint") {
@@ -189,7 +186,6 @@ function assertBounded(value: unknown, depth = 0): void {
   }
 }
 
-/** Tells whether a value equals another value except for omitted members. */
 function isPartOf(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part)) {
     return Array.isArray(whole) && part.length === whole.length &&
@@ -217,7 +213,7 @@ bounds(
           text,
         );
       }
-      // The result itself is within the limits, so that limiting it again changes nothing.
+      // The result is within the limits, so limiting it again must change nothing.
       if (value === undefined) continue;
       const again = readResponse(formatJson(value));
       assert.equal(again.omitted, [], text);

@@ -4,7 +4,6 @@ import { isLoopback } from "../src/http/request.ts";
 
 const loopback = suite("a host name");
 
-/** Names and addresses of this machine, in every form that a URL may have. `ELSEWHERE` lists other machines. */
 const HERE = "localhost LOCALHOST localhost. a.localhost 127.0.0.1 127.1 127.255.0.9 0x7f.1 [::1]";
 const ELSEWHERE =
   "localhost.example notlocalhost 127.0.0.1.example 128.0.0.1 10.0.0.1 0.0.0.0 [::]";

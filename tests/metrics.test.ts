@@ -10,7 +10,6 @@ const metrics = suite("metrics");
 
 const at = (path: string, init?: RequestInit) => new Request(`http://localhost${path}`, init);
 
-/** Creates a service with metrics, without a log. */
 function serviceOf(options: NodefaceOptions = {}) {
   const app = createNodeface({ metrics: true, log: () => {}, ...options });
   const ask = async (path: string, init?: RequestInit) => await app.fetch(at(path, init));

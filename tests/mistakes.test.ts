@@ -9,7 +9,6 @@ const mistakes = suite("typical mistakes");
 
 type Row<Given> = readonly [given: Given, ...said: string[]];
 
-/** Asserts that a function throws an error with exactly these lines. */
 async function assertSaid(attempt: () => unknown, said: readonly string[]): Promise<void> {
   let lines: string[] = [];
   try {
@@ -20,7 +19,6 @@ async function assertSaid(attempt: () => unknown, said: readonly string[]): Prom
   assert.equal(lines.filter((line) => line !== "invalid options:"), said);
 }
 
-/** Reads the configuration from arguments, environment variables, and the text of a file. */
 const read = (args: string, env: Readonly<Record<string, string>> = {}, text = "") =>
   readConfig(args.split(" ").filter(Boolean), env, {
     read: () => Promise.resolve(text),
@@ -149,7 +147,7 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
   ],
 ];
 
-/** Invalid configurations, and the errors in them, without the prefix `n.yaml:`. */
+/** Invalid configurations, and their errors without the prefix `n.yaml:`. */
 const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "prot: 1",
@@ -356,7 +354,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
 ];
 
-/** A valid kind of six lines. The tests append further lines. */
+/** A valid kind of six lines, to which the tests append further lines. */
 const KIND = `title: Good
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^good$ }
@@ -365,7 +363,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Lines that make this kind invalid when added, and the resulting errors, without the prefix `mine.yaml:`. */
+/** Lines that make `KIND` invalid, and the resulting errors without the prefix `mine.yaml:`. */
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
@@ -438,7 +436,6 @@ const KINDS: readonly Row<string>[] = [
   ],
 ];
 
-/** Invalid options of a host and their errors. */
 const OPTIONS: readonly Row<unknown>[] = [
   [{ prefx: "/node" }, "unknown key prefx; did you mean prefix?"],
   [{ node: 5 }, "node must be the URL of the node, or an object with url, not 5"],

@@ -11,18 +11,15 @@ const REFUSED = "connection refused; start the node, or correct node.url";
 
 const anvil = play(RECORDINGS.get("anvil")!);
 
-/** Simulates a node from its recording, with the kind already configured. */
 const scene = (options: Partial<SceneOptions> = {}) =>
   setScene({ fetch: anvil, node: { kind: "ethereum" }, ...options });
 
-/** Creates a promise named `closed`, which stays pending until the test calls `open`. */
 function gate() {
   let open = () => {};
   const closed = new Promise<void>((resolve) => open = resolve);
   return { closed, open };
 }
 
-/** A kind with two sources, one of which is rarely queried. */
 const KIND: Kind = {
   title: "A node",
   url: "http://127.0.0.1:1",
@@ -35,7 +32,7 @@ const KIND: Kind = {
   health: { ok: "it answers" },
 };
 
-/** Creates a `fetch` that responds with the JSON value for the path; a number is a status without content. */
+/** Creates a `fetch` from JSON values by path. A number is the status of a response without content. */
 const answers = (paths: Record<string, unknown>): typeof fetch => (input) => {
   const answer = paths[new URL(String(input)).pathname] ?? 404;
   const isStatus = typeof answer === "number";
@@ -139,7 +136,7 @@ monitor("once there is a snapshot, no response waits for a slow node", async () 
 monitor("a response waits briefly for a node that responds quickly", async () => {
   const { held, pass, info, infoMeanwhile } = oneNode({ "/state": { height: 7 } });
   await info();
-  // On a busy machine the node may respond too late, but not every time.
+  // On a busy machine, some responses may come too late, but not all.
   for (let height = 8; height < 100; height++) {
     held.fetch = answers({ "/state": { height } });
     pass(1000);
@@ -270,7 +267,7 @@ monitor("a response that arrives after its query was abandoned changes nothing",
   held.gate = closed;
   pass(1000);
   await infoMeanwhile();
-  // The running query is abandoned, and a later one finishes first.
+  // After 61 seconds, the running query is abandoned. A later query finishes first.
   pass(61_000);
   held.gate = Promise.resolve();
   held.fetch = answers({ "/state": { height: 9 }, "/genesis": { id: "x" } });

@@ -87,7 +87,6 @@ mounting("a request matches if the service has its path, whatever the method is"
   assert.is(anywhere.matches({ url: "ftp://localhost/v1/info" }), false);
 });
 
-/** Runs a host's server for one test. */
 async function serving(
   handler: (message: IncomingMessage, response: ServerResponse) => void,
   check: (url: string) => Promise<void>,
@@ -152,7 +151,7 @@ mounting("without a next handler, unknown paths get 404", async () => {
   });
 });
 
-/** Consumes the content as a body parser does, and stores the parsed value in `body`. */
+/** Consumes the request content as a body parser does, and stores a parsed value in `body`. */
 const parsed = (body: unknown): Listener => async (message, response) => {
   for await (const _ of message);
   Object.assign(message, { body });

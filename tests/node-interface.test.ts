@@ -1,7 +1,4 @@
-/**
- * The operations of a node in the descriptions that the service serves. Deno and Bun run the tests with a sample of the
- * kinds.
- */
+/** A node's operations in the descriptions that the service serves. Deno and Bun test a sample of the kinds. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -20,7 +17,6 @@ const shown = suite("operations of a node");
 type Call = { id: unknown; method: string };
 
 let answers: Record<string, unknown>;
-/** Results and errors by method. */
 let methods: Record<string, { result: unknown } | { error: unknown }>;
 let asked: string[];
 let server: Server;

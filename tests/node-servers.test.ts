@@ -23,7 +23,6 @@ const responses = { 200: { description: "" } };
 const info = { title: "A node", version: "1" };
 const GET = { "x-access": "read", responses };
 
-/** Creates a description with servers at its top, and with other servers at two of its operations. */
 const describe = (servers?: readonly unknown[], more: object = {}) => ({
   ...{ openapi: "3.0.3", info, ...more, ...servers && { servers } },
   paths: {
@@ -65,9 +64,7 @@ const TEMPLATE = {
   },
 };
 
-/**
- * Servers in a description, the base path of the node, the path that is called, and the path that the node receives.
- */
+/** `at` is the base path of the node, and `url` is the path that the node receives. */
 const CALLED: readonly (readonly [
   name: string,
   from: object,
@@ -247,7 +244,7 @@ servers(
   },
 );
 
-/** Descriptions and configurations with which no operation can be called, and the resulting messages of `check`. */
+/** Descriptions and configurations that make no operation callable, and the message of `check` for each. */
 const NOTHING: readonly (readonly [
   from: object | undefined,
   config: object,

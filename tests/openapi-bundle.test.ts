@@ -7,7 +7,7 @@ const references = suite("references in a description");
 
 const PET = { type: "object", properties: { name: { type: "string" } } };
 
-/** A reference in `root.json`, the other files, and the name of the component that the reference must lead to. */
+/** The reference `ref` is in `root.json`, and must lead to the component `name`. */
 const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>> = {
   "a whole file": ["pet.json", { "pet.json": PET }, "pet"],
   "a file in a folder above of a folder below": ["b/../c/pet.json", { "c/pet.json": PET }, "pet"],
@@ -29,7 +29,6 @@ const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>>
   ],
 };
 
-/** Functions that put a reference into a schema, each at a different position. */
 const PLACES: Readonly<Record<string, (reference: Json) => Json>> = {
   "as the schema of a response": (schema) => schema,
   "as items": (items) => ({ type: "array", items }),
@@ -119,7 +118,6 @@ references("parts of each type become components in the section for that type", 
   assert.equal(document.components.examples, { e: parts.e });
 });
 
-/** Creates a document with the same example at every position where an example is allowed. */
 const describeExamples = (example: unknown) =>
   describe({
     parameters: [{ name: "p", in: "query", schema: { type: "string", example }, example }],

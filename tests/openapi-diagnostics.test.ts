@@ -9,7 +9,6 @@ import { load, parseYaml, pathOf } from "./description/_load.ts";
 
 const broken = suite("an invalid description");
 
-/** For each invalid file, tells whether its description is shown nevertheless, and lists the diagnostics. */
 const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]]>> = {
   "bad-yaml.yaml": [
     false,

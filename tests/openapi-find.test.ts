@@ -134,7 +134,6 @@ found("a configured description takes precedence, and `none` means no descriptio
   assert.equal([asked, diagnostics], [[], []]);
 });
 
-/** Watches for the description of a node, with a simulated clock. */
 async function keepDescription(find: () => KnownNode | undefined, now: () => number) {
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
   const identity = new TextEncoder().encode(JSON.stringify(own));
@@ -206,7 +205,7 @@ found("a description is shown once the node serves it, and later changes are not
 
 const SECRET = "a-secret-of-the-node";
 
-/** Starts a node that requires a secret, and another server; records the requests that both receive. */
+/** Starts a node that requires a secret, and a second server. `came` lists the requests that both receive. */
 async function playLogin(start: (ours: URL) => Response) {
   const came: string[] = [];
   const answer =

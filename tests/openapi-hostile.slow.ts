@@ -14,9 +14,7 @@ const hostile = suite("hostile descriptions");
 /** The approximate size of the smaller description, in bytes. */
 const SIZE = 300_000;
 
-/**
- * The time limit for the larger description: a multiple of the time for the smaller one, plus a number of milliseconds.
- */
+/** The larger description may take `TIMES` times as long as the smaller one, plus `BESIDES` milliseconds. */
 const TIMES = 3.5, BESIDES = 1000;
 
 const R = { responses: { 200: { description: "" } } };
@@ -36,7 +34,7 @@ const method = (name: string, params: unknown[]) => ({
 const text = (part: string) => (n: number) =>
   openapi({ info: { ...info, description: part.repeat(n / part.length) } });
 
-/** Functions that create a description of about the given size in bytes, each of a different form. */
+/** Each function creates a description of about `n` bytes. */
 const FORMS: Readonly<Record<string, (n: number) => object>> = {
   "one operation per path": (n) => openapi({ paths: map(n / 80, () => ({ get: R }), "/a") }),
   "one tag per operation": (n) =>
@@ -155,7 +153,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
   ),
 };
 
-/** Measures the processor time that it takes to prepare a description, in milliseconds. */
+/** Returns the processor time in milliseconds that it takes to prepare a description. */
 async function timeOf(description: object): Promise<number> {
   const bytes = new TextEncoder().encode(JSON.stringify(description));
   const node = "http://127.0.0.1:9000";

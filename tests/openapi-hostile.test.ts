@@ -21,7 +21,6 @@ const map = <T>(
 ): Record<string, T> => Object.fromEntries(range(count).map((i) => [`${key}${i}`, of(i)]));
 const A = { $ref: "#/components/schemas/A" };
 
-/** Counts the objects in a value. An object that occurs several times counts once. */
 function countObjects(value: unknown, seen = new Set<unknown>()): number {
   if (typeof value !== "object" || value === null || seen.has(value)) {
     return seen.size;
@@ -31,7 +30,6 @@ function countObjects(value: unknown, seen = new Set<unknown>()): number {
   return seen.size;
 }
 
-/** Wraps an object so that every access to one of its members is counted. */
 function counted<T extends object>(
   object: T,
   member: string,

@@ -1,6 +1,6 @@
 /**
- * The parts omitted from invalid descriptions, and the diagnostics. Node runs all tests that put random values at
- * random positions; Deno and Bun run a sample.
+ * The parts omitted from invalid descriptions, and the diagnostics. Some tests put random values at random positions.
+ * Node runs all of these tests, and Deno and Bun run a sample.
  */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -21,13 +21,12 @@ const operation = (more: string) => `paths: { /a: { get: { ${more}, ${GOOD} } } 
 const schema = (more: string) => `paths: {}\ncomponents: { schemas: { A: { ${more} } } }`;
 const components = (more: string) => `paths: {}\ncomponents: { ${more} }`;
 
-/** A description, the position of a member in the served form, its value there, and the diagnostics. */
+/** `place` is the position of a member in the served form, and `served` is its value there. */
 type Case = readonly [text: string, place: string, served: unknown, ...diagnostics: string[]];
 
 const PARAMETER = { name: "p", in: "query", schema: {} };
 const P = "{ name: p, in: query, schema: {} }";
 
-/** The test cases, by OpenAPI version. */
 const CASES: Readonly<Record<string, readonly Case[]>> = {
   "3.0.4": [
     [
@@ -260,7 +259,6 @@ for (const [version, cases] of Object.entries(CASES)) {
   }
 }
 
-/** Versions that are written as numbers or without a patch version, and the OpenAPI version that is served. */
 const VERSIONS = [
   ["openapi: 3.1", "3.1.2"],
   ["openapi: 3.0", "3.0.4"],
@@ -308,7 +306,6 @@ components:
   assert.not.ok("Toy" in schemas! || "$ref" in schemas!);
 });
 
-/** Values that are put at every position. */
 const anything = fc.constantFrom<unknown>(
   ...[null, true, 0, -1, 1.5, "", "text", "query", "path", [], [null], ["text"], {}, { a: 1 }, [
     {},
@@ -318,7 +315,6 @@ const anything = fc.constantFrom<unknown>(
   { schema: {}, content: {}, example: 1, examples: {} },
 );
 
-/** Lists the paths of a value and all its members, as lists of keys. */
 function placesOf(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== "object" || value === null) return [path];
   return [
@@ -369,7 +365,6 @@ invalid("a description with random values at random positions is shown in both f
   }
 });
 
-/** Adds more types of components, and a server with a variable. */
 function enrich({ components }: Json): Json {
   const own = components as Record<string, Json>;
   const content = { "application/json": { schema: {}, examples: { e: { value: 1 } } } };

@@ -18,7 +18,6 @@ const JSON_HEAD = '"openapi":"3.1.1","info":{"title":"a","version":"1"},"paths":
 const list = (length: number, make: (i: number) => string) =>
   Array.from({ length }, (_, i) => make(i)).join("");
 
-/** A description that exceeds a limit, and the diagnostic for it. */
 const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: string])[] = [
   [
     "YAML of more than 12 MiB",
@@ -155,7 +154,6 @@ const object = (length: number, key: (i: number) => string, value: (i: number) =
 const letters = (i: number) =>
   String(i).replaceAll(/\d/g, (digit) => "ABCDEFGHIJ".charAt(Number(digit)));
 
-/** Functions that create a description with many similar parts. */
 const ALIKE: Readonly<Record<string, (length: number) => object>> = {
   "component names that all become the same name": (length) => ({
     components: { schemas: object(length, (i) => String.fromCodePoint(0x4e00 + i), () => ({})) },

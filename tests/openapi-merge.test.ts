@@ -6,7 +6,6 @@ import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json, objectOf } from "../src/json/values.ts";
 import { load as loadBeside, OWN, parseYaml } from "./description/_load.ts";
 
-/** Loads a description and merges it with the service's complete description. */
 const load = (
   place: Parameters<typeof loadBeside>[0],
   where?: Parameters<typeof loadBeside>[1],

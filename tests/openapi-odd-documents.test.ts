@@ -17,7 +17,6 @@ const readJson = (more: unknown) =>
     JSON.stringify({ openapi: "3.1.1", info: { title: "Odd", version: "1" }, ...more as object }),
   );
 
-/** Asserts that the JSON and YAML forms have the same content. */
 function same({ json, yaml, document }: Loaded) {
   assert.ok(document);
   assert.equal(parseYaml(yaml), JSON.parse(json));
@@ -62,7 +61,7 @@ odd("numbers are the same in both forms, even for parsers of YAML 1.1", async ()
   assert.match(hex.json, '"x-large":18446744073709551615');
 });
 
-/** Strings that some YAML 1.1 parser would read as another type if they were not quoted. */
+/** Without quotes, some YAML 1.1 parser would read each of these strings as another type. */
 const LOOKALIKES =
   ("yes No on OFF y ~ null 1e3 1.0e+3 0777 0o17 0b11 0x1F 12:30 190:20:30.15 1_000 " +
     "2020-01-01 2020-01-01T00:00:00Z .inf .NaN + - = << !a &a *a %a @a `a ? : # [ { | >").split(
@@ -111,7 +110,6 @@ odd("a description in several files has the same content and examples in both fo
   }
 });
 
-/** Documents that cannot be shown, and the beginning of the message for each. */
 const SENSELESS = [
   [`${INFO}paths:\n  "/a\\q":\n    description: ${FILLER}\n`, "is not YAML"],
   [`${INFO}paths: {}\n--- {x: 1}\n`, "a second document begins here"],

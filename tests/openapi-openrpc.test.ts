@@ -17,7 +17,6 @@ const SCHEMAS = {
   Object: { type: "object" },
 };
 
-/** Creates a method with `x-access: read` and the given members. */
 const method = (more: Json = {}): Json => ({
   name: "m",
   summary: "M",
@@ -27,7 +26,6 @@ const method = (more: Json = {}): Json => ({
   ...more,
 });
 
-/** Converts methods to OpenAPI. */
 function made(...methods: readonly Json[]) {
   const parts = openApiOfMethods({ methods, components: { schemas: SCHEMAS } });
   // deno-lint-ignore no-explicit-any -- each test looks at one place of the result
@@ -110,7 +108,6 @@ openrpc("without required parameters, the body and its members are optional", ()
   assert.not("required" in requestBody.content["application/json"].schema);
 });
 
-/** Schemas for the only parameter of a method. `isGettable` is true if the method then has a GET operation. */
 const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [{ type: "string" }, true],
   [{ type: "integer", enum: [1, 2] }, true],
@@ -122,7 +119,7 @@ const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [{ $ref: "#/components/schemas/Other" }, true],
   [{ oneOf: [{ $ref: "#/components/schemas/Hash" }, { type: "null" }] }, true],
   [{ anyOf: [{ type: "string", format: "date" }, { type: "string" }] }, true],
-  // A query string cannot express which of two types a value has.
+  // In a query string, values of different types look the same.
   [{ type: ["string", "integer"] }, false],
   [{ oneOf: [{ type: "string" }, { type: "integer" }] }, false],
   [{ enum: ["a", 1] }, false],
@@ -317,7 +314,7 @@ for (const kind of KINDS_WITH_INTERFACE) {
       assert.is(Object.keys(document.paths).length, openrpc.methods.length);
       const { diagnostics } = await bundleFiles({ "root.json": document });
       assert.equal(diagnostics, []);
-      // The validator modifies its input.
+      // The validator runs last because it modifies the document.
       const { valid, errors } = await new Validator().validate(document);
       assert.ok(valid, JSON.stringify(errors));
     },

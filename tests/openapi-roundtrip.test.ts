@@ -84,7 +84,6 @@ const server = fc.record({
 }, {
   requiredKeys: ["url"],
 });
-/** The members of each type of component, with random values where arbitrary data is allowed. */
 const parts = {
   schemas: { default: value, example: value, description: text },
   responses: { description: text, "x-more": value },
@@ -128,7 +127,6 @@ components:
   schemas: { Info: {} }
 `;
 
-/** Different ways to write the same description. */
 const layout = fc.record({
   indent: fc.integer({ min: 1, max: 5 }),
   indentSeq: fc.boolean(),
@@ -148,10 +146,10 @@ roundTrip(
     const where = { base: "http://127.0.0.1:9053" };
     await fc.assert(
       fc.asyncProperty(description, layout, async (description, layout) => {
-        // The values are as if parsed from JSON: large integers are `bigint`s.
+        // After this, large integers are `bigint`s, as in a parsed JSON file.
         const document = parseJson(formatJson(description)) as Json;
         const { isJson, isCommented, newline, ...options } = layout;
-        // Nodeface reads an unquoted << as a merge key, so it is quoted here, like strings that YAML 1.1 misreads.
+        // Quotes the strings that YAML 1.1 misreads, and `<<`, which Nodeface reads as a merge key.
         const quoted = { aliasDuplicateObjects: false, compat: "yaml-1.1" };
         const yaml = stringify(document, { ...options, ...quoted } as object);
         const commented = isCommented
@@ -183,7 +181,6 @@ roundTrip("both forms have the same content, even for parsers of YAML 1.1", () =
       const json = parseJson(read(formatJson(document)));
       const yaml = read(writeYaml(document));
       assert.ok(isEqual(exactly(yaml), json), yaml);
-      // YAML 1.1 allows keys other than strings, so only the values are compared.
       const old = parse(yaml, { version: "1.1", intAsBigInt: true }) as unknown;
       assert.ok(isEqual(parseJson(formatJson(old)), json), yaml);
     }),
@@ -191,14 +188,11 @@ roundTrip("both forms have the same content, even for parsers of YAML 1.1", () =
   );
 });
 
-/**
- * Tells whether UTF-8 can represent a text. This fails if the library has folded a line within a surrogate pair.
- */
+/** Returns false if the YAML library has folded a line within a surrogate pair. */
 function isText(text: string): boolean {
   return new TextDecoder().decode(new TextEncoder().encode(text)) === text;
 }
 
-/** Parses a YAML text. Large numbers keep all their digits. */
 function exactly(yaml: string): unknown {
   const { errors } = parseDocument(yaml);
   if (errors.length > 0) return undefined;

@@ -32,7 +32,6 @@ description("browsers show the YAML form instead of downloading it", async () =>
   assert.is(headers.get("content-disposition"), 'inline; filename="spec.yaml"');
 });
 
-/** Paths that are served but absent from the description, each with the reason. */
 const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   "/": "leads people to the page",
   "/v1": "leads people to the page",
@@ -69,7 +68,6 @@ description("every path in the description is served with a described status", a
   }
 });
 
-/** Returns the description of the response for a path and a status. */
 const responsesOf = async (path: string, status: number) => {
   const { [status]: response } = (await json("/spec.json")).paths[path]!.get.responses;
   return response as { headers?: Record<string, unknown>; $ref?: string } | undefined;

@@ -20,7 +20,6 @@ const HOST = {
   handle: () => new Response(),
 } as const;
 
-/** The four paths at which the service serves the description. */
 const ADDRESSES = [
   "/spec.json",
   "/spec.yaml",
@@ -31,7 +30,6 @@ const ADDRESSES = [
 type Item = Record<string, Json & { servers?: Json[] }> & { servers?: Json[] };
 type Described = { servers?: Json[]; paths: Record<string, Item> };
 
-/** Reads the description of a service, which may have a prefix. */
 async function read(
   options: NodefaceOptions,
   address: string,

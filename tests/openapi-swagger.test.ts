@@ -5,7 +5,6 @@ import { bundleFiles } from "./description/_bundle.ts";
 
 const swagger = suite("a description in Swagger 2.0");
 
-/** Converts a document with one operation to OpenAPI 3.0. */
 async function upgrade(operation: Json, more: Json = {}) {
   const { document, diagnostics } = await bundleFiles({
     "root.json": {

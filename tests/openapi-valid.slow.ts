@@ -17,14 +17,13 @@ const valid = suite("the served description");
 const REDOCLY = `${ROOT}tests/node_modules/@redocly/cli/bin/cli.js`;
 const VALIDATOR = `${ROOT}tests/node_modules/@seriousme/openapi-schema-validator/index.js`;
 
-/** The module of the validator, which contains copies of the official JSON Schemas of OpenAPI. */
+/** The validator module contains copies of OpenAPI's official JSON Schemas. */
 interface Schemas {
   Validator: new () => {
     validate(document: unknown): Promise<{ valid: boolean; errors?: unknown }>;
   };
 }
 
-/** The targets of references, one of each type, with some dangling references. */
 const PARTS = {
   parameter: { name: "p", in: "query", schema: { $ref: "#/schema" } },
   body: { content: { "application/json": { schema: { $ref: "my%20pet.json" } } } },
@@ -46,7 +45,6 @@ const PARTS = {
 
 const ref = (name: string) => ({ $ref: `parts.json#/${name}` });
 
-/** Creates the files of a description whose root document has the given OpenAPI version. */
 const filesOf = (openapi: string, more = {}): FilesOf => ({
   "root.json": describe({}, {
     paths: {

@@ -24,7 +24,6 @@ servers: [{ url: "${server}" }]
 paths: {}
 `;
 
-/** Formats components with one schema for each reference. */
 const schemas = (...refs: string[]) =>
   refs.map((ref, i) => `    S${i}: { $ref: "${ref}" }\n`).join("").replace(
     /^/,
@@ -43,13 +42,12 @@ fresh.before.each(() => {
 });
 fresh.after.each(() => rmSync(folder, { recursive: true }));
 
-/** Writes a file and gives it a new modification time, however soon after the last write. */
+/** Each write gives the file a new modification time, even if the last write was a moment ago. */
 function write(path: string, text: string) {
   writeFileSync(path, text);
   utimesSync(path, ++time, time);
 }
 
-/** Lists the errors reported so far. */
 const diagnostics = () => reports.flatMap(({ diagnostics }) => diagnostics.map(formatDiagnostic));
 
 async function create(description: string | URL): Promise<Nodeface> {
@@ -202,7 +200,7 @@ fresh(
     const [waiting, deeper] = [live.current.yaml.get(), live.current.versioned.yaml.get()];
     write(file, describe("Two"));
     const refreshed = live.refresh();
-    // Descriptions are prepared one at a time, since each needs a thread.
+    // Descriptions are prepared one at a time, because each needs a thread.
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.is(prepared, 1);
     const note = { file: "a", line: 1, column: 1, isFatal: false, level: "note" } as const;
@@ -225,7 +223,7 @@ fresh.run();
 
 const remote = suite("a description at a URL");
 
-/** The server's next responses, by path. A response is delayed until the promise in `after` is resolved. */
+/** The server delays a response until its `after` is resolved. */
 let answers: Record<
   string,
   { status?: number; headers?: Record<string, string>; body?: string; after?: Promise<void> }
@@ -280,7 +278,7 @@ remote("while a new version is being read, everything still shows the old versio
   answers["/more.yaml"] = { body: "a: { const: 2 }\n", after };
   asked = [];
   const refreshed = app.refresh();
-  // The first file has been read already, while the second is still loading.
+  // The second file is requested after the first file has been read.
   while (!asked.some(({ path }) => path === "/more.yaml")) {
     assert.equal(await etags(app), old);
     await new Promise((resolve) => setImmediate(resolve));

@@ -21,7 +21,6 @@ interface Asked {
   readonly told: readonly string[];
 }
 
-/** Sends a request to a service that has one operation of the host. */
 async function ask(
   made: Partial<Operation>,
   path: string,
@@ -43,7 +42,7 @@ async function ask(
   return { response, told };
 }
 
-/** Creates a request that may have any header. In browsers and some runtimes, `Request` does not accept `Origin`. */
+/** In browsers and some runtimes, `Request` does not accept an `Origin` header. */
 function requestOf(path: string, { method = "GET", headers = {} }: RequestInit): Request {
   const fields = new Headers();
   const request = new Request(`http://localhost${path}`, { method });
@@ -199,7 +198,6 @@ const OWN: readonly Record<string, string>[] = [
   { "sec-fetch-site": "none" },
 ];
 
-/** Request headers as a page of another origin sends them. */
 const FOREIGN: readonly Record<string, string>[] = [
   { host: "localhost:8080", origin: "http://localhost:3000" },
   { host: "localhost:8080", origin: "null" },
@@ -210,7 +208,6 @@ const FOREIGN: readonly Record<string, string>[] = [
   { "sec-fetch-site": "anything" },
 ];
 
-/** Returns the number of calls to a handler, and the response. */
 async function call(made: Partial<Operation>, headers: Record<string, string>) {
   let calls = 0;
   const handle = () => {
@@ -310,7 +307,6 @@ operations("pages of other origins cannot read the errors of operations either",
   assert.is(response.headers.get("access-control-allow-origin"), null);
 });
 
-/** Reads the description of a service, and asserts that both forms have the same content. */
 async function describe(options: NodefaceOptions) {
   const app = createNodeface({ log() {}, ...options });
   const [json, yaml] = await Promise.all(["/spec.json", "/spec.yaml"].map(async (path) => {
@@ -419,7 +415,6 @@ for (const size of ["small", "large"] as const) {
   );
 }
 
-/** Returns the described methods of a path, or `undefined` if the path is not described. */
 async function describedAt(path: string, options: NodefaceOptions): Promise<string[] | undefined> {
   const app = createNodeface({ ...options, log: () => {} });
   const found: (string[] | undefined)[] = [];
@@ -433,7 +428,6 @@ async function describedAt(path: string, options: NodefaceOptions): Promise<stri
   return found[0];
 }
 
-/** A description of a node, in which the service's own operations are shown as well. */
 const BESIDE = { text: 'openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\n' };
 
 for (const path of ["/v1/events", "/v1/history"]) {

@@ -4,7 +4,6 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 
 const options = suite("options");
 
-/** Returns the lines of the error for invalid options, without the heading `invalid options:`. */
 function complaints(wrong: unknown): string[] {
   try {
     createNodeface(wrong as NodefaceOptions);
@@ -20,7 +19,6 @@ const handle = () => new Response();
 const operation = { responses: { 200: { description: "Done" } } };
 const peers = { method: "GET", path: "/v1/peers", operation, handle };
 
-/** Operation objects for `/v1/peers/{id}`, and the error for each. */
 const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   [5, " must be an object"],
   [{ tags: "Node" }, '.tags must be a list of strings, not "Node"'],
@@ -217,7 +215,7 @@ options("an operation that contains itself is refused with the position", () => 
 });
 
 options("the node option may be just a URL", async () => {
-  // This is the port of the discard protocol, on which nothing listens.
+  // Nothing listens on port 9, the port of the discard protocol.
   for (const node of ["http://127.0.0.1:9", new URL("http://127.0.0.1:9/rpc")]) {
     const app = createNodeface({ node, log() {} });
     const info = await (await app.fetch(new Request("http://localhost/v1/info"))).json();

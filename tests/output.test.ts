@@ -6,7 +6,6 @@ const output = suite("output");
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** Creates a slow reader of the output: each call to `read` accepts one text. */
 function slowReader() {
   const taken: string[] = [];
   let read = () => {};

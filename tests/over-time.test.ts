@@ -15,7 +15,6 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const overTime = suite("a node over time");
 
-/** A kind with a single source, whose response is an object that the test changes. */
 const KIND: Kind = {
   title: "A node",
   url: "http://127.0.0.1:1",

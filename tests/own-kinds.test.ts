@@ -20,7 +20,7 @@ import { play, playedBy } from "./_sources.ts";
 
 const own = suite("custom kinds");
 
-/** Reads a configuration. If there are arguments, the text is that of the file given with `--kind`. */
+/** If there are arguments, the text is the content of the file given with `--kind`. */
 const read = (text: string, args: string[] = []) =>
   readConfig(args, {}, {
     read: () => Promise.resolve(text),
@@ -29,7 +29,6 @@ const read = (text: string, args: string[] = []) =>
     isThere: () => Promise.resolve(args.length === 0),
   });
 
-/** Reads a configuration that defines a kind. */
 const readOwn = async (kind: object) => await read(stringify({ kinds: [kind] }));
 
 async function wrongOf(work: Promise<unknown>): Promise<readonly string[]> {
@@ -319,7 +318,6 @@ own(
   },
 );
 
-/** Simulates a JSON-RPC node, which may require a secret. */
 const nodeOf = (results: Readonly<Record<string, unknown>>, secret?: string) => {
   const seen: (string | null)[] = [];
   const client = playedBy((_, init) => {
@@ -400,7 +398,7 @@ own(
 own("the printed file of every kind is valid", async () => {
   for (const name of sampleOf(Object.keys(KINDS))) {
     const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
-    // The build adds `examples`, which it takes from the operations of the kind.
+    // The build adds `examples`, taken from the kind's operations.
     const { examples: _, ...known } = KINDS[name]!;
     assert.equal(kind, known, name);
     const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };

@@ -16,7 +16,6 @@ const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 const file = join(folder, "file");
 await writeFile(file, "x".repeat(100));
 
-/** Asserts that a promise is rejected with a `PlatformError` that has this message. */
 async function refused(work: Promise<unknown>, reason: string): Promise<void> {
   await work.then(() => assert.unreachable(), (error: Error) => {
     assert.is(error.name, "PlatformError");

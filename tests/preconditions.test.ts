@@ -28,7 +28,7 @@ conditions("each content coding has its own ETag", async () => {
   assert.is(etags.size, 3);
 });
 
-/** Values of If-None-Match; `tag` is replaced by the current ETag. `isNamed` is true if a value matches that ETag. */
+/** In a list, `tag` stands for the current ETag. `isNamed` is true if the list matches the current ETag. */
 const TABLE: [list: string, isNamed: boolean][] = [
   ["", false],
   ["*", true],

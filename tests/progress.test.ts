@@ -4,9 +4,6 @@ import { createProgress } from "../src/cli/output.ts";
 
 const progress = suite("progress of long work");
 
-/**
- * Creates work with a progress line, and functions that finish it, wait for a number of lines, and return the output.
- */
 function bench(isTerminal: boolean, after: number) {
   let written: string[] = [];
   let wake = () => {};
@@ -43,7 +40,7 @@ progress("if the output is not a terminal, one plain line is printed", async () 
   const { work, finish, times, take, during } = bench(false, 5);
   const done = during("asking the node", work);
   await times(1);
-  // This is long enough to print a second line, which must not be printed.
+  // A second line would be printed within this time, if lines were repeated.
   await new Promise((resolve) => setTimeout(resolve, 30));
   finish("answer");
   await done;

@@ -25,8 +25,7 @@ properties(
         const weights = new Map(
           members.map(([name, weight = 1000]) => [name.toLowerCase(), weight]),
         );
-        // If neither `identity` nor `*` is listed, `identity` is acceptable, but any other acceptable coding is
-        // preferred.
+        // Without an entry for `identity` or `*`, `identity` is acceptable, but other acceptable codings are preferred.
         const weightOf = (name: string) =>
           weights.get(name) ?? weights.get("*") ?? (name === "identity" ? 0.5 : 0);
         const best = Math.max(...["br", "gzip", "identity"].map(weightOf));
@@ -42,7 +41,6 @@ properties(
 
 const etag = (await ask("/spec.json")).headers.get("etag")!;
 
-/** Returns the status of the response to a request for `/spec.json` with a precondition. */
 const statusOf = async (field: "if-match" | "if-none-match", list: string) =>
   (await askWith({ [field]: list }, "/spec.json")).status;
 

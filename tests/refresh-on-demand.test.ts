@@ -5,7 +5,6 @@ import { refreshOnDemand } from "../src/resources/resources.ts";
 
 const refreshed = suite("a value that is checked on request");
 
-/** Creates a value and a clock. `finish()` ends a slow check of the value, and `wait()` advances the clock. */
 function create({ isMadeCurrent = true } = {}) {
   let time = 0;
   let finish = () => {};

@@ -15,7 +15,6 @@ import { readdirSync } from "node:fs";
 import process from "node:process";
 import { BUN, DENO_RUN, ROOT } from "./_paths.ts";
 
-/** A process that runs suites. */
 interface Run {
   name: string;
   command: readonly string[];
@@ -42,7 +41,7 @@ const onNode = (name: string, pattern: string): Run => ({
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
-/** The suites directly below `tests/`, on Node: two rows, since one long row would be the last to finish. */
+/** On Node, the suites directly below `tests/` are two rows, because one long row would be the last to finish. */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
@@ -59,7 +58,7 @@ const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 const APART = ["browser", "raw", "nodes"];
 const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
 
-/** The fast suites, starting with the row that takes longest. The suites of a row run one after the other. */
+/** The row that takes longest is first. The suites of a row run one after the other. */
 const FAST: readonly (readonly Run[])[] = [
   [folder("browser")],
   [PORTABLE_HALVES[0]!],
@@ -80,10 +79,10 @@ const slow = files.filter((file) => file.endsWith(".slow.ts")).map((file) =>
 const slowOf = (...starts: string[]) =>
   slow.filter(({ name }) => starts.some((start) => name.startsWith(start)));
 
-/** Measurements, during which nothing else may run on the machine. */
+/** Nothing else may run on the machine during these measurements. */
 const ALONE = slowOf("release/start", "gateway/attack");
 /**
- * Suites that run one after the other because they change shared files, such as the package. No other suite reads
+ * These suites run one after the other because they change shared files, such as the package. No other suite reads
  * these files.
  */
 const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
@@ -94,10 +93,7 @@ const SLOW: readonly (readonly Run[])[] = [
   slow.filter((run) => !ALONE.includes(run) && !BESIDE_OTHERS.includes(run)),
 ];
 
-/**
- * The slow suites for `.ci/run`. These suites take only a few minutes, test real nodes, a fresh clone and calls in a
- * browser, and measure neither time nor memory.
- */
+/** These slow suites take only a few minutes, and measure neither time nor memory. */
 const CI = [
   ["nodes/daemons", "gateway/nodes"],
   ["release/clone"],
@@ -105,9 +101,7 @@ const CI = [
 ]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
-/**
- * The number of rows that run at the same time. Suites often wait, so fewer rows would leave two processors half idle.
- */
+/** Suites often wait, so fewer rows at a time would leave two processors half idle. */
 const LANES = 4;
 
 /** Milliseconds to wait for output after a run has exited, since a child process may keep the pipe open. */
@@ -134,7 +128,6 @@ console.log(`\n${tableOf(results)}\n\n${costliest(results)}\n`);
 console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
 process.exit(results.length > 0 && sum("failed") === 0 ? 0 : 1);
 
-/** Runs the next row as soon as a lane is free, and returns the results in the order of the rows. */
 async function executeRows(rows: readonly (readonly Run[])[]): Promise<Result[]> {
   const results: Result[][] = rows.map(() => []);
   const waiting = rows.entries();
@@ -147,7 +140,6 @@ async function executeRows(rows: readonly (readonly Run[])[]): Promise<Result[]>
   return results.flat();
 }
 
-/** Runs a process, and prints its output after it has exited. */
 async function execute(
   { name, command: [program = "", ...args] }: Run,
 ): Promise<Result> {
@@ -177,7 +169,7 @@ async function execute(
   return { name, seconds, ...read(status, output) };
 }
 
-/** Parses the counts that uvu prints. uvu does not print them if the process is interrupted. */
+/** uvu prints no counts if its process is interrupted. */
 function read(
   status: number | null,
   output: string,
@@ -216,7 +208,6 @@ function read(
   return { ...counts, failed: counts.failed + 1, notes: [mistake, ...notes] };
 }
 
-/** Lists the ten files that took the most processor time on all runtimes together. */
 function costliest(results: readonly Result[]): string {
   const costs = new Map<string, number>();
   for (const [file, seconds] of results.flatMap(({ costs }) => costs)) {

@@ -29,7 +29,6 @@ secrets.after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Writes a file and returns its path. */
 async function file(name: string, text: string, mode = 0o600): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, text);
@@ -37,7 +36,6 @@ async function file(name: string, text: string, mode = 0o600): Promise<string> {
   return path;
 }
 
-/** Reads a configuration file with the given text in the temporary folder. */
 async function configured(text: string) {
   const path = await file("nodeface.yaml", text);
   return await readConfig(["check", "--config", path], {}, files);

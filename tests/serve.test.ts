@@ -119,11 +119,10 @@ serving("if the stream of an operation fails, the error is logged", async () => 
   const server = await serve(app, { port: 0 });
   await fetch(`${server.url}own`).then((response) => response.text()).catch(() => {});
   await server.close();
-  // The client of Deno 2.9 sends the request twice, so only the first line is checked.
+  // Deno 2.9's client sends the request twice, so only the first line is checked.
   assert.match(told[0] ?? "", /^error error Error: disk/);
 });
 
-/** Invalid options of `serve`, and the error for each. */
 const WRONG: readonly [options: unknown, message: string][] = [
   [{ host: "127.0.0.1" }, "unknown key host; did you mean hostname?"],
   [{ prot: 1 }, "unknown key prot; did you mean port?"],

@@ -1,5 +1,5 @@
 // Installs the packages that only the tests need (tests/package-lock.json), unless they are installed already.
-// If names of commands are given and all of these are on this machine's PATH, it installs nothing.
+// It installs nothing if commands are named, and all of them are on this machine's PATH.
 import { spawnSync } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";

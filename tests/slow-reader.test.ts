@@ -8,16 +8,13 @@ import { until } from "./_gateway.ts";
 
 const slow = suite("clients that read slowly");
 
-/**
- * The limit in this test: 100 kB in 1.5 s, which even a busy machine reaches. The real limit is 1 kB/s for ten seconds.
- */
+/** Even a busy machine reads 100 kB in 1.5 s. The real limit is 1 kB/s for ten seconds. */
 const SLOWEST = { bytes: 100_000, time: 1500, check: 50 };
 const PART = new Uint8Array(65_536);
 /** More bytes than the system buffers for a client that does not read. */
 const LONG = new Uint8Array(50_000_000);
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/** Different ways to send a long response. */
 const WAYS: Readonly<Record<string, () => Response>> = {
   "part by part": () =>
     new Response(new ReadableStream({ pull: (controller) => controller.enqueue(PART) })),
@@ -26,7 +23,7 @@ const WAYS: Readonly<Record<string, () => Response>> = {
   "from a blob": () => new Response(new Blob([LONG])),
 };
 
-// On Bun, the runtime's own server disconnects slow clients, so nothing is tested.
+// Bun's own server disconnects slow clients, so nothing is tested on Bun.
 for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
   slow(`only clients that read too slowly are disconnected: ${way}`, async () => {
     const { http, close } = createNodeServer({ fetch: respond }, {}, SLOWEST);
@@ -44,7 +41,7 @@ for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
       await until(() => cut === 1);
       await until(() => taken > SLOWEST.bytes);
       assert.not(steady.destroyed);
-      // Read the bytes that the system has buffered, to see the connection end.
+      // The end of the connection is seen only after the buffered bytes have been read.
       clearInterval(drip);
       slowly.removeAllListeners("readable").on("data", () => {}).resume();
       await once(slowly, "close");

@@ -68,13 +68,9 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
   return listening(urlAt(address, taken), keepListening(server, () => listen(taken)));
 }
 
-/**
- * The interval at which to check for free file descriptors, and the number that must be free before the server listens
- * again.
- */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
-/** Stops listening if file descriptors run out: Bun 1.4 would otherwise spin (oven-sh/bun#32705). Returns `close`. */
+/** Stops listening while no file descriptors are free: Bun 1.4 would otherwise spin (oven-sh/bun#32705). */
 function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
@@ -121,7 +117,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     request.signal.addEventListener("abort", () => endEntry("aborted", response?.status));
   }
   try {
-    // A client that waits for the app is not idle.
+    // A client that is waiting for the app must not be disconnected.
     server.timeout(request, 0);
     Object.defineProperty(request, "ip", { get: () => server.requestIP(request)?.address });
     const length = Number(request.headers.get("content-length"));
@@ -133,9 +129,8 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
       response = new Response(new Blob([...parts]), response);
       whenSent(request, server, release);
     } else if (!response.headers.has("content-length") && response.body) {
-      // A body without a known length is a stream, which may fail. Bun sends prepared bytes without a stream.
       const onFailure = (error: unknown) => {
-        // The stream may fail because the client has disconnected.
+        // A stream also fails when its client disconnects, which is not an error.
         if (request.signal.aborted) return;
         endEntry?.("failed", response?.status);
         report(error, app, callbacks);
@@ -147,7 +142,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     response = failure();
   }
   const { status } = response;
-  // If the client has disconnected, the `abort` event follows a moment later.
+  // Waits a moment, since the `abort` event of a disconnected client comes late.
   if (endEntry) whenSent(request, server, () => setImmediate(() => endEntry("sent", status)));
   return response;
 }
@@ -165,7 +160,7 @@ function readWhole(request: ServedRequest): void {
 
 const SENT_INTERVAL_MS = 100;
 
-/** Calls a function when a response has ended. Bun 1.4 emits no event for that, but `requestIP` then returns null. */
+/** Bun 1.4 emits no event when a response is sent, but `requestIP` then returns null. */
 function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);

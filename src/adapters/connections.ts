@@ -7,7 +7,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TIMEOUTS } from "./shared.ts";
 
-/** The slowest accepted client: it must read `bytes` within `time`, and is checked every `check` milliseconds. */
+/** The slowest accepted client reads `bytes` bytes in `time` milliseconds; it is checked every `check` milliseconds. */
 export interface Slowest {
   readonly bytes: number;
   readonly time: number;
@@ -19,7 +19,7 @@ interface Connection {
   bytesWrittenBefore: number;
   /** The `performance.now()` of the last activity; `Infinity` before the first response. */
   idleSince: number;
-  /** The client's last progress: the number of bytes that the system had accepted by then, and the time. */
+  /** The bytes that the system had accepted when the client last made progress, and that time. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
@@ -75,7 +75,7 @@ export class Connections {
 
   #check(now: number): void {
     for (const [socket, connection] of this.#connections) {
-      // The timeout is for clients that do not read; a client that waits for the app is not idle.
+      // The timeout applies only while bytes wait for the client: a client that waits for the app is not idle.
       const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       const bytes = bytesTaken(socket);
@@ -92,7 +92,6 @@ export class Connections {
   }
 }
 
-/** Returns the number of written bytes that the system has accepted; `undefined` if it has accepted all bytes. */
 function bytesTaken(socket: Socket): number | undefined {
   type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
   const { _handle: handle } = socket as { _handle?: Handle | null };

@@ -59,7 +59,7 @@ export function createNodeServer(
     // `connections` closes idle connections.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
-    // Even a tiny part costs memory, so the server reads only a little ahead; `Message` limits the number of parts.
+    // Even a tiny part costs memory, so the server reads only a little ahead.
     highWaterMark: 2048,
     IncomingMessage: Message,
     // `ownResponse` refuses requests without `Host`, with problem details.
@@ -76,8 +76,7 @@ export function createNodeServer(
   });
   // `node:http` drops all headers after the first `maxHeadersCount` (2000 by default), even `Host`.
   http.maxHeadersCount = 0;
-  // This method is disabled, since it also closes connections whose response is still being sent. `connections` closes
-  // idle connections.
+  // This method would also close connections whose response is still being sent.
   http.closeIdleConnections = () => {};
   http.on("connection", (socket) => connections.add(socket));
   // Unknown expectations may be ignored (RFC 9110, section 10.1.1).
@@ -94,7 +93,7 @@ export function createNodeServer(
     // On Deno 2.9, bytes after a malformed request broke the parser of another connection.
     if (IS_DENO) socket.removeAllListeners("data").resume();
     if (error.code === "ECONNRESET") socket.destroy();
-    // The reader of the content would otherwise wait for the rest.
+    // The app would otherwise wait for the rest of the content.
     else if (last && !last.req.complete) {
       const refuseOnce = () => {
         if (last.statusCode === 400) socket.end();
@@ -107,7 +106,7 @@ export function createNodeServer(
   });
   http.on("connect", (message, stream) => {
     const socket = stream as Socket;
-    // The server has detached this socket and its timeouts.
+    // For CONNECT, the server has detached the socket and its timeouts.
     socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.head, () => socket.destroy());
     refuseAfterResponses(socket, undefined, message);
   });
@@ -121,8 +120,8 @@ export function createNodeServer(
 }
 
 /**
- * A message that limits tiny parts: the parser emits one part per chunk, up to 10,000 from a single read of the socket.
- * The reader gets the part that exceeds the limit, and refuses the content. The rest of the content is dropped.
+ * A message with a limit on tiny parts: the parser emits one part per chunk, up to 10,000 from one read of the socket.
+ * The part that exceeds the limit is passed on, so that its reader refuses the content; later parts are dropped.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -152,10 +151,8 @@ class Message extends IncomingMessage {
   }
 }
 
-/** The maximum number of connections that wait to be accepted; the system may allow fewer. */
 const BACKLOG = 4096;
 
-/** Starts to listen. Rejects if the address cannot be used. */
 export async function listen(http: Server, { hostname, port }: Address): Promise<void> {
   await once(http.listen({ port, host: hostname, backlog: BACKLOG }), "listening");
 }
@@ -177,7 +174,7 @@ export async function serveHttp(
   });
 }
 
-/** Passes a request, from our own or a host's server, to the app, and sends the response. Never rejects. */
+/** Passes a request to the app, and sends the response. The server may be our own or the host's. Never rejects. */
 export async function respond(
   app: Servable,
   callbacks: Callbacks,
@@ -194,7 +191,7 @@ export async function respond(
       response,
       ownResponse(message) ?? await app.fetch(makeRequest(message, response), ...context),
     );
-    // srvx sets `errored` if the body's stream fails, but not if the client has left.
+    // srvx sets `errored` if the body's stream fails, but not if the client has disconnected.
     if (response.errored) report(response.errored, app, callbacks);
   } catch (error) {
     report(error, app, callbacks);
@@ -267,10 +264,8 @@ const EMPTY_BODY = Buffer.alloc(0);
 export const hasContent = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** The maximum length, in bytes, of a body that is sent as text. */
 const SHORT_MAX = 16_384;
 
-/** Sends a response; resolves when it was written or its stream has failed. A body of bytes needs no stream. */
 async function send(response: ServerResponse, given: Response): Promise<void> {
   const held = given instanceof ResponseInParts ? given.held : undefined;
   if (held) response.once("close", held.release);
@@ -286,7 +281,6 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
   await sendNodeResponse(response, { _toNodeResponse: () => sent } as SrvxResponse);
 }
 
-/** Sends bytes: a short body as `latin1` text, which keeps each byte; a longer one in one write, except on Deno. */
 async function sendParts(
   response: ServerResponse,
   { status, statusText, headers }: NodeForm,
@@ -305,7 +299,7 @@ async function sendParts(
   response.end();
 }
 
-/** Returns the method and target for the access log. The target `*` becomes `/*`, as on Bun and workerd. */
+/** The target `*` becomes `/*` in the access log, as on Bun and workerd. */
 const logHeadOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
   method,
   url: url === "*" ? "/*" : url,
@@ -322,7 +316,6 @@ function endWith(response: ServerResponse, endEntry: EndEntry): void {
   response.once("finish", end).once("close", end);
 }
 
-/** Responses that wait for an earlier one on the same connection. */
 const queued = new WeakMap<Socket, Set<ServerResponse>>();
 
 /** Closes a response when its connection closes. A queued response has no socket, so it would get no `close` event. */
@@ -366,14 +359,13 @@ function ownResponse({ method, httpVersion, headers, url = "" }: IncomingMessage
   return isServed ? undefined : refusal(400, "The request target must begin with a slash");
 }
 
-/** The status and detail for each error code of the parser. Other codes get 400. */
 const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "The request line and header fields are too long"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time"],
 };
 
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // A refusal was already sent. Closing a socket that is not idle could lose the refusal (RFC 9112, section 9.6).
+  // A refusal was already sent. Closing the socket now could lose it (RFC 9112, section 9.6).
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));

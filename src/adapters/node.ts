@@ -48,7 +48,7 @@ const GONE =
   "a body parser of the host has read the content of this request already, and did not " +
   "leave it in request.body; mount Nodeface before that parser, or set request.body";
 
-/** Returns `request` unchanged, or with the content restored if a body parser has read it into `message.body`. */
+/** Restores the content if a body parser of the host has read it into `message.body`. */
 function withParsedBody(message: IncomingMessage, request: Request): Request {
   const { method } = request;
   const { body, rawBody } = message as { body?: unknown; rawBody?: unknown };
@@ -56,7 +56,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   if (!isRead || Buffer.isBuffer(rawBody) || method === "GET" || method === "HEAD") return request;
   const content = contentOf(body, message.headers["content-type"] ?? "");
   const headers = new Headers(request.headers);
-  // The parser has already decoded the content.
+  // The body parser has already decoded the content.
   headers.delete("content-encoding");
   headers.delete("transfer-encoding");
   if (content) headers.set("content-length", String(content.byteLength));
@@ -67,7 +67,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: held } as RequestInit);
 }
 
-/** Restores the content from a parser's result, but not white space and number formats; `undefined` if impossible. */
+/** Restores the content from a parser's result. White space and number formats may differ from the original. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);
@@ -80,7 +80,6 @@ function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined
     : undefined;
 }
 
-/** Returns the fields of a form. Nested fields are named `a[b]`. */
 function fieldsOf(members: object, nameOf = (key: string) => key): [string, string][] {
   return Object.entries(members).flatMap(([key, value]: [string, unknown]) => {
     const name = nameOf(key);

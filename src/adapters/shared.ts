@@ -171,5 +171,5 @@ export function refusal(status: HttpStatus, detail: string): Response {
   return problem(status, detail, SECURITY_HEADERS);
 }
 
-/** The response if an app throws, which a `Nodeface` never does. */
+/** The response if an app throws. A `Nodeface` never throws. */
 export const failure = (): Response => refusal(500, "Internal error");

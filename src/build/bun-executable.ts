@@ -25,7 +25,7 @@ export const fileOf = (target: string): string =>
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ALL = join(ROOT, "dist/executables");
 
-/** Flags of `bun build`. The executable must not read `.env` or `bunfig.toml` in the working directory. */
+/** The executable must not read `.env` or `bunfig.toml` in the working directory. */
 const FLAGS = [
   "--compile",
   "--bytecode",
@@ -61,7 +61,6 @@ async function main(all: boolean) {
     if (!all) return;
     await mkdir(ALL, { recursive: true });
     for (const target of TARGETS) {
-      // Bun downloads the runtimes for other platforms from the npm registry.
       const runtime = `--target=bun-${target.replace("macos", "darwin")}`;
       await compile(join(ALL, fileOf(target)), runtime);
     }

@@ -42,7 +42,6 @@ type Runtime = "deno" | "bun" | "worker";
 /** Bundles into `outfile`; for Bun, also into modules beside that file. @returns the folders of the bundled packages */
 export async function bundle(runtime: Runtime, outfile: string): Promise<string[]> {
   const isWorker = runtime === "worker";
-  // A Bun executable can contain several modules.
   const isSplit = runtime === "bun";
   const { metafile } = await build({
     ...COMMON,

@@ -1,6 +1,6 @@
 /**
  * `npm run demo`: runs anvil, a development chain, and a service for it. Every three seconds, the chain gets a block
- * with some transfers. When anvil or the service ends, so does the other.
+ * with some transfers. If anvil or the service ends, the demo ends.
  *
  * @module
  */

@@ -28,7 +28,6 @@ const TARGET = join(ROOT, "src/generated");
 const KINDS = "spec/kinds";
 const SCALAR = packageFolder("@scalar/api-reference");
 
-/** The explorer's documents: each has files in `static/`, such as `simple.html`, `simple.css` and `simple.ts`. */
 const DOCUMENTS = ["reference", "simple"] as const;
 
 /** The size, in bytes, below which the files of a folder share one module. */
@@ -42,7 +41,7 @@ await main();
 async function main() {
   if (process.stderr.isTTY) console.error("Preparing the explorer takes some seconds");
   const kinds = await readKindFiles();
-  // The schema of a kind imports this module.
+  // `checkedKinds` imports this module.
   await writeModules(new Map([["kind-names.js", kindNamesModule(kinds)]]));
   const { version } = await packageJson(ROOT);
   const explorer = await bundleScripts();
@@ -71,13 +70,13 @@ async function main() {
   }
 }
 
-/** Bundles the script of each document. They share no file, so no page loads code that only another needs. */
+/** Bundles one script per document, without shared chunks: no page loads code that it does not need. */
 async function bundleScripts(): Promise<Files> {
   const { outputFiles } = await build({
     entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
     absWorkingDir: ROOT,
     outdir: "out",
-    // Modules shared with the service import these; nothing here uses them.
+    // Modules that the service shares with the page import these, but the page does not use them.
     external: ["node:*"],
     ...{ bundle: true, minify: true, format: "esm", target: "es2022", write: false },
     charset: "utf8",
@@ -106,7 +105,7 @@ async function contentModules(folder: string, files: Files): Promise<Modules> {
       [modulePath(folder, path, content), basename(path), await packContent(content)] as const
     ),
   );
-  // Keeps the order of the files, so that builds of the same commit are identical.
+  // The order of the files is kept, so that builds of one commit are identical.
   const packed: Record<string, Record<string, PackedContent>> = {};
   for (const [module, name, content] of contents) (packed[module] ??= {})[name] = content;
   return new Map(Object.entries(packed).map(([path, FILES]) => [path, moduleText({ FILES })]));
@@ -117,7 +116,7 @@ function modulePath(folder: string, path: string, content: Buffer): string {
   return `assets/${folder}/${name}.js`;
 }
 
-/** Returns the module with the table of assets. Each `import()` has a literal, so that bundlers follow it. */
+/** Writes each `import()` with a literal, so that bundlers follow it. */
 function tableModule(folders: readonly [folder: string, files: Files][]): string {
   const lines = folders.flatMap(([folder, files]) =>
     [...files].map(([path, content]) => {
@@ -228,7 +227,7 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
       if (examples.length > 0) Object.assign(kind, { examples: Object.fromEntries(examples) });
       kinds[name] = kind;
       if (openrpc || openapi) {
-        // As a literal, the interface would be seven times as long.
+        // Uncompressed, the interface would be seven times as long.
         const { br: _, ...INTERFACE } = await packContent(
           Buffer.from(formatJson({ ...openrpc && { openrpc }, ...openapi && { openapi } })),
         );
@@ -277,7 +276,7 @@ async function writeModules(modules: Modules): Promise<void> {
     const text = `// Made by "npm run assets"\n${types}${content}`;
     if (await readFile(file, "utf8").catch(() => undefined) === text) continue;
     await mkdir(dirname(file), { recursive: true });
-    // Never leaves a partial file: a run may be interrupted, or another process may be reading.
+    // Renaming leaves no partial file if the run is interrupted, or if another process is reading.
     const begun = `${file}.${process.pid}`;
     await writeFile(begun, text);
     await rename(begun, file);
@@ -294,7 +293,7 @@ function digest(files: Files): string {
   return sum.digest("hex").slice(0, 8);
 }
 
-/** Returns the checked-out commit, with the same length in every clone; `undefined` outside of a clone's root. */
+/** The length of the commit is fixed, since Git's default length differs between clones. */
 function shortCommit(): string | undefined {
   try {
     const [top, commit] = execFileSync("git", ["rev-parse", "--show-cdup", "--short=10", "HEAD"], {

@@ -86,7 +86,7 @@ async function declareDisposal(): Promise<void> {
   await writeFile(file, declared);
 }
 
-/** Sets the modes of the published files, since npm packs them unchanged: builds of one commit must be identical. */
+/** npm packs file modes unchanged, and builds of one commit must be identical. */
 async function setModes(published: readonly string[]): Promise<void> {
   for (const path of published.filter((path) => !path.startsWith("!"))) {
     const isFolder = (await stat(join(ROOT, path))).isDirectory();

@@ -16,7 +16,6 @@ interface Patch {
   with: string;
 }
 
-/** The changes to Scalar that the content policy and the token require. `docs/scalar.md` lists other shortcomings. */
 const PATCHES: readonly Patch[] = [
   {
     file: "chunks/workspace-events",

@@ -84,7 +84,7 @@ ${content.replaceAll(RELATIVE_LINK, "$1")}
 `;
 }
 
-/** A link that works only in the checkout. The notes contain only the link's text, which is a file's name. */
+/** These links work only in the checkout, so the notes keep only their text. */
 const RELATIVE_LINK = /\[([^\]]+)\]\((?!https?:)[^)]+\)/g;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) release();

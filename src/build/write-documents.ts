@@ -68,7 +68,6 @@ function described(schema: JsonSchema & { about?: About }): JsonSchema {
   return { description: `${about.text}${usual}`, ...others };
 }
 
-/** Forbids unknown keys, and removes the default `{}`. */
 function closed({ default: _, required = [], ...schema }: JsonSchema, type: string): JsonSchema {
   if (type !== "loose_object") return schema;
   return { ...schema, additionalProperties: false, ...required.length > 0 && { required } };

@@ -221,7 +221,6 @@ function hintElsewhere({ content }: Described): string {
     : `Other operations are not forwarded: their servers are ${elsewhere.join(", ")}\n`;
 }
 
-/** Formats configuration lines that allow GET operations without an access mark, each operation by its name. */
 function hint(unmarked: readonly NodeOperation[]): string {
   if (unmarked.length === 0) return "";
   const reads = unmarked.filter(({ method }) => method === "GET");

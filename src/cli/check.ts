@@ -119,7 +119,6 @@ function describeSources(config: Config, inspection: Inspection): Section[] {
   }];
 }
 
-/** Reports the operator's own fields that have no value although their sources have responded. */
 function describeEmptyFields({ kinds = {}, info: settings }: Config, inspection: Inspection) {
   const { plan, outcomes, info } = inspection;
   const kind = Object.hasOwn(kinds, plan.kind ?? "") ? kinds[plan.kind!] : undefined;

@@ -26,7 +26,7 @@ import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
 
-/** The access to files. If a method fails, it rejects with a message for the operator. */
+/** Access to files. Each method rejects with a message for the operator. */
 export interface Files {
   read(path: string): Promise<string>;
   readBytes(path: string, limit: number): Promise<Uint8Array>;

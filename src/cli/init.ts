@@ -31,7 +31,6 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
   "no_credentials",
 ];
 
-/** The permissions of a configuration that names the place of a secret, and of any other configuration. */
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
 /** Queries the node, writes the file, and returns the report. Throws if nothing is written. */
@@ -162,7 +161,7 @@ function report(
 
 const LONGEST = 92;
 
-/** The facts about the node. The keys of values, remarks and examples are paths of settings, such as `node.url`. */
+/** The keys of `values`, `remarks` and `examples` are paths of settings, such as `node.url`. */
 interface Known {
   readonly head: readonly string[];
   readonly values: Readonly<Record<string, unknown>>;
@@ -176,7 +175,7 @@ export function newConfiguration(known: Known): string {
   return `${head}\n${blocksOf(entries!, "", known).join("\n")}`;
 }
 
-/** Formats a block for each setting. The keys of objects need no `#`: an object may be empty. */
+/** The keys of objects are not commented out, since an object may be empty. */
 function blocksOf(settings: Settings, path: string, known: Known): string[] {
   return Object.entries(settings).map(([key, setting]) => {
     const place = path ? `${path}.${key}` : key;
@@ -196,7 +195,6 @@ function commentOf(setting: Schema, remarks: readonly string[] = []): string {
   return lines.filter(Boolean).map((line) => `# ${line}\n`).join("");
 }
 
-/** Formats the object form of a setting that may also be a plain value. Returns an empty string for other settings. */
 function longForm(setting: Schema): string {
   const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option).entries);
   const entries = forms.find((entries) => entries !== undefined);

@@ -9,7 +9,6 @@ import { nextTurn, withTimeout } from "../with-timeout.ts";
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
 
-/** Writes a text. Resolves when the whole text has been written. */
 type WriteText = (text: string) => Promise<void>;
 
 /** Deno's own output: `process.stdout` blocks Deno 2.9 while a pipe is full. */
@@ -50,7 +49,7 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
 export const print: WriteText = openOutput("stdout");
 
 interface LineWriter {
-  /** Queues a line with a line break at its end. Never waits and never throws. */
+  /** Queues a line. Never waits and never throws. */
   write(line: string): void;
   /** Resolves when all lines are written, or after a second if the reader is stuck. */
   flush(): Promise<void>;
@@ -60,7 +59,7 @@ interface LineWriter {
 const WAITING_MAX = 1_048_576;
 const FLUSH_MAX_MS = 1000;
 
-/** Creates a line writer: while the reader is stuck, it queues up to the limit and drops further lines. */
+/** Creates a line writer. While the reader is stuck, lines are queued up to a limit, and further lines are dropped. */
 export function createLineWriter(
   write: WriteText,
   logDropped: (count: number) => void = () => {},
@@ -157,13 +156,12 @@ export interface Progress {
 
 export const SILENT: Progress = { during: (_, work) => work };
 
-/** The sequence that returns to the start of the line and erases it (ECMA-48, EL). */
 const CLEAR = "\r\x1b[K";
 const WIDTH = 70;
 
 export function createProgress({ write, isTerminal, after = 1000 }: {
   readonly write: (text: string) => unknown;
-  /** True for a line that counts the seconds and is erased at the end, false for one plain line. */
+  /** If true, the line counts the seconds and is erased at the end; if false, it is a plain line. */
   readonly isTerminal: boolean;
   /** The time before the line appears, and between its updates, in milliseconds. */
   readonly after?: number;

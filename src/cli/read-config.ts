@@ -44,7 +44,7 @@ export interface Config
   values?: CliValues;
   remarks: readonly { level: "info" | "warn"; message: string }[];
   host: string;
-  /** The port. 0 picks a free port. */
+  /** 0 picks a free port. */
   port: number;
   accessLog: AccessLog;
   logCalls: LogCalls;
@@ -345,7 +345,7 @@ function nearestFlag(flag: string): string | undefined {
     const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
     return nearest(flag.replace(/^-+/, "--"), known);
   }
-  // Any two short flags differ by one letter, so a flag is suggested only if just the letter's case was wrong.
+  // Any two short flags differ by one letter, so a suggestion is made only if the letter's case was wrong.
   const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }
@@ -374,7 +374,7 @@ function explainUnknownVariables(env: Environment, used: readonly unknown[]): st
   });
 }
 
-/** Reads the environment; returns `undefined` if Deno forbids it. */
+/** Returns `undefined` if Deno forbids reading the environment. */
 function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -48,7 +48,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   );
   // The counters remain when the configuration is reloaded.
   const meters = new Meters();
-  /** The messages about the description that were logged; a reload does not log them again. */
+  /** After a reload, the same messages about the description are not logged again. */
   const logged = new Set<string>();
   let isReloading = false;
   const logOnce: Log = (message, { code, level }) => {
@@ -79,7 +79,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,
-    // This is a getter, which adapters read on every request, since the setting may change.
+    // Adapters read this on every request, since a reload may change the setting.
     get onAnswer(): ServeOptions["onAnswer"] {
       const { accessLog: form } = current.config;
       return form === "off" ? undefined : (record) => requests.write(formatAccess(record, form));
@@ -96,7 +96,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     try {
       await made.nodeface.ready();
       warmUp(made);
-      // The reload waits for this, since the node's description would otherwise be missing for a while.
+      // Without this wait, the node's description would be missing for a while.
       await made.nodeface.refresh();
       if (!isWorse(made, current)) return made;
       throw new Error("the node's description cannot be read now, and would be lost");
@@ -131,12 +131,12 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   void logSettings(config, log);
   await stopped;
   stopWatching();
-  // Calls that wait for the node are cancelled, so that the server soon becomes idle.
+  // Closing the app cancels calls that wait for the node, so that the server soon becomes idle.
   await Promise.all([current.nodeface.close(), server.close()]);
   await Promise.all([flush(), requests.flush()]);
 }
 
-/** Logs diagnostics of credentials and `forward`. Errors do not stop the service: a node may write its secret later. */
+/** Logs errors but does not stop the service: a node may write its secret later. */
 async function logSettings(
   { node, forward, host, port }: Config,
   log: WriteLog,
@@ -165,7 +165,6 @@ function isSameNode(next: Config, now: Config): boolean {
 
 const SLOW_MS = 1000;
 
-/** Reads the description, and reloads a file whenever it changes. Returns a function that stops watching the file. */
 function watchDescription(
   { config: { description, node }, nodeface }: RunningService,
   log: WriteLog,
@@ -225,7 +224,6 @@ function addressOf(url: string): string {
 
 const UNKNOWN = "-";
 
-/** The syntax of an HTTP method, which is a token (RFC 9110, section 5.6.2). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**

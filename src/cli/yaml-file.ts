@@ -55,7 +55,7 @@ export function parseYaml(
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}:`;
   };
-  // An unexpected token causes the errors after it, so later errors are omitted.
+  // An unexpected token causes further errors, which are omitted.
   const first = document.errors.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   const errors = first < 0 ? document.errors : document.errors.slice(0, first + 1);
   if (errors.length > 0) {
@@ -82,7 +82,6 @@ export function parseYaml(
   return { name, value, renamed, describe };
 }
 
-/** Replaces the old names of top-level keys with the new names, unless the new name is also present. */
 function rename(document: Document, names: Readonly<Record<string, string>>): string[] {
   const { contents } = document;
   if (!isMap(contents)) return [];
@@ -101,7 +100,7 @@ function explain({ code, message }: YAMLError, what: string): string {
   return `is not YAML: ${message}`;
 }
 
-/** Returns the offset of a value or of its key; for a missing value, the offset of the nearest existing parent. */
+/** For a missing value, returns the offset of its nearest existing parent. */
 function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" | "isKey">): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;

@@ -52,7 +52,7 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
   };
 }
 
-/** Creates a function that fetches descriptions. Only requests to the node's own origin contain its credentials. */
+/** Creates a function that fetches descriptions. Only requests to the node's own origin have the node's credentials. */
 export function createFetchDescription(node: NodeSettings, kinds: () => Promise<Kinds>): FetchUrl {
   const { url: nodeUrl, kind } = node;
   if (nodeUrl === undefined) return (url, init) => fetch(url, init);
@@ -63,7 +63,7 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
     const { client, credentials } = await access.get();
     const request = { url, method: "GET", headers, signal, body: undefined, isOnce: false };
     try {
-      // A user and password in the description's URL take precedence.
+      // A user and password in the description's URL take precedence over `node.auth`.
       if ("authorization" in headers) return toResponse(await client(request));
       return await credentials.sendWith(client, request, ({ response, isSecret, refusal }) => {
         if (!refusal && !(isSecret && response.headers.get("location") !== null)) {

@@ -29,7 +29,7 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the node's software and version; omitted if they were already queried. */
+  /** Queries the node's software and version. Omitted if both were already queried. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
@@ -90,7 +90,7 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
-/** The maximum depth of a tree of operation names: each name is a path that repeats all names above it. */
+/** The depth is limited because each name is a path that repeats all names above it. */
 const LEVELS_MAX = 16;
 
 function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {
@@ -112,7 +112,7 @@ async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>>
 const parse = (json: Uint8Array): KindInterface =>
   objectOf(parseJson(new TextDecoder().decode(json)));
 
-/** Loads the interface of a known kind (if it has none, an empty object). Integers above 2^53 become `bigint`s. */
+/** Loads a kind's interface, or an empty object if the kind has none. Integers above 2^53 become `bigint`s. */
 export const loadInterface = async (kind: string): Promise<KindInterface> =>
   parse(await loadInterfaceJson(kind));
 

@@ -4,7 +4,6 @@
  * @module
  */
 
-/** The time for which a method is remembered as missing, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 interface NodeVersion {
@@ -22,7 +21,7 @@ export class LackingMethods {
     this.#now = now;
   }
 
-  /** Remembers a missing method if the node's status is ok: a starting node may report all methods as missing. */
+  /** Remembers a missing method, but only if the node is `ok`: a starting node may report all methods as missing. */
   add(method: string, node: NodeVersion): void {
     if (node.status !== "ok") return;
     this.#forgetOthers(node);
@@ -35,7 +34,7 @@ export class LackingMethods {
       .map(([method]) => method).sort();
   }
 
-  /** Forgets all methods if the version has changed. An unknown version only means that the node does not respond. */
+  /** If the version is unknown, the node just does not respond, so no method is forgotten. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

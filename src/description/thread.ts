@@ -18,14 +18,13 @@ import {
   type WrittenYaml,
 } from "./prepare.ts";
 
-/** The maximum size, in bytes, of a description that this thread prepares. Preparing it blocks requests for 60 ms. */
+/** Descriptions of at most this many bytes are prepared in the main thread. This blocks requests for up to 60 ms. */
 const SMALL = 65_536;
 
 /** Creates a function that prepares descriptions. Logs once if the runtime has no threads. */
 export function createPrepare(log: (message: string) => void): Prepare {
   let hasThreads = true;
   return async (job, read) => {
-    // The files that were read before the total size was known.
     const known = new Map<string, File | undefined>();
     let size = 0;
     const prepareHere = (limit: number, refuse: () => Error) => {
@@ -124,7 +123,7 @@ export async function prepareInThread(
   return done;
 }
 
-/** A message to the thread: the job, then each file that the thread requests, since it cannot read files itself. */
+/** A message to the thread: first the job, then each requested file. The thread cannot read files itself. */
 export type ToThread =
   | { readonly job: PrepareJob }
   | {

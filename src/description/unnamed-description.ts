@@ -1,6 +1,6 @@
 /**
- * Describes a node if no description is configured. If the node has a description of its own, that is used, and the
- * kind's description completes it. For a node without its own description, only the kind's description is used.
+ * Describes a node if no description is configured. If the node serves a description, the kind's description completes
+ * it. Otherwise, the kind's description is used alone.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import {
 } from "./watch.ts";
 
 const INTERVAL_MS = 30_000;
-/** The time that the first description waits for the node's list of operations, in milliseconds. */
+/** The first description waits this long for the node's list of operations. */
 const PATIENCE_MS = 1000;
 
 interface FoundOptions<T> extends Omit<WatchOptions<T>, "place" | "readOther" | "kind"> {
@@ -51,7 +51,6 @@ export function reasonIn(diagnostics: readonly Diagnostic[]): string {
   return message.replace(/^cannot be read: /, "");
 }
 
-/** Creates a reader of the kind's interface, and of the node's own description if a JSON-RPC method returns it. */
 function createNodeReader({ description, ask, loadInterface }: KnownNode): Reader {
   const { path } = typeof description === "object" ? description : {};
   return async (url, stamp) => {
@@ -85,7 +84,7 @@ export function keepFound<T>(
       of.offer = { ...asked, software, version };
       of.offeredAt = now();
     } catch {
-      // The node's previous answer remains valid.
+      // The node's previous list of operations remains valid.
     }
   }
 
@@ -109,7 +108,6 @@ export function keepFound<T>(
     of.ofKind = live;
   }
 
-  /** Shows the description that the node itself serves, as soon as it can be read. */
   async function showNode(node: KnownNode, of: Found<T>): Promise<void> {
     if (!node.description || url === undefined || now() - of.lookedAt < INTERVAL_MS) return;
     of.lookedAt = now();

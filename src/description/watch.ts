@@ -70,7 +70,7 @@ export function keepCurrent<T>(
 ): WatchedDescription<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** Resolves when the YAML is written; until then, the description is not read again, to save memory. */
+  /** To save memory, the description is not read again before its YAML is written. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: WatchedDescription<T> & { current: Shown<T> } = {
@@ -170,7 +170,7 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     try {
       if (await read(new URL(url), stamp)) return true;
     } catch {
-      // An empty stamp means that the file was already unreadable, so it has not changed.
+      // An empty stamp means that the file was already unreadable, so nothing has changed.
       if (stamp !== "") return true;
     }
   }

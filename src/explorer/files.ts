@@ -34,17 +34,17 @@ export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
 export const COLOURS: readonly string[] =
   "#2456d6 #7139a8 #a3195b #b3261e #9a4a00 #5b6400 #0f7a3d #00697a".split(" ");
 
-/** An SVG may contain scripts and links, which must do nothing when it is opened as a document. */
+/** When an SVG is opened as a document, its scripts and links must do nothing. */
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
 export interface Icons {
-  /** Returns the query of the icon's URL, which differs for each icon, since browsers cache icons. */
+  /** Returns the query of the icon's URL. Each icon has its own query, since browsers cache icons. */
   readonly queryOf: (name: string) => string;
   /** Prepares the icon for `GET /favicon.ico`; returns the last one if the name has not changed. */
   get(name: string): Promise<Representation>;
 }
 
-/** Creates a service's icons: the logo if there is one, else the name's first letter, else the SVG `own`. */
+/** Creates a service's icons: the logo, or the first letter of the name, or the SVG `own`. */
 export function createIcons(own: string, logo?: Uint8Array): Icons {
   let last: { name: string; icon: Representation } | undefined;
   const logoTag = logo && hash(logo).toString(36);

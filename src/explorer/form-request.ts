@@ -52,7 +52,7 @@ export interface FormRequest {
   readonly body: string | undefined;
 }
 
-/** Returns the text in each field. */
+/** Returns the initial text of each field. */
 export function fillIn({ fields }: FormData, examples: NodeExamples = {}): string[] {
   return fields.map(({ source, pattern, values, isRequired, isFilled, example = "" }) => {
     if (source && pattern) {
@@ -150,7 +150,7 @@ export function commandOf(form: FormData, texts: readonly string[], base: string
 /** A placeholder for this service's URL, which is unknown when the HTML is rendered. */
 export const BASE = "$BASE_URL";
 
-/** Writes a request as a `curl` command for POSIX `sh`, with the token as a variable; `undefined` if it is not safe. */
+/** Writes a request as a `curl` command for POSIX `sh`, with the token as a variable; `undefined` if that is unsafe. */
 export function writeCurl(request: FormRequest, hasToken: boolean): string | undefined {
   const { method, url, headers, body } = request;
   const isHere = url.startsWith(`${BASE}/`);

@@ -13,7 +13,7 @@ import { escape, V1 } from "./html.ts";
 export type Info = Readonly<Json>;
 export type History = Readonly<Json>;
 
-/** A key to show, its label, and its formatter, which returns an empty string for a value that is not shown. */
+/** The formatter returns an empty string for a value that is not shown. */
 type Row = readonly [key: string, label: string, format?: (value: unknown) => string];
 
 /** The figures by priority: the first four with known values are shown. */
@@ -46,7 +46,6 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
   degraded: ["Needs attention", "something is wrong"],
   stale: ["Not responding", "", "last known values"],
   unreachable: ["Unreachable", "the node does not respond"],
-  // The service does not respond to the page.
   silent: ["No connection", "this page cannot reach the service", "last known values"],
 };
 
@@ -196,7 +195,7 @@ function formatTime(value: unknown): string {
   return formatText(value).replace(TIME, "$1 $2 UTC");
 }
 
-/** Formats a fraction as a percentage, rounded down: 100 only when complete. */
+/** Rounds down, so that 100% means complete. */
 function formatShare(value: unknown): string {
   if (typeof value !== "number" || !(value >= 0 && value <= 1)) return "";
   // 0.57 * 10000 is a little less than 5700.
@@ -207,7 +206,6 @@ function formatShare(value: unknown): string {
 /** Zero-width, bidirectional and tag characters, which can make a text look like another one. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Returns at most `length` UTF-16 code units of a string; an empty string for any other value. */
 function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
@@ -229,7 +227,7 @@ export function formatAge(milliseconds: number): string {
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/** Renders the page header. `icon` is the icon's URL; `end` and `calls` are HTML, appended to the bar and the notes. */
+/** Renders the page header. `icon` is the icon's URL; `end` is HTML for the bar, and `calls` is HTML for the notes. */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +
@@ -263,7 +261,7 @@ function renderPlot(history: History, key: string): string {
   if (known.length < 2 || !(end > start)) return "";
   const least = known.reduce((a, b) => b < a ? b : a);
   const most = known.reduce((a, b) => b > a ? b : a);
-  // Halved, since the difference between two large doubles would be infinite.
+  // Each value is halved, since the difference between two huge numbers could be infinite.
   const from = (value: number | bigint) => Number(value) / 2 - Number(least) / 2;
   const range = from(most);
   let path = "";

@@ -16,10 +16,7 @@ import type { PageParts } from "./render-content.ts";
 /** The last segment of a document's path `/v1/spec/…`; empty for `/v1/spec`. */
 export type DocumentName = View | "";
 
-/**
- * Writes the content security policy (CSP level 3) for the origins of the description's servers. Scalar shows images and
- * media from `blob:` URLs, so the policy allows these.
- */
+/** Allows `blob:` URLs, since Scalar shows images and media from them. */
 const contentSecurityPolicy = (origins: readonly string[]) =>
   [
     "default-src 'none'",
@@ -40,7 +37,7 @@ const OTHERS: Readonly<Record<View, string>> = {
 };
 
 export interface Page {
-  /** Renders a document with an info; returns the last representation if nothing has changed. */
+  /** Renders a document for an info object; returns the last representation if nothing has changed. */
   prepare(name: DocumentName, info: Info, examples?: NodeExamples): Promise<Representation>;
   iconNameOf(info: Info): string;
 }
@@ -86,7 +83,7 @@ export function createPage(
       tag: await digest(policy + html),
       headers: {
         "content-security-policy": policy,
-        // Over plain http and not on loopback, only the referrer shows that a call comes from the page.
+        // Over plain http, except on loopback, only the referrer shows that a call comes from this page.
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",

@@ -14,7 +14,7 @@ import type { FieldData, FormData } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
 import { unitsOf } from "./units.ts";
 
-/** The media types of content that a reader can type as text, in order of preference. */
+/** In order of preference. */
 const TEXTS = [
   /^application\/json$/i,
   /[/+]json$/i,
@@ -23,11 +23,9 @@ const TEXTS = [
   /^application\/(x-www-form-urlencoded|x-ndjson|yaml)$/i,
 ];
 
-/** Methods that browsers do not let a page send, and methods without a body. */
 const FORBIDDEN_METHODS = ["TRACE", "CONNECT"], WITHOUT_BODY = ["GET", "HEAD"];
 const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
-/** The maximum lengths, in UTF-16 code units. */
 const EXAMPLE_LENGTH_MAX = 300, PATTERN_LENGTH_MAX = 200, HINT_LENGTH_MAX = 120;
 
 /** Reads a form; `undefined` if no page can send it, due to its method, a non-text body or a required cookie. */
@@ -142,7 +140,7 @@ function readBody(root: Json, value: unknown, isRead: boolean): FieldData | unde
   const isAsked = isRead && isOfNode(root, media.schema);
   return {
     ...{ name: "body", in: "body", type, example: example || undefined },
-    // If `isAsked`, the body needs values that only the reader knows, so a call without a body is useless.
+    // If `isAsked`, only the reader knows the body's values, so a call without a body is useless.
     isRequired: isAsked || body.required === true || undefined,
     isFilled: !isAsked || undefined,
   };
@@ -156,7 +154,6 @@ function isOfNode(root: Json, value: unknown): boolean {
   });
 }
 
-/** Chooses the media type that is preferred in `TEXTS`; `undefined` if there are no media types. */
 const typeIn = onceFor((content: Json): string | undefined => {
   const all = Object.keys(content);
   if (all.length === 0) return undefined;
@@ -183,7 +180,7 @@ function exampleOf(root: Json, holder: Json): unknown {
   return value === undefined ? exampleOfSchema(followReference(root, holder.schema)) : value;
 }
 
-/** Returns an object's first member; cached, since many references may lead to a large object. */
+/** Cached, since many references may lead to one large object. */
 const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0]);
 
 const exampleOfSchema = (schema: Json): unknown =>
@@ -223,7 +220,7 @@ export function makeExample(root: Json, schema: unknown): unknown {
   return left < 0 ? undefined : made;
 }
 
-/** Returns a schema's required properties, up to the limit; cached, since many references may lead to a large one. */
+/** Cached, since many references may lead to one large schema. */
 const requiredOf = onceFor(({ properties, required }: Json) => {
   const names = new Set(listOf(required));
   return Object.entries(objectOf(properties)).filter(([name]) => names.has(name))

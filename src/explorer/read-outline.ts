@@ -78,7 +78,6 @@ export interface Item {
 type Rule = readonly [name: string, value: string];
 type Items = readonly (readonly [heading: string, items: readonly Item[]])[];
 
-/** A placeholder for the origin of this service. */
 const HERE = "http://here.invalid";
 /** The maximum number of parameters, responses and facts to read; no page has room for more. */
 const ITEMS_MAX = 250_000;
@@ -117,7 +116,7 @@ function readSections(root: Json): Section[] {
   }
   const readItem = (path: string, value: unknown, isWebhook: boolean) => {
     const own = objectOf(value);
-    // The item's members override those of the item that it refers to.
+    // A path item's own members override those of its `$ref`.
     const item = own.$ref === undefined ? own : { ...followReference(root, own), ...own };
     const isPostedToo = !isWebhook && methodNameOf(path) !== "" && item[ONE_METHOD] === true;
     for (const located of operationsOf(item)) {
@@ -216,7 +215,7 @@ function createItemReader(root: Json) {
     const { types, schema } = contentOf(root, response);
     const type = nameType(root, schema);
     const isProblem = types[0] === "application/problem+json";
-    // If the schema of a JSON response has a type, only the type is shown, not the media type.
+    // A JSON response shows only the type of its schema, if there is one.
     const isPlain = type !== "" && types.join() === "application/json";
     return {
       name: status,
@@ -245,7 +244,7 @@ function contentOf(root: Json, { content }: Json): { types: string[]; schema: un
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
 }
 
-/** Returns the URL of the first server; only its path if the URL is relative or not HTTP. */
+/** Returns only the path if the URL is relative or not HTTP. */
 function serverOf(holders: Json[]): string {
   const [server] = serversFor(holders);
   try {
@@ -260,7 +259,6 @@ function serverOf(holders: Json[]): string {
 const isHiddenByScalar = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
 const text = (value: unknown): string => textOf(value) ?? "";
 
-/** The depth to which references, lists and choices are followed to name a type. */
 const DEPTH_MAX = 4;
 const LEVELS = 2;
 const FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
@@ -292,7 +290,7 @@ const write = (value: unknown): string => textOf(value) ?? formatJson(value);
 const factsOf = (...facts: readonly (string | false)[]): string[] =>
   facts.flatMap((fact) => fact || []);
 
-/** Returns a description. Since OpenAPI 3.1, a text beside `$ref` overrides the target's (3.1.1, section 4.8.23). */
+/** Since OpenAPI 3.1, a description beside `$ref` overrides the target's (3.1.1, section 4.8.23). */
 function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const isOld = textOf(root.openapi)?.startsWith("3.0");
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
@@ -318,7 +316,7 @@ function nameType(root: Json, value: unknown, depth = 0): string {
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
 
-/** Creates a reader of fields, which caches each schema per level, since many references may lead to one schema. */
+/** Caches the fields of each schema, since many references may lead to one schema. */
 function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
   const readers = Array.from(
     { length: LEVELS + 2 },

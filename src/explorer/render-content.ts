@@ -35,7 +35,6 @@ export interface PageParts {
   readonly flags: string;
 }
 
-/** A rendered Markdown link, which becomes text if the description came over the network. */
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
 /** @param by tells who wrote the node's description; `undefined` for this service's own description */
@@ -86,7 +85,6 @@ const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
 /** With more operations than this, a slow phone needs a second to lay out the page. */
 const MANY = 300;
 
-/** Without script, `$BASE_URL` is not replaced. */
 const WITHOUT_SCRIPT =
   "<noscript><p>In the commands below, <code>$BASE_URL</code> stands for the part of this page's address " +
   "before <code>/v1/spec</code>.</p></noscript>";
@@ -164,7 +162,7 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
       `to try the ${reads} that only read.</p>`;
   }
   const gets = count((one) => one.method === "GET" && !isMethod(one));
-  // Patterns do not apply to descriptions from the network.
+  // Patterns do not apply to a description from the network.
   const remedy = by === "network" || gets === 0
     ? "List operations under <code>forward.open</code> in the configuration."
     : `<code>forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: ` +
@@ -260,7 +258,6 @@ function renderFields(fields: readonly Item[], detail: Detail): string {
 
 const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
 
-/** Renders the `curl` command, and the data for `static/form.ts`. Omits optional parameters beyond the limit. */
 function renderForm(form: FormData, title: string, detail: Detail): string {
   let left = detail.items;
   const fields = form.fields.flatMap((field): FieldData[] => {
@@ -277,7 +274,6 @@ function renderForm(form: FormData, title: string, detail: Detail): string {
     renderLink(data);
 }
 
-/** Renders the `curl` command, hidden until the form can be sent. */
 function renderCommand(data: FormData): string {
   const line = commandOf(data, fillIn(data), data.address.startsWith("/") ? BASE : "");
   if (line === "" && data.isEndless) return "";
@@ -286,7 +282,6 @@ function renderCommand(data: FormData): string {
     `<small>for sh</small><button type="button" class="copy">Copy</button></div>`;
 }
 
-/** Renders a link for a page without script, if the filled-in form is a GET of this service that only reads. */
 function renderLink(data: FormData): string {
   const { method, address, token, isWrite } = data;
   const texts = fillIn(data);

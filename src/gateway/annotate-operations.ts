@@ -97,7 +97,7 @@ export function callNoteOf(
 }
 
 function withPermission(operation: Json, { permission, reason }: PolicyEntry, scheme: string) {
-  // The sentence precedes the node's text, since a long description is truncated at its end.
+  // The sentence comes first, because a long description is truncated at its end.
   const sentence = permission === "token"
     ? "Needs the operator's token."
     : permission === "refused"
@@ -108,7 +108,6 @@ function withPermission(operation: Json, { permission, reason }: PolicyEntry, sc
   return { ...operation, ...description && { description }, security, [CALL_MARK]: permission };
 }
 
-/** Adds the token's security scheme if an operation needs it, and removes security schemes that are no longer used. */
 function withSchemes(document: Json, taken: ReadonlySet<string>, added: string | undefined): Json {
   const used = new Set([...namesUsed(document.paths), ...namesUsed(document.webhooks)]);
   const { securitySchemes, ...components } = objectOf(document.components);

@@ -29,7 +29,7 @@ import { busyNode, NO_UPGRADE, type Refusal, refuse, responseHeaders } from "./r
 
 const COLLECTED_MAX = 1024 * 1024;
 
-/** Request headers that are never forwarded, even if an operation names them: framing, client details, secrets. */
+/** Request headers that are never forwarded, even if an operation names them. */
 const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
@@ -93,10 +93,9 @@ function typeOf(type: string, { headers }: Request): string {
   return boundary === undefined ? type : `${type}; boundary="${boundary}"`;
 }
 
-/** Joins the node's URL with a path and a query. Returns `undefined` if URL parsing would change the result. */
 function join(base: string, path: string, query: string): URL | undefined {
   const text = base + path + (query === "" ? "" : `?${query}`);
-  // Text before the first slash would become part of the origin.
+  // Otherwise, text before the first slash would become part of the origin.
   if (!path.startsWith("/") || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return url.href === text ? url : undefined;
@@ -108,10 +107,10 @@ function queryOf({ given }: ReadParameters): string {
   ).join("&");
 }
 
-/** Percent-encodes a text, including apostrophes, which the URL parser would otherwise encode later. */
+/** Encodes apostrophes too: the URL parser would encode them, and `join` refuses a URL that the parser changes. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
-/** Validates the content of a call. Duplicate keys are refused, since parsers disagree about them. */
+/** Refuses duplicate keys, since parsers disagree about them. */
 function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation): WrongParameter[] {
   const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
   if (!bytes) return body?.isRequired ? refuse("is required") : [];
@@ -193,7 +192,7 @@ function streamOf(upstream: UpstreamResponse, end: (bytes: number) => void): Rea
 }
 
 const RANGES_MAX = 32;
-/** A media type or media range (RFC 9110, section 12.5.1), and its weight. Other parameters are ignored. */
+/** A media range and its weight (RFC 9110, section 12.5.1). */
 const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
 
 /** Returns an `Accept` header with only the operation's types, so that the node does not switch to a streaming type. */

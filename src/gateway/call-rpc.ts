@@ -53,7 +53,7 @@ import {
   STATUS_GONE,
 } from "./response.ts";
 
-/** Content types of a JSON-RPC body; an HTML form cannot send any of them. */
+/** An HTML form cannot send any of these content types. */
 const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
 const WRONG_TYPE: Refusal = {
@@ -120,7 +120,6 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   });
 }
 
-/** Returns the call if the node may receive it; otherwise, an error response, or `undefined` for a notification. */
 async function checkCall(gateway: Gateway, call: Call, one: RpcCall, most: number) {
   const { id, method, isJsonRpc1 } = one;
   const fail = ({ code, message }: RpcError, data?: object) => {
@@ -227,7 +226,6 @@ async function paramsOf(
   if (isGet) {
     return new Map(given.map(({ parameter, texts, value }) => [
       parameter.name,
-      // Numbers are kept as written. Every value that is not a number or a boolean becomes a JSON string.
       ["number", "bigint", "boolean"].includes(typeof value)
         ? texts[0]!
         : JSON.stringify(texts.join(",")),
@@ -247,7 +245,6 @@ function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Params): bo
   ) ?? false;
 }
 
-/** Formats a call to the node. Named parameters become positional if the method requires that. */
 function writeNodeCall(
   { path: methodName, parameters = [], isByPosition }: NodeOperation,
   params: Params,
@@ -259,7 +256,7 @@ function writeNodeCall(
     : isByPosition
     ? `[${inPlaces(parameters.map(({ name }) => params.get(name))).join(",")}]`
     : `{${[...params].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
-  // Params that are an empty object are omitted, since a method that expects an array may refuse an object.
+  // An empty object is omitted, since a method that expects an array may refuse an object.
   const isNone = typeof params === "string"
     ? /^\{\s*\}$/.test(params)
     : isNamed(params) && params.size === 0;
@@ -271,7 +268,6 @@ function inPlaces(values: readonly (string | undefined)[]): string[] {
   return values.slice(0, length).map((value) => value ?? "null");
 }
 
-/** Returns the result in the node's response as JSON, or the error, or `undefined` if the response is malformed. */
 function readResponse(
   gateway: Gateway,
   operation: NodeOperation,

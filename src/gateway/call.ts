@@ -16,9 +16,9 @@ export interface Call {
   readonly path: string;
   /** The query without its `?`. */
   readonly query: string;
-  /** `isRead` becomes true when the content was read to its end; otherwise, the response closes the connection. */
+  /** If the content was not read to its end, the response closes the connection. */
   readonly content: { isRead: boolean };
-  /** Makes a response that has the common headers. A refusal gets these headers later. */
+  /** Makes a response that has the common headers. */
   readonly makeResponse: MakeResponse;
 }
 
@@ -57,7 +57,7 @@ export async function readContent(
     return NO_CONTENT;
   }
   const declared = Number(headers.get("content-length") ?? 0);
-  // Over HTTP/2 or from the host, a request without a length may have empty content, which may be of any type.
+  // Without a `content-length`, the content may turn out to be empty. Empty content may have any type.
   const most = isTaken ? BODY_MAX : 0;
   const hold = (length: number) => lease.holdBody(length, hasToken);
   const bytes = declared > most ? TOO_LARGE : await readBody(readChunks, most, hold);
@@ -132,7 +132,7 @@ const AT_ONCE = 32_768;
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Parses small content at once. Large contents are parsed one after another, with a pause after each of them. */
+/** Parses small content at once. Large contents are parsed one at a time, with a pause after each of them. */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
   if (size <= AT_ONCE) return read();
   const done = last.then(read);

@@ -19,15 +19,13 @@ export interface WrongValue {
   readonly rule: string;
 }
 
-/** The maximum length of a name in a message, and the maximum number of allowed values that a message lists. */
 const NAME_MAX = 100, VALUES_MAX = 20;
 
-/** The lookup tables of a rule, prepared once, since a body may hold half a million values. */
+/** Prepared once for each rule, since a body may hold half a million values. */
 interface Prepared {
   readonly scalars: ReadonlySet<unknown>;
   readonly composed: readonly unknown[];
   readonly mustBeOneOf: string;
-  /** Member names in the form in which the most lenient node compares them. */
   readonly folded: ReadonlySet<string>;
 }
 
@@ -82,7 +80,6 @@ export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): str
 
 const shortName = (name: string): string => shorten(name, NAME_MAX);
 
-/** Tells whether consecutive segments of a path match the segments of a pattern such as `ipns/*.*`, ignoring case. */
 function holdsParts(path: string, pattern: string): boolean {
   const wanted = partsOf(pattern);
   const parts = partsOf(path);
@@ -110,7 +107,7 @@ function inMembers(rule: ValueRule, value: Record<string, unknown>): WrongValue 
       const wrong = checkValue(properties[name]!, value[name]);
       if (wrong) return { ...wrong, path: [name, ...wrong.path] };
     } else if (isClosed || prepare(rule).folded.has(fold(name))) {
-      // Nodes written in Go match member names without regard to case.
+      // Nodes written in Go ignore the case of member names.
       return { path: [shortName(name)], rule: "is unknown" };
     }
   }
@@ -170,7 +167,7 @@ export interface WrongParameter {
   readonly rule: string;
 }
 
-/** Refuses invalid parameters. The response names the parameters and the broken rules, but never shows values. */
+/** Creates a response that names the invalid parameters and the broken rules, but never shows values. */
 export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
@@ -330,7 +327,6 @@ export function checkParams(
   return { params, wrong };
 }
 
-/** Splits a text into the described parameters, and refuses others. Returns `undefined` for too many array items. */
 function splitParams(
   parameters: readonly NodeParameter[],
   text: string,

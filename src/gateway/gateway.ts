@@ -34,7 +34,7 @@ export interface GatewayOptions {
   readonly beside: NodeFacts;
   /** Returns the operations that can be called; `undefined` if the description cannot be shown. */
   readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
-  /** Called after each call; never receives a path, a parameter or a body. */
+  /** Called after each call. The record never has a path, a parameter or a body. */
   readonly onCall: (record: CallRecord) => void;
 }
 
@@ -53,7 +53,7 @@ const encoder = new TextEncoder();
 
 export class Gateway {
   readonly limit: number;
-  /** The lower-case name of the header that carries the node's secret; clients cannot set this header. */
+  /** The configured header for the node's secret, in lower case. Clients cannot set this header. */
   readonly secretHeader: string | undefined;
   /** The node's URL, normalized and without a trailing slash. */
   readonly base: string;
@@ -115,7 +115,7 @@ export class Gateway {
     what: string = "the node",
   ): Refusal | undefined {
     const { origins } = this.#options.forward;
-    // `"*"` covers only public operations. Any origin may learn that an operation is refused.
+    // `origins: "*"` does not allow calls that need the token.
     const allowed = origins === "*" && permission === "token" ? [] : origins;
     if (isAllowedCaller(request, allowed)) return undefined;
     return {
@@ -126,8 +126,8 @@ export class Gateway {
   }
 
   /**
-   * Returns the reason why a client may not call an operation; `undefined` if it may. `call-path.ts` and `call-rpc.ts`
-   * must call this before they send anything to the node.
+   * Returns the reason why a client may not call an operation, or `undefined` if the client may call it. Must be called
+   * before anything is sent to the node.
    *
    * @param what completes the message "Pages of other origins may not call …"
    */
@@ -155,7 +155,7 @@ export class Gateway {
     const given = request.headers.get("authorization");
     if (await isToken(known.token, given)) return undefined;
     const isGiven = /^bearer /i.test(given ?? "");
-    // RFC 6750, section 3.1.
+    // A client that sent no token gets no error code (RFC 6750, section 3.1).
     const error = isGiven ? ', error="invalid_token"' : "";
     return {
       ...{ ...about, status: 401 },
@@ -207,7 +207,6 @@ function chooseCredentials(
     return createCredentials({ nodeUrl: url, configured: auth, kind, kinds });
   });
   const anonymous = createCredentials({ nodeUrl: url });
-  /** True if the kind allows reads without the configured secret; `undefined` while the kind is unknown. */
   let isReadAnonymous = auth ? undefined : false;
   const askKind = async () => {
     const name = (await beside.find())?.kind ?? named;

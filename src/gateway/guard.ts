@@ -40,7 +40,7 @@ export async function readToken(
   };
 }
 
-/** Tells whether a request has the token. Compares digests: the time of that comparison does not reveal the token. */
+/** Tells whether a request has the token. Compares digests, so that the time taken does not reveal the token. */
 export async function isToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;

@@ -28,7 +28,6 @@ export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" 
   readonly credentialsFor: (operation: NodeOperation) => Promise<Credentials>;
 }
 
-/** The time for which calls may continue after `close`. */
 const GRACE_MS = 4000;
 
 export class Leases {
@@ -51,13 +50,12 @@ export class Leases {
   }
 }
 
-/** The lease of one call, or of one batch with all its calls. The code that creates a lease must dispose of it. */
+/** The lease of one call or of one batch. The code that creates a lease must dispose of it. */
 export class Lease {
   readonly #pool: Leases;
   readonly #clientGone: Signal;
   readonly #body: Room;
   readonly #room: Room;
-  /** Aborted when the client has left or the time limit has passed; unset before `begin`. */
   #callStop: LightSignal | undefined;
   readonly #nodeStop = new LightSignal();
   #hasToken = false;
@@ -67,7 +65,6 @@ export class Lease {
   #called: Promise<CollectedResponse> | undefined;
   /** The number of bytes that the response may still have. */
   #left: number;
-  /** The number of bytes that earlier responses of a batch hold. */
   #held = 0;
   #isHandedOver = false;
   #isFree = false;
@@ -100,7 +97,7 @@ export class Lease {
     callStop.addEventListener("abort", () => this.#end());
   }
 
-  /** Sends a call; resolves when its response has ended or exceeds `collect` bytes. Errors must go to `refusalOf`. */
+  /** Sends a call. Resolves when the response has ended or exceeds `collect` bytes. Errors must go to `refusalOf`. */
   async send(
     request: RequestContent,
     operation: NodeOperation,
@@ -129,7 +126,7 @@ export class Lease {
     return { ...response, next: () => withSignal(next(), callStop) };
   }
 
-  /** Keeps the reserved bytes, and the slot if the node has not finished, until the returned function is called. */
+  /** Keeps the reserved bytes until the returned function is called, and the slot if the node has not finished. */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
@@ -166,7 +163,7 @@ export class Lease {
     const { nodeClient, limit } = this.#pool.options;
     const left = this.#left;
     const response = await credentials.sendWith(nodeClient, request, ({ response, refusal }) => {
-      // A 403 may concern the call itself, so the node's own response is passed on; a 401 concerns our credentials.
+      // A 403 may concern the call itself, so the node's 403 is passed on. A 401 concerns our credentials.
       if (!refusal || response.status === 403) return response;
       response.cancel();
       throw new UpstreamError(502, "The node rejected the service's credentials", true);
@@ -238,7 +235,6 @@ export class Lease {
     if (underWay.size === 0) clearTimeout(closing);
   }
 
-  /** Releases the bytes of the responses, and gives the slot back when the node has finished. */
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -258,11 +254,9 @@ export class Lease {
 
 interface CollectedResponse extends UpstreamResponse {
   readonly received: number;
-  /** Reads and discards the rest of the response, up to the limit. Resolves when the node has finished. */
   drain(): Promise<void>;
 }
 
-/** The number of bytes of an abandoned response that are read in one turn of the event loop. */
 const DRAIN_MAX = 65_536;
 
 const tooLong = (limit: number) =>
@@ -281,7 +275,6 @@ function whyUnread({ status, headers }: NodeResponse, limit: number, left: numbe
 const WAITING_MAX = 64, WAIT_MAX_MS = 5000;
 
 interface Semaphore {
-  /** Waits for a slot and resolves to a function that gives it back. Only one heavy call runs at a time. */
   take(hasToken: boolean, isHeavy: boolean, signal: Signal): Promise<() => void>;
   readonly waiting: number;
   close(): void;
@@ -316,7 +309,7 @@ export function createSemaphore(count: number): Semaphore {
       giveFree();
     };
   };
-  /** Gives free slots to waiting calls. A heavy call does not block the light calls behind it. */
+  /** A waiting heavy call does not block the light calls behind it. */
   const giveFree = () => {
     for (const queue of [withToken, others]) {
       for (const waiting of queue) if (isFree(queue === withToken, waiting.isHeavy)) waiting.give();
@@ -363,23 +356,22 @@ export function createSemaphore(count: number): Semaphore {
 
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/** Bytes reserved for a response before its call is sent. */
+/** The bytes that are reserved for a response before its call is sent. Contents of up to this size count as small. */
 const SMALL = 16_384;
 
-/** The share of the byte budget that each purpose may use. The response to a write call may exceed the budget. */
+/** The share of the byte budget for each purpose. The response to a write call may exceed the budget. */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
   response: 0.625,
   token: 1,
   write: Infinity,
 };
-/** The share of the byte budget that small contents may use: they are still accepted when large contents are not. */
 const SHARE_OF_SMALL = 0.75;
 
 type Purpose = "body" | "response" | "token" | "write";
 
 interface Room {
-  /** Sets the number of reserved bytes. A decrease always succeeds. Returns false if too few bytes are left. */
+  /** Returns false if too few bytes are left. A decrease always succeeds. */
   set(bytes: number, purpose: Purpose): boolean;
   end(): void;
 }

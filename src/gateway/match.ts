@@ -24,7 +24,7 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** Finds the operation for a percent-encoded path and a method; if there is none, returns the `methods` of the path. */
+/** Finds the operation for a percent-encoded path and a method. If only the path matches, returns its `methods`. */
 export type MatchPath = (
   path: string,
   method: string,
@@ -36,7 +36,7 @@ const LENGTH_MAX = 256;
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Replaces an encoded slash that the node does not treat as a plain slash. Parameters that contain NUL are refused. */
+/** Stands for a `%2F` that the node does not treat as a slash. Parameters that contain NUL are refused. */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -89,7 +89,7 @@ export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
   };
 }
 
-/** Tells whether all parsers agree on a path: it has no dot segments, no empty segments, no backslashes and no `;`. */
+/** Tells whether all parsers read a path in the same way. */
 function isPlain(path: string): boolean {
   if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
   if (path.includes("//")) return false;
@@ -112,9 +112,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations that a node might choose for a path instead of `own`, since their templates are more specific.
- * They have the method of `own` or, since a node might ignore the method, a stricter permission. If `isSure` is false,
- * returns only operations with a stricter permission.
+ * Returns the operations that a node might choose instead of `own`, because their templates are more specific. A node
+ * might ignore the method, so an operation with another method is included if its permission is stricter. If `isSure`
+ * is false, every returned operation has a stricter permission.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

@@ -10,7 +10,7 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 /** The one-word values of `forward`: `off` forwards nothing, and `reads` forwards all read-only operations. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** Invalid values (some are YAML booleans), each with the value that a message suggests, as in "did you mean off?" */
+/** Invalid values of `forward`, each with the value that the error message suggests. */
 export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
@@ -152,7 +152,8 @@ function decideOne(
   if (byOpen.some((match) => match === "name" || !isForeign)) {
     return { permission: "open", reason: "open names it" };
   }
-  // In a description from the node, only the kind can mark reads: see `withMarks` in `openapi/kind.ts`.
+  // In a description from the node, only the kind can mark an operation as `read`: see `withMarks` in
+  // `openapi/kind.ts`.
   if (isRead && open.reads) return { permission: "open", reason: "it is a read" };
   if (isRead) return refused("reads are not open");
   if (access === "write") return refused("it is a write; with_token can allow it");
@@ -160,7 +161,7 @@ function decideOne(
   return refused("it has no access mark; name it under open or with_token");
 }
 
-/** How a configured name matches. The description's author controls what operationIds and patterns match. */
+/** The way a configured name matches. The description's author controls what an operationId or a pattern matches. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {

@@ -61,7 +61,7 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
         'the setting "forward" allows calls'
       : "This service runs in a worker, which cannot forward calls to the node",
   },
-  // Not 404, which would mean that the node has no such method.
+  // A 404 would mean that the node has no such method.
   unknown: {
     ...{ status: 503, code: CODES.notReached, headers: LATER },
     message: "The node's operations are not known yet; /v1/info shows its status",
@@ -71,7 +71,7 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
 /** The logged status of a call whose client has disconnected, as in nginx. */
 export const STATUS_GONE = 499;
 
-/** Failure codes that mean that the node has not received the call. */
+/** With these failure codes, the node has not received the call. */
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
 export class UpstreamError extends Error {
@@ -97,7 +97,7 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   if (error instanceof UpstreamError) {
     const { status, message, wasRefused } = error;
     if (wasRefused) return refusal(status, message);
-    // A call that may change something gets no 503, after which a client would send it again.
+    // A call that may change something gets 502, since clients send a call again after a 503.
     return refusal(isRead ? status : 502, message + maybe);
   }
   if ((error as Error | undefined)?.name === "TimeoutError") {
@@ -152,7 +152,6 @@ export function responseHeaders(
   return passed;
 }
 
-/** Returns the node's `Retry-After` in seconds; `undefined` if it is a date or missing. */
 function retryAfterOf(headers: Pick<Headers, "get">): string | undefined {
   const seconds = headers.get("retry-after") ?? "";
   return /^\d{1,9}$/.test(seconds) ? seconds : undefined;

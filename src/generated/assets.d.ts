@@ -1,17 +1,15 @@
 /**
- * The files that the explorer page loads. The content of each is a module of its own.
+ * The files that the explorer page loads, in modules that are imported on demand.
  *
  * @module
  */
-import type { PackedContent } from "../http/build-time-content.ts";
+import type { PackedContent } from "../http/content-coding.ts";
 
-/** One of the files. */
 export interface Asset {
   /** The media type, with its parameters. */
   readonly type: string;
-  /** Imports the module of the content. */
   importContent(): Promise<PackedContent>;
 }
 
-/** The files by their path below `/assets/`, which changes with their content. */
+/** The files by path below `/assets/`. The path of a file changes with its content. */
 export const ASSETS: Readonly<Record<string, Asset>>;

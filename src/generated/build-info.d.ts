@@ -1,11 +1,10 @@
 /**
- * Which release this is. `npm run assets` writes the modules of this folder.
+ * The version and the commit of this build. `npm run assets` writes the modules of this folder.
  *
  * @module
  */
 
-/** The version of this package. */
 export const VERSION: string;
 
-/** The commit it was built from, in short; `undefined` where it is not known. */
+/** The abbreviated commit; `undefined` if it is unknown. */
 export const COMMIT: string | undefined;

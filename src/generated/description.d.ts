@@ -1,11 +1,11 @@
 /**
- * This service's own description, `spec/openapi.yaml`, in both forms.
+ * This service's own description, `spec/openapi.yaml`, as JSON and as YAML.
  *
  * @module
  */
-import type { PackedContent } from "../http/build-time-content.ts";
+import type { PackedContent } from "../http/content-coding.ts";
 
 export const SPEC_JSON: PackedContent;
 export const SPEC_YAML: PackedContent;
-/** Where another dot makes the description below `/v1`, in bytes; see `openapi/relative-servers.ts`. */
+/** The byte offsets at which `rebaseServers` inserts a dot, for the description at `/v1/spec.*`. */
 export const SPEC_DOTS: Record<"json" | "yaml", readonly number[]>;

@@ -1,10 +1,9 @@
 /**
- * What the known kinds of node offer to be called, each a module of its own, so that a kind that is not used
- * takes no memory. `description/known-interface.ts` unpacks them.
+ * The interfaces of the known kinds, each in its own module, so that an unused interface takes no memory.
  *
  * @module
  */
-import type { PackedContent } from "../http/build-time-content.ts";
+import type { PackedContent } from "../http/content-coding.ts";
 
-/** A `KindInterface` as JSON, by the name of the kind; some have none. */
+/** The `KindInterface` of each kind, as JSON. A kind may have none. */
 export const INTERFACES: Readonly<Record<string, () => Promise<PackedContent>>>;

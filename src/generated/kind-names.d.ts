@@ -1,11 +1,11 @@
 /**
- * What the kinds of `spec/kinds/` are called; `build/generated-modules.ts` writes it.
+ * The names of the kinds in `spec/kinds/`.
  *
  * @module
  */
 
-/** The names of the kinds, in alphabetical order. */
+/** The names in alphabetical order. */
 export const KIND_NAMES: readonly string[];
 
-/** Names of programs and networks that people give in place of a kind, by the kind they mean. */
+/** The kind that is meant, by the name of a program or network that people may give instead. */
 export const KIND_ALIASES: Readonly<Record<string, string>>;

@@ -1,6 +1,5 @@
 /**
- * The kinds of node that are known: the files of `spec/kinds/`, which
- * `build/generated-modules.ts` reads.
+ * The known kinds of node, from the files in `spec/kinds/`.
  *
  * @module
  */

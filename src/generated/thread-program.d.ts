@@ -1,8 +1,8 @@
 /**
- * The program of the thread that prepares a description, `description/thread-program.ts`, as one script.
+ * `description/thread-program.ts` as one script, which prepares a description in a thread.
  *
  * @module
  */
 
-/** JavaScript without imports. */
+/** JavaScript that imports only `node:` modules. */
 export const PROGRAM: string;

@@ -1,5 +1,5 @@
 /**
- * Serves the operations of a host: finds those at a path, calls one, and checks its response.
+ * Serves the operations of a host: finds the operations at a path, calls one, and checks the response.
  *
  * @module
  */
@@ -51,7 +51,7 @@ export function createOperations(
         headersFor,
         async call(request, context) {
           const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
-          // A page can send a POST without a preflight, and so change something even if it cannot read the response.
+          // A page needs no preflight to send a POST, and could change something without reading the response.
           if (operation.method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
             return problem(403, "Pages of other origins may not call this operation");
           }
@@ -82,7 +82,7 @@ export function createOperations(
 export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
   operations.some((operation) => parsePathTemplate(operation.path).match(path));
 
-/** Sorts paths with fewer parameters first (OpenAPI 3.1, "Paths Object"), and of equal ones, longer literals first. */
+/** Paths with fewer parameters come first (OpenAPI 3.1, "Paths Object"), then paths with longer literals. */
 function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;
   const literals = ({ path }: Operation) => path.replaceAll(/\{[^}]*\}/g, "").length;
@@ -120,7 +120,7 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
   return value;
 }
 
-/** Tells whether a value has the members of a `Response`, since a framework may have a `Response` class of its own. */
+/** A framework may have its own `Response` class, so `instanceof` is not enough. */
 function isLikeResponse(value: unknown): value is Response {
   return typeof value === "object" && value !== null && "clone" in value &&
     typeof (value as Response).status === "number" && (value as Response).headers !== undefined;

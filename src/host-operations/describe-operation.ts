@@ -1,5 +1,5 @@
 /**
- * The description of a host's operations, and diagnostics for their paths and parameters.
+ * Describes a host's operations, and diagnoses their paths and parameters.
  *
  * @module
  */
@@ -13,7 +13,7 @@ function namesOf(path: string): string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name!);
 }
 
-/** Copies an operation without its handler, and adds the missing parameters of its path. */
+/** Copies an operation without its handler, and adds missing path parameters. */
 export function describeOperation(
   { method, path, operation }: Operation,
   components: ComponentsObject | undefined,

@@ -7,7 +7,7 @@ import type { Cors } from "../http/response.ts";
 
 /** An operation that a host adds. */
 export interface Operation<Path extends string = string> {
-  /** An operation with GET also serves HEAD. */
+  /** A GET operation also serves HEAD. */
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** A path template of OpenAPI, such as `/v1/peers/{id}`. */
   path: Path;
@@ -52,7 +52,7 @@ export function defineOperation<const Path extends string>(
   return operation;
 }
 
-/** A known word or any other string, checked when the service is created. */
+/** A known word, or any other string, which is checked when the service is created. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
 /** `T`, or `T` with `x-` keys. Without `T` itself, types from other packages would not be assignable. */

@@ -10,7 +10,7 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected if more bytes than this are waiting to be sent to it, unless they are a single event. */
+/** A listener with more waiting bytes than this is disconnected, unless they are a single event. */
 const WAITING_MAX = 65_536;
 
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
@@ -26,7 +26,10 @@ const HEADERS: readonly [string, string][] = [
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /** Returns the full state, sent first and in place of lost events: the same object until the state changes. */
+  /**
+   * Returns the full state, which is sent first and in place of lost events. The object stays the same until the state
+   * changes.
+   */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;
@@ -234,7 +237,7 @@ export class EventStream<Name extends string> {
 const lengthOf = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 
-/** Returns a key that identifies the client at an address. An IPv6 client may use any address of its /64. */
+/** An IPv6 client may use any address of its /64. */
 function clientAt(address: string): string {
   const [, mapped] = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address) ?? [];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;

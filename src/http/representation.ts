@@ -71,7 +71,7 @@ export async function represent(
   for (const coding of CODINGS) {
     const body = content.codings[coding];
     if (!body && coding !== "identity") continue;
-    // If `identity` is not stored, the gzip coding is digested, since its digest also differs for each content.
+    // If `identity` is not stored, its tag is the digest of the gzip coding.
     const tag = init.tag ?? await digest(body ?? content.codings.gzip!);
     variants[coding] = makeVariant(coding, body, body?.byteLength ?? content.size, tag, init);
   }
@@ -143,7 +143,7 @@ function makeVariant(
 
 const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
 
-/** Returns a function that makes a head only once for each of the few sets of common headers. */
+/** Caches each head: there are only a few sets of common headers. */
 function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {
@@ -151,7 +151,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
     const init = {
       status,
       statusText: REASONS[status],
-      // `FastResponse` keeps the list as it is. A native `Response` copies `Headers` more than twice as fast as a list.
+      // A native `Response` copies `Headers` more than twice as fast as a list.
       headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
       // Keeps workerd from encoding the bytes again (https://developers.cloudflare.com/workers/runtime-apis/response/).
       encodeBody: "manual",
@@ -186,7 +186,6 @@ const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
 /** A member of a comma-separated list; commas between quotes do not separate members. */
 const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 
-/** An entity tag (RFC 9110, section 8.8.3). */
 const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 
 /** Evaluates `If-Match`, then `If-None-Match` (RFC 9110, section 13.2.2); no response here has a `Last-Modified`. */

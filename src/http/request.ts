@@ -76,7 +76,7 @@ export type Hosts = readonly string[] | "*";
 /** The host that srvx 1.0 puts in the URL if it cannot parse `Host`. */
 const UNPARSED = "_invalid_";
 
-/** Longer targets are refused with 414. RFC 9110, section 4.1, recommends a limit of at least 8000. */
+/** RFC 9110, section 4.1, recommends a limit of at least 8000 octets. */
 const TARGET_LENGTH_MAX = 8192;
 
 /**
@@ -109,14 +109,13 @@ export function createHostGuard(
   };
 }
 
-/** Returns the host name of a `Host` header (RFC 9110, section 7.2); `undefined` if it is malformed. */
 function parseAuthority(authority: string): string | undefined {
   if (!/^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority)) return undefined;
   if (!URL.canParse(`http://${authority}`)) return undefined;
   return new URL(`http://${authority}`).hostname;
 }
 
-/** Tells whether a host is an IP address; `URL` writes every IPv4 address as four numbers. */
+/** `URL` writes every IPv4 address as four numbers. */
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
 export interface Prefix {

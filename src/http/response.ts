@@ -96,7 +96,7 @@ export function nodeFormOf(given: Response): NodeForm {
   return { status, statusText, headers: flatten(headers), body };
 }
 
-/** Lists names and values alternately; `flat` would be slow on Node 20. */
+/** `flat` would be slow on Node 20. */
 function flatten(headers: Iterable<readonly string[]>): string[] {
   const list: string[] = [];
   for (const header of headers) list.push(...header);
@@ -203,7 +203,9 @@ export function problem(
   return problemWith(status, detail, {}, headers);
 }
 
-/** Does the same as {@linkcode problem} for hosts, whose server may require the platform's own `Response`. */
+/**
+ * Does the same as {@linkcode problem}, but returns the platform's own `Response`, which a host's server may require.
+ */
 export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
 export function problemWith(
@@ -220,7 +222,7 @@ export function problemWith(
   return new FastResponse(body, {
     status,
     ...title !== undefined && { statusText: title },
-    // `Headers` refuses values with line breaks, which `FastResponse` does not check in an array of names and values.
+    // `Headers` refuses values with line breaks; `FastResponse` does not check a list of names and values.
     headers: new Headers({
       "content-type": "application/problem+json",
       "content-length": String(body.byteLength),

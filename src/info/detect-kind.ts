@@ -61,8 +61,7 @@ export async function detectKind({ url, kinds, auth, client, signal }: {
   const refusing = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
   if (found.length === 0 && refusing.size === 1 && !signal.aborted) {
     const [named] = refusing as Set<string>;
-    // Only this step of the detection sends secrets. Kinds are tried one at a time, since concurrent requests would use
-    // up nonces (RFC 7616).
+    // Only this step sends secrets. Kinds are tried one at a time: concurrent requests would use up nonces (RFC 7616).
     const extensions = Object.keys(kinds).filter((name) => addsTo(name, named!));
     for (const name of [...extensions, named!]) {
       const trial = await attempt(name, true);

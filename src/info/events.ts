@@ -12,7 +12,7 @@ import type { Info } from "./info.ts";
 export const EVENTS = ["info", "head", "status", "description"] as const;
 type EventName = (typeof EVENTS)[number];
 
-/** The minimum time between snapshots, in milliseconds. A snapshot replaces a patch that would set a key to `null`. */
+/** A snapshot is sent in place of a patch that would set a key to `null`. */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
 /** Keys that would change an object's prototype in a client that applies a patch carelessly. */
@@ -25,7 +25,6 @@ export class NodeEvents {
   #told: Json | undefined;
   #isBehind = false;
   #toldWhole = -Infinity;
-  /** The last known height, which is kept while the node is unreachable. */
   #height: Info["height"];
   #etag: string | undefined;
 
@@ -44,7 +43,7 @@ export class NodeEvents {
     this.#height ??= this.#taken.height;
   }
 
-  /** Emits the changes since the last call. Call this even if there are none: a delayed snapshot may be due. */
+  /** Emits the changes since the last call. Must be called even without changes: a delayed snapshot may be due. */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;

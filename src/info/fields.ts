@@ -27,7 +27,7 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   started_at: time,
 };
 
-/** The keys that the status depends on, whose values are read even if the operator hides the keys. */
+/** The keys that the status depends on. Their values are read even if the operator hides the keys. */
 export const STATUS_KEYS: readonly string[] = [
   "network",
   "chain_id",
@@ -58,13 +58,12 @@ interface ConversionContext {
   previous?: unknown;
 }
 
-/** The placeholder that some nodes send in place of a 64-bit number that they hide. */
+/** Some nodes send this number in place of a 64-bit number that they hide. */
 const ALL_BITS = 18446744073709551615n;
-/** A start time computed from a newer uptime is ignored if it differs from the last by fewer milliseconds than this. */
+/** Start times that are computed from an uptime vary. A difference of fewer milliseconds than this is ignored. */
 const UPTIME_JITTER = 3000;
 const MATCHED_LENGTH = 1024;
 
-/** The smallest number that is accepted as a time in seconds since 1970. */
 const SECONDS_MIN = 1e8;
 /** The end of the year 9999, in milliseconds since 1970. */
 const TIME_MAX = 253402300799999;
@@ -144,7 +143,6 @@ function join(values: readonly unknown[], separator: string): string | undefined
   return texts.includes(undefined) ? undefined : texts.join(separator);
 }
 
-/** A time as in RFC 3339, with up to 15 decimals. Only the first three decimals are used. */
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,3})?\d{0,12}(Z|[+-]\d\d:\d\d)$/i;
 
 function time(value: unknown): string | undefined {
@@ -158,7 +156,7 @@ function time(value: unknown): string | undefined {
   return number === undefined ? undefined : format(sinceEpoch(Number(number)));
 }
 
-/** Converts a time since 1970 from seconds, milliseconds, microseconds or nanoseconds to milliseconds. */
+/** Converts a time since 1970 in seconds, milliseconds, microseconds or nanoseconds to milliseconds. */
 function sinceEpoch(number: number): number {
   if (number < SECONDS_MIN) return NaN;
   if (number < 1e11) return number * 1000;
@@ -166,7 +164,7 @@ function sinceEpoch(number: number): number {
   return number < 1e17 ? number / 1e3 : number / 1e6;
 }
 
-/** Multiplies, and then removes the rounding error of binary fractions, so that 3 times 0.1 is 0.3. */
+/** Removes the rounding error of binary fractions, so that 3 times 0.1 is 0.3. */
 function times(value: unknown, factor: number): number | undefined {
   const product = Number(numberFrom(value) ?? NaN) * factor;
   return Number.isFinite(product) ? Number(product.toPrecision(15)) : undefined;
@@ -186,7 +184,7 @@ function uptime(
   return format(started - started % 1000);
 }
 
-/** Formats a time as RFC 3339; `undefined` for times before 1970, since Go programs send year 1 for an unknown time. */
+/** Returns `undefined` for a time before 1970: Go programs send the year 1 for an unknown time. */
 function format(milliseconds: number): string | undefined {
   const isTime = milliseconds > 0 && milliseconds <= TIME_MAX;
   return isTime ? new Date(milliseconds).toISOString() : undefined;

@@ -1,5 +1,5 @@
 /**
- * The history of a node for plots: samples of its info from the last hour, or from the time span that is configured.
+ * The history of a node for plots: samples of its info from the configured time span, by default one hour.
  *
  * @module
  */
@@ -9,7 +9,6 @@ import type { Info } from "./info.ts";
 import type { Instant } from "./source-cache.ts";
 import { startOf } from "../untrusted-text.ts";
 
-/** The maximum number of samples, which is also the number of intervals that the time span is divided into. */
 const SAMPLES_MAX = 240;
 const COLUMNS = ["height", "peers"] as const;
 
@@ -62,7 +61,7 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // An early sample replaces the early sample before it, so a status that keeps changing does not shorten history.
+    // An early sample replaces the early sample before it, so a changing status does not shorten the history.
     if (!isDue && !last.isDue) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);
@@ -85,7 +84,7 @@ export class History {
       interval: this.#interval / 1000,
       at: samples.map(({ date }) => new Date(date).toISOString()),
       status: column("status"),
-      // Two significant digits suffice for a plot. More digits would reveal the node's exact response times to clients.
+      // More than two digits would reveal the node's exact response times to clients.
       response_ms: samples.map(({ took }) =>
         took === undefined ? null : Number(took.toPrecision(2))
       ),

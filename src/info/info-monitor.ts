@@ -28,19 +28,19 @@ import { createQuery, type Query, type QueryOutcome, settle } from "./sources.ts
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
-/** The time, in milliseconds, for which a request waits for a running query if there was another request recently. */
+/** A request waits this many milliseconds for a running query if there was another request recently. */
 const PATIENCE = 20;
 /** After this many milliseconds without a request, the next request waits for a new snapshot. */
 const PAUSE = 10_000;
-/** If a request needs a new snapshot, it waits for the sources' timeout plus this many milliseconds. */
+/** A request that needs a new snapshot waits for the sources' timeout plus this many milliseconds. */
 const GRACE = 200;
-/** Milliseconds until a failing node is queried again: the first delay, the longest, and the longest with listeners. */
+/** Milliseconds until a failing node is queried again. `BACKOFF_LISTENED` applies while clients listen to events. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
 /** A query is abandoned after this many milliseconds, since workerd stops a query when the request behind it ends. */
 const QUERY_MAX = 60_000;
-/** The maximum time for which optional sources may delay a snapshot, in milliseconds. */
+/** Optional sources delay a snapshot by at most this many milliseconds. */
 const OPTIONAL_PATIENCE = 200;
-/** The minimum time between two attempts to detect whether the node's kind has changed, in milliseconds. */
+/** The minimum number of milliseconds between two attempts to detect a different kind. */
 const DETECTION_PAUSE = 10_000;
 
 interface MonitorOptions {
@@ -113,9 +113,8 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   #cache!: SourceCache;
   #outcomes = new Map<string, QueryOutcome>();
   #values: Values = {};
-  /** The last height, and the time at which it was first received, in milliseconds since 1970. */
+  /** `since` is in milliseconds since 1970. */
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
-  /** The optional sources that have not responded yet. */
   readonly #running = new Map<string, Promise<void>>();
   readonly #life = new AbortController();
   #state: State = { name: "idle" };
@@ -212,7 +211,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       this.#options.isHeard?.() === true && time >= state.since + BACKOFF_LISTENED);
   }
 
-  /** Returns the longest timeout among the required sources, in milliseconds. */
   #timeout(): number {
     const own = this.#cache.required.map((name) => this.#plan.sources.get(name)!.timeout);
     return Math.max(this.#times.timeout, ...own);
@@ -227,7 +225,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
         hasResponded = await this.#query(abort.signal, isWatch);
         if (!abort.signal.aborted) await this.#publish();
       } catch (error) {
-        // The last snapshot may be outdated.
         this.#published = undefined;
         this.#options.onError(error);
       }
@@ -243,7 +240,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     this.#state = { name: "querying", since, abort, done: run() };
   }
 
-  /** Returns true if the node responded with a value. Once `signal` is aborted, responses are ignored. */
   async #query(signal: AbortSignal, isWatch: boolean): Promise<boolean> {
     if (this.#isDetected && this.kind === undefined) await this.#detectKind(signal);
     if (!signal.aborted) await this.#askSources(signal, isWatch);
@@ -265,7 +261,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const found = await detectKind({ url: url!, kinds, auth, client: this.#client, signal });
     if (signal.aborted) return;
     const before = this.#detection?.kind;
-    // A detected kind is kept until a different kind is detected.
     if (found.kind === undefined && before !== undefined) return;
     if (found.kind !== undefined && found.kind !== before) {
       // The evidence may contain a value that the operator hides.
@@ -307,7 +302,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const optional = due.filter(([, { role }]) => role === "optional");
     const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
     const asked = this.#ask(new Map(required), signal, remembered);
-    // Requests to optional sources may continue after the end of the query, which waits for them only briefly.
+    // A request to an optional source may continue after the end of the query.
     const aside = this.#ask(new Map(optional), this.#life.signal, remembered);
     for (const [name, outcome] of aside) {
       this.#running.set(name, this.#followUp(name, outcome, plan));
@@ -344,7 +339,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     this.#log.take({ status, values, info, omitted, remarks, respondedAt }, now.monotonic);
     const version = ++this.#versions;
     const snapshot = await this.#toSnapshot(info, readExamples(this.#plan.examples, answers));
-    // A snapshot that was begun earlier but finished later does not replace a newer snapshot.
+    // An older snapshot that is finished later does not replace a newer snapshot.
     if (version > (this.#published?.version ?? 0)) {
       this.#published = { version, snapshot, until };
       const columns = this.#plan.history;
@@ -353,7 +348,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return snapshot;
   }
 
-  /** Builds the info object from the last responses. `until` is the object's expiry, in monotonic milliseconds. */
+  /** `until` is the expiry of the info object, in monotonic milliseconds. */
   #report() {
     const { service, node } = this.#options;
     const [plan, cache, now] = [this.#plan, this.#cache, this.#now()];
@@ -383,7 +378,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return { status, values, ...made, answers, until, respondedAt };
   }
 
-  /** Returns the response time of the slowest required source, and the failures that do not affect the status. */
   #reviewOutcomes(): { took: number | undefined; remarks: Map<string, string> } {
     const remarks = new Map<string, string>();
     let took: number | undefined;

@@ -113,7 +113,7 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
   return { info, omitted };
 }
 
-/** The info object at a point in time, and its representations, which are reused while the object is unchanged. */
+/** The info object at a point in time, and its representations. */
 export interface Snapshot {
   readonly info: Info;
   readonly examples: NodeExamples;
@@ -149,7 +149,6 @@ async function makeSnapshot(info: Info, text: string, tag: string, ttl: number):
   const isWell = status === "ok" || status === "syncing";
   const type = "application/json";
   const cache = isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache";
-  // The ETag is constant, since loading the runtime's cryptography for one word would take too long.
   const probed = { type, cache: "no-store", ...(status === "ok" && { tag: status }) };
   const [representation, passing, failing] = await Promise.all([
     represent(text, { tag, type, cache }),

@@ -26,7 +26,6 @@ export interface SourceResponse {
   readonly omitted: readonly string[];
 }
 
-/** The maximum number of members that `omitted` lists, and the maximum length of each pointer in UTF-16 code units. */
 const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 
@@ -54,7 +53,6 @@ export function readText(text: string): SourceResponse {
   return { value: undefined, omitted: [`the text: ${TOO_LONG}`] };
 }
 
-/** Parses a number in JSON. Returns `NaN` if the number has too many digits, and `Infinity` if it is out of range. */
 function readDigits(raw: string): number | bigint {
   // `BigInt` needs several seconds to parse a million digits.
   const isLong = raw.length > LIMITS.digits && raw.replaceAll(/\D/g, "").length > LIMITS.digits;

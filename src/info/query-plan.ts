@@ -21,11 +21,12 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure. The deciding sources are those of the kind's sources that are requests or, if no
- * source belongs to the kind, all requests. If there are no such requests, every source is a deciding source.
- * - `required`: a deciding source that is not `degrading`; if no required source responds, the node is unreachable.
- * - `degrading`: a deciding source with its own `ttl`, beside one without; if it fails, the node is degraded.
- * - `optional`: any other source; its failure does not affect the status.
+ * The effect of a source's failure. Deciding sources are the requests among the kind's sources. If no source belongs to
+ * the kind, all requests are deciding sources. If there are no such requests, every source is a deciding source.
+ * - `required`: a deciding source that is not `degrading`. If no required source responds, the node is unreachable.
+ * - `degrading`: a deciding source that has its own `ttl`, if another deciding source has none. If a degrading source
+ *   fails, the node is degraded.
+ * - `optional`: any other source. Its failure does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
 
@@ -76,7 +77,7 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // Examples are taken only from those of the kind's sources that are queried anyway and provide no hidden field.
+  // An example is used only if its source belongs to the kind, is queried anyway and provides no hidden field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

@@ -20,10 +20,7 @@ export interface Instant {
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
-  /**
-   * The latest time at which the response in `last` was known to be valid: when it arrived, or when the node last
-   * responded to another request.
-   */
+  /** The last time at which `last` was known to be valid: its arrival, or a later response to another request. */
   readonly held?: Instant;
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;
@@ -107,7 +104,6 @@ export class SourceCache {
     }
     const isOfNode = this.required.some((name) => outcomes.has(name));
     if (!isOfNode || this.isUnreachable) return;
-    // Earlier responses stay valid while the node responds to other requests.
     for (const [name, state] of states) if (!state.error) states.set(name, { ...state, held: now });
   }
 

@@ -229,7 +229,7 @@ export function createEndpoint(url: string): Endpoint {
     try {
       const batch = await postCalls(url, `[${calls.map(textOfCall).join(",")}]`, limits, access);
       if (Array.isArray(batch)) {
-        // If several responses have the same id, the first of them is used.
+        // If several responses have the same id, the first one is used.
         const byId = new Map(batch.toReversed().map((response) => [response.id, response]));
         const responses = calls.map((_, id) => byId.get(String(id)));
         if (responses.some((response) => response !== undefined)) {
@@ -243,7 +243,7 @@ export function createEndpoint(url: string): Endpoint {
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
     const outcomes = await callSingly();
-    // If the single calls failed as well, the node may be starting, so later calls are sent in a batch again.
+    // If the single calls failed too, the node may be starting, so the next calls are sent in a batch again.
     takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
@@ -271,7 +271,7 @@ async function postCalls(
 ): Promise<RpcResponse | RpcResponse[]> {
   const sent = { ...limits, url, method: "POST", headers: RPC_HEADERS, body } as const;
   const { status, text } = await requestText(sent, access);
-  // Some nodes send JSON-RPC errors with a status of 4xx or 5xx. The body then says more than the status.
+  // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
   let response: RpcResponse | RpcResponse[];
   try {

@@ -64,9 +64,9 @@ const CHAIN = ["chain_id", "network"] as const;
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
 const TEXT_LENGTH = 100;
 
-/** The maximum number of chain changes that are logged in a period, and the length of the period in milliseconds. */
+/** At most `CHANGES_MAX` chain changes are logged in `CHANGES_TIME` milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-/** A start time that moves back by this many milliseconds or fewer is not logged: it may be computed from an uptime. */
+/** A start time that moves back by up to this many milliseconds is not logged: it may be computed from an uptime. */
 const START_JITTER = 60_000;
 
 /** The facts about a node that are kept when the configuration is reloaded. */
@@ -98,9 +98,7 @@ interface NodeReport {
   readonly values: Values;
   readonly info: Info;
   readonly respondedAt: Instant;
-  /** The keys that are omitted from `/v1/info`, each with the reason. */
   readonly omitted: ReadonlyMap<string, string>;
-  /** Failures of sources that do not affect the status, by source name. */
   readonly remarks: ReadonlyMap<string, string>;
 }
 
@@ -152,7 +150,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** Logs a start time that moves back: restarts move it forward, so the uptime was probably read in the wrong unit. */
+  /** A restart moves the start time forward. If it moves back, the uptime was probably read in the wrong unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));

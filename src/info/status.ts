@@ -50,7 +50,7 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   stalled: "degraded",
 };
 
-/** Advice by status code that anybody may see, for the page. `docs/troubleshooting.md` says more. */
+/** Advice by status code, which anybody may see on the page. `docs/troubleshooting.md` says more. */
 export const REMEDIES: Readonly<Record<string, string>> = {
   warming_up: "wait; the node's log shows its progress",
   no_leader: "start members until more than half are running",
@@ -71,7 +71,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   bad_answer: "the service's log names the source that failed",
 } satisfies Partial<Record<StatusCode, string>>;
 
-/** Returns the reason and the advice for the operator, for the log and `check`. A failure has more exact advice. */
+/** Returns the reason and the advice for the operator, for the log and `check`. */
 export function explain({ code, reason, hint }: NodeStatus): readonly string[] {
   const isOfKind = code !== undefined && Object.hasOwn(STATUS_OF, code);
   return [reason ?? code, hint ?? (isOfKind ? REMEDIES[code] : undefined)]
@@ -208,7 +208,6 @@ function syncing(reason: string): NodeStatus {
   return { status: STATUS_OF.syncing, code: "syncing", reason, synced: false };
 }
 
-/** Reasons without values, which replace reasons that contain a hidden value. */
 const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
   bad_answer: "responds with something unexpected",
   warming_up: "is warming up",

@@ -16,7 +16,6 @@ export interface Part {
   count: number;
 }
 
-/** Selects the parts to return. All other parts are only checked for errors. */
 interface PartsWanted {
   readonly levels: number;
   readonly items?: number;
@@ -39,7 +38,6 @@ export function readParts(
   const scanner = new JsonScanner(text, depthMax);
   const isReturned = ({ items, members }: Part, key: string) =>
     items ? items.length < itemsMax : members !== undefined && isWanted(key);
-  // For each level of open objects and lists: the part, the last key, and all keys so far.
   const parts: (Part | undefined)[] = [];
   const last: string[] = [];
   const keys: (Set<string> | string | undefined)[] = [];
@@ -52,7 +50,7 @@ export function readParts(
       last[depth] = key;
       if (takesDuplicates) continue;
       const known = keys[depth];
-      // An object with one key has no set of keys: a set for each object would take longer than everything else.
+      // An object with one key has no set: creating a set for each object would take longer than everything else.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new JsonSyntaxError("duplicate key in an object", start);

@@ -38,7 +38,7 @@ const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
-/** Reads tokens, of which `{"a": [1]}` has six. Commas and colons are checked, but are not tokens. */
+/** Reads JSON tokens. Commas and colons are checked, but are not tokens. */
 export class JsonScanner {
   kind: TokenKind = "literal";
   start = 0;
@@ -70,7 +70,7 @@ export class JsonScanner {
   /** Reads the next token. Returns `false` at the end of the text; throws a {@linkcode JsonSyntaxError} at an error. */
   next(): boolean {
     const text = this.#text;
-    // Character codes are faster to test than patterns: a megabyte of short numbers is half a million tokens.
+    // Comparing character codes is faster than matching patterns: a megabyte of JSON may have half a million tokens.
     for (let at = this.end; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (isGap(code)) continue;
@@ -131,7 +131,7 @@ export class JsonScanner {
     this.#expected = depth === 0 ? "end" : this.#open[depth - 1] ? "member" : "item";
   }
 
-  /** Returns the offset at which a number ends (RFC 8259, section 6); -1 if it is malformed. */
+  /** Returns -1 if the number is malformed (RFC 8259, section 6). */
   #endOfNumber(start: number): number {
     const text = this.#text;
     let at = text.charCodeAt(start) === MINUS ? start + 1 : start;
@@ -189,7 +189,7 @@ const isGap = (code: number): boolean =>
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
-/** Tests for a character that must not follow a number or literal directly. */
+/** Tests for characters that must not directly follow a number or a literal. */
 function goesOn(code: number): boolean {
   return isDigit(code) || (code | SPACE) >= 0x61 && (code | SPACE) <= 0x7a || code === 0x5f ||
     code === DOT || code === PLUS || code === MINUS;

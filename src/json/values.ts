@@ -1,5 +1,5 @@
 /**
- * Type guards and accessors for JSON values, and JSON Pointer (RFC 6901), such as `/paths/~1pets/get`.
+ * Type guards and accessors for JSON values, and functions for JSON Pointers (RFC 6901) such as `/paths/~1pets/get`.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export function setMember(object: Json, key: string, value: unknown): void {
 
 const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
-/** Changes an object's members; omits those that become `undefined`. Returns the object itself if no member changes. */
+/** Copies an object with changed members. Omits members that become `undefined`. Returns the object if unchanged. */
 export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
   const changed: Json = {};
   let isSame = true;

@@ -127,7 +127,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   },
 };
 
-/** The key of `x-example-from` in a document: a symbol is never serialized, and no node can send it. */
+/** The key of `x-example-from` in a document. It is a symbol, which is never serialized and which no node can send. */
 export const EXAMPLE_FROM: unique symbol = Symbol("x-example-from");
 
 /** The mark of a path item whose `GET` and `POST` call the same method. */

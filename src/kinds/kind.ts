@@ -43,7 +43,7 @@ export interface JsonRpcSource extends SourceOptions, MethodCall {
 export interface GetSource extends SourceOptions {
   /** A path below the node's URL, an absolute URL, or the place of a link in another response. */
   get: string;
-  /** The media type of the request. @default "application/json" */
+  /** The media type to request. @default "application/json" */
   accept?: string | undefined;
 }
 
@@ -97,7 +97,7 @@ export type Conversion =
   | { join: string };
 
 export interface FieldOptions {
-  /** The place of the value. Of several places, the first that has a value is used; `sum` and `join` use all places. */
+  /** The place of the value. If several are given, the first that has a value is used; `sum` and `join` use all. */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
   /** Omits the field if the value at this place is true: some nodes replace hidden values with placeholders. */
@@ -107,7 +107,7 @@ export interface FieldOptions {
 /** The place of the value for a key of `/v1/info`, and the conversion of this value. */
 export type Field = Reference | FieldOptions;
 
-/** A file with a secret, which is its whole content, or the first group of the regular expression `match`. */
+/** A file with a secret. The secret is the whole content, or the first group of the regular expression `match`. */
 export type AuthFile =
   & { match?: string | undefined }
   & (
@@ -126,13 +126,13 @@ export interface KindAuth {
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which a node of this kind stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** `none` if `read` operations are called without the secret, with which they could return private data. */
+  /** `none` if `read` operations are called without the secret, since the secret would let them return private data. */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
 }
 
-/** A test of a value: `null` if it must be missing or `null`, a regular expression for its text, or a numeric bound. */
+/** A test of a value: `null` (the value must be missing or `null`), a regular expression, or a numeric bound. */
 export type Test = string | null | { readonly above: number } | { readonly below: number };
 
 /** The reasons why a node that responds is not `ok`. */
@@ -205,7 +205,7 @@ export interface KindHealth {
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
-  /** The rules for each `chain_id` or `network` in the info; the rules of `*` apply to any other network. */
+  /** The rules for each `chain_id` or `network` in `/v1/info`. The rules of `*` apply to any other network. */
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
@@ -227,12 +227,12 @@ export interface Kind extends KindInterface {
   /** The evidence for this kind: places in the node's responses, each with a regular expression that must match. */
   detect: Readonly<Record<Reference, string>>;
   auth?: KindAuth | undefined;
-  /** Constant values of the info. */
+  /** Constant values of `/v1/info`. */
   static?: Readonly<Record<string, unknown>> | undefined;
   sources: Readonly<Record<string, Source>>;
   fields: Readonly<Record<string, Field>>;
   health: KindHealth;
-  /** The keys of the info for `/v1/history`, at most four. @default height and peers */
+  /** The keys of `/v1/info` to record for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
   /** The places of values that the page inserts in forms, each with its pattern; collected from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;

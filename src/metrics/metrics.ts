@@ -1,5 +1,5 @@
 /**
- * Metrics in Prometheus text format 0.0.4. A new metric needs a value, and a row in `TABLE` and `docs/monitoring.md`.
+ * Metrics in Prometheus text format 0.0.4. A new metric needs a value, and rows in `TABLE` and `docs/monitoring.md`.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
@@ -179,7 +179,7 @@ function linesOf(
   ];
 }
 
-/** Escapes a label's value; `labelOf` has already replaced line feeds. */
+/** Line feeds need no escape, since `labelOf` has already replaced them. */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
 /** The label value of the series that collects everything beyond `SERIES_MAX` or `LABELS_MAX`. */

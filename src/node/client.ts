@@ -59,7 +59,7 @@ async function readTrust(tls: NonNullable<NodePlace["tls"]>): Promise<string> {
   });
 }
 
-/** Tells whether a text has well-formed PEM certificates (RFC 7468), since runtimes report bad ones late or never. */
+/** Checks PEM certificates (RFC 7468), since runtimes report malformed certificates late or never. */
 function holdsCertificates(text: string): boolean {
   const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)];
   return blocks.length > 0 && blocks.every(([, base64 = ""]) => {

@@ -28,12 +28,10 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   };
 }
 
-/** The usual time for which an idle connection is kept, and the time if a request with `isOnce` opened it. */
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 
 /** Creates a client. If a reused connection turns out to be closed, a request without `isOnce` is sent again. */
 export function createSocketClient(open: OpenSocket): Client {
-  /** Idle connections by origin. The most recently used connection is reused first. */
   const idle = new Map<string, Connection[]>();
   const owned = new WeakMap<object, Connection[]>();
   const keptFor = ({ origin }: URL, owner: object | undefined): Connection[] => {
@@ -66,7 +64,7 @@ export function createSocketClient(open: OpenSocket): Client {
 export interface Connection {
   /** Tells whether a request can be sent. Unsolicited bytes close the connection, since no response is expected. */
   isFree(): Promise<boolean>;
-  /** Sends a request once. Calls `free` when the connection is reusable; rejects with `StaleError` if it is closed. */
+  /** Sends a request once. Calls `free` if the connection can be reused. A closed connection causes a `StaleError`. */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 
@@ -111,7 +109,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** True while reading pauses for other tasks: Node 20 accepts one client per event-loop turn, however long. */
+  /** Reading pauses for other tasks, since Node 20 accepts only one client per turn of the event loop. */
   let isResting = false;
   const rest = () => {
     isResting = true;
@@ -148,7 +146,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
         let waiter = nobody;
-        /** Wakes the reader. Each promise is resolved only once, since Node keeps a record of every repetition. */
+        /** Resolves each promise only once, since Node keeps a record of every repetition. */
         const wake = () => {
           waiter();
           waiter = nobody;

@@ -49,10 +49,9 @@ export interface CredentialsOptions {
 
 type AuthHeaders = Readonly<Record<string, string>>;
 
-/** A generator that yields headers to try, receives the node's refusal of these headers, and returns the last error. */
 type Attempts = AsyncGenerator<AuthHeaders, SourceError, NodeRefusal>;
 
-/** The number of retries after a refusal, which are needed because some servers use a new nonce for each connection. */
+/** Retries are needed because some servers use a new nonce for each connection. */
 const RETRIES = 2;
 const NONE: AuthHeaders = {};
 
@@ -160,7 +159,7 @@ async function discard(response: NodeResponse): Promise<void> {
   response.cancel();
 }
 
-/** A function that returns headers, or `undefined` if the node requires another scheme or has rejected the secret. */
+/** Returns `undefined` if the node requires another scheme or has rejected the secret. */
 type Authorize = (
   place: SecretPlace,
   secret: string,

@@ -72,7 +72,7 @@ export function failureOfStatus(status: number): SourceError {
   });
 }
 
-/** A pattern for the text `CODE message`, and the meaning of such an error. The messages differ between runtimes. */
+/** The pattern matches the text `CODE message`. The messages differ between runtimes. */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
 const START = "start the node, or correct node.url";

@@ -10,7 +10,7 @@ import type { Signal } from "../with-timeout.ts";
 export interface RequestContent {
   readonly method: string;
   readonly url: URL;
-  /** The headers, whose names are in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | undefined;
 }
@@ -61,7 +61,7 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
 
 export interface ResponseEvents {
   head(head: ResponseHead): void;
-  /** @param chunks the number of chunks in `bytes`, since short chunks that are received together form one part */
+  /** @param chunks the number of chunks in `bytes`: short chunks that are received together form one part */
   part(bytes: Bytes, chunks: number): void;
   end(isKept: boolean): void;
 }
@@ -69,13 +69,12 @@ export interface ResponseEvents {
 const HEAD_MAX = 16_384;
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
-/** Framing fields, which are refused in trailers because another recipient might honour them there. */
+/** These fields are refused in trailers, since another recipient might honour them there. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
 /** A chunk size with optional extensions (RFC 9112, section 7.1.1). White space is accepted only in quoted values. */
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
-/** The part of the response that is expected next: a line, content, or nothing. */
 type State =
   | ("status" | "field" | "size" | "break" | "trailer")
   | ("length" | "chunk" | "close")
@@ -92,7 +91,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The length of the head that has been read; later, that of the body's chunk extensions and trailers. */
+  /** The bytes of the head so far; after the head, the bytes of chunk extensions and trailers. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -175,7 +174,7 @@ export class ResponseReader {
     const connection = headers.get("connection") ?? "";
     this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     if (status < 200) {
-      // Interim responses (1xx) have no content; 101 would switch protocols, which was never requested.
+      // 101 would switch protocols, which was never requested.
       if (status < 100 || status === 101) refuse("status");
       // An interim response must keep the connection open, which HTTP/1.0 never does.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
@@ -199,7 +198,7 @@ export class ResponseReader {
     if (isEmpty) this.#end();
   }
 
-  /** Joins short chunks without extensions into parts: there may be one chunk per byte, and every part has a cost. */
+  /** Joins short chunks into parts, since there may be one chunk per byte and every part has a cost. */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
     while (at + SHORT_MAX + 6 < bytes.byteLength) {
@@ -249,7 +248,7 @@ export class ResponseReader {
 
 const LINE_FEED = 10;
 const NOTHING: Bytes = new Uint8Array();
-/** The maximum size of a chunk that is copied (two hexadecimal digits), and of the block for the copies, in bytes. */
+/** Chunks of up to `SHORT_MAX` bytes (two hexadecimal digits) are copied to blocks of `BLOCK` bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
@@ -265,7 +264,7 @@ function refuse(what: string): never {
   throw Object.assign(new Error(`The ${what} of a response is malformed`), { code: "HPE_INVALID" });
 }
 
-/** Trims only HTTP white space, whereas `String.trim` removes other characters too. */
+/** `String.trim` would also remove characters that are not HTTP white space. */
 function trim(text: string): string {
   let [start, end] = [0, text.length];
   while (isSpace(text[start])) start++;

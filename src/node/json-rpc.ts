@@ -8,8 +8,8 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { shorten } from "../untrusted-text.ts";
 
 /**
- * Five codes of our own, from the range for servers, and error codes of JSON-RPC 2.0 (section 5.1). Our codes avoid the
- * codes of EIP-1474 (-32000 to -32006), of Ethereum nodes (-32009, -32010, -32015) and of MCP (-32020 and below).
+ * Error codes of JSON-RPC 2.0 (section 5.1), and five codes of our own. Our codes avoid the codes of EIP-1474 (-32000
+ * to -32006), of Ethereum nodes (-32009, -32010, -32015) and of MCP (-32020 and below).
  */
 export const CODES = {
   notAllowed: -32011,
@@ -32,7 +32,7 @@ export function writeCall(method: string, id: number, params: string | undefined
   return params === undefined ? `${start}}` : `${start},"params":${params}}`;
 }
 
-/** The members of the node's response to one call, as JSON text. A node may omit some that JSON-RPC 2.0 requires. */
+/** The members of the node's response to one call, as JSON text. A node may omit required members. */
 export interface RpcResponse {
   readonly id?: string | undefined;
   readonly result?: string | undefined;
@@ -40,7 +40,7 @@ export interface RpcResponse {
   readonly error?: string | undefined;
 }
 
-/** Parses the response to a call or a batch. Duplicate keys are an error, but with `takesDuplicates` the last one wins. */
+/** Parses the response to a call or a batch. Duplicate keys are an error unless `takesDuplicates` is true. */
 export function readRpcResponse(
   text: string,
   depthMax: number,
@@ -100,7 +100,7 @@ export function readRpcError(text: string, depthMax: number): RpcError {
   };
 }
 
-/** Matches messages about unsupported methods. The code in EIP-1474, -32004, has a different meaning on Solana. */
+/** EIP-1474 defines -32004 for unsupported methods, but Solana uses this code for a different error. */
 const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
 
 export function isNoMethod({ code, message }: RpcError): boolean {

@@ -23,7 +23,6 @@ const schemesOf = (headers: NodeRefusal["headers"]) =>
 
 const HEADER_LENGTH_MAX = 1024;
 
-/** Returns the kinds for which a refusal is typical. A kind that extends another kind in the result is omitted. */
 function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};

@@ -71,7 +71,7 @@ export async function requestText(
   }
 }
 
-/** Adds a hint that the URL may need the other scheme, since etcd closes connections that use the wrong scheme. */
+/** etcd closes a connection that uses the wrong scheme. */
 function withScheme(failure: SourceError, url: string): SourceError {
   if (failure.code !== "reset" || failure.hint) return failure;
   const [uses, other] = url.startsWith("https:") ? ["does not use", "http"] : ["uses", "https"];
@@ -88,7 +88,7 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
     const hint = hintOfRedirect(headers.get("location"), url);
     throw new SourceError("bad_answer", what, { hint });
   }
-  // No compression was requested. A compressed response may become a thousand times larger when it is decoded.
+  // A compressed response may become a thousand times larger when it is decoded.
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (coding !== "identity") {
     const name = excerpt(startOf(coding, 400), 40);
@@ -101,7 +101,7 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
   return { status, text };
 }
 
-/** Returns a hint with the target of a redirect. A path on another server is omitted, since it may contain a secret. */
+/** Omits a path on another server, since it may contain a secret. */
 function hintOfRedirect(location: string | null, from: string): string | undefined {
   if (location === null || !URL.canParse(location, from)) return undefined;
   const [to, own] = [new URL(location, from), new URL(from)];
@@ -113,7 +113,6 @@ function hintOfRedirect(location: string | null, from: string): string | undefin
   return `the redirect leads to ${place}`;
 }
 
-/** Matches the responses of TLS servers (Go, nginx, Apache) to a plain HTTP request. */
 const WANTS_TLS =
   /HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled/;
 

@@ -31,7 +31,7 @@ import {
 } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 
-/** The value that replaces a broken reference of each shape. Broken references of any other shape are omitted. */
+/** The value that replaces a broken reference of each shape. */
 const EMPTY: Readonly<Record<Shape, Json>> = {
   schema: {},
   response: { description: "" },
@@ -60,7 +60,7 @@ export function bundle(files: Files): Json {
 interface Plan {
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** The components of the root file that consist only of a reference and are replaced by its target. */
+  /** Components of the root file that are only a reference, and that the reference's target replaces. */
   readonly hosts: ReadonlySet<unknown>;
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
@@ -86,8 +86,7 @@ function planComponents(files: Files): Plan {
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // Of several components that only refer to one target, one is replaced by the target: the component with the
-    // target's key or, without such a component, the first in alphabetical order.
+    // If several components only refer to the same target, the target replaces just one of them.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
@@ -129,7 +128,6 @@ function planComponents(files: Files): Plan {
 function createCopier(files: Files, { names, sections, hosts }: Plan) {
   const { structure, linkOf } = files;
   const done = new ByShape<unknown>();
-  /** The targets that are currently being copied in place of references. */
   const open = new Set<unknown>();
   const sizes = new Map<unknown, number>();
   let copiedSize = 0;
@@ -138,7 +136,6 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return copiedSize > LIMITS.nodes;
   };
 
-  /** Copies a value and redirects its references. Returns the value itself if unchanged, `undefined` if omitted. */
   function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
     if (typeof value !== "object" || value === null) return value;
     const name = names.get(value, shape);
@@ -214,7 +211,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return putInPlace(link, end, siblings, depth);
   }
 
-  /** Redirects a reference. Omits the members beside `$ref` that OpenAPI ignores, since several tools reject them. */
+  /** Omits the members beside `$ref` that OpenAPI ignores, since several tools reject them. */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
     return mapMembers(value, (member, key) => {
@@ -254,14 +251,14 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** The maximum length of a new name and of an existing name. Every reference to a component repeats its name. */
+/** Component names are limited in length, since every reference repeats one. Existing names may be longer. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** Names a target after the last key in its path that an author chose. A property or status is named after two keys. */
+/** Names a target after the last key of its path that an author chose. Names a property or a status after two keys. */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

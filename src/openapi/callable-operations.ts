@@ -141,7 +141,7 @@ function methodOf(path: string): string | undefined {
 
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
-  /** The schema readers by depth. Each caches its results, so that a shared schema is read only once per depth. */
+  /** Each reader caches its results, so that a shared schema is read only once per depth. */
   const readers = Array.from(
     { length: DEPTH_MAX + 1 },
     (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
@@ -203,7 +203,7 @@ function createReader(document: Json, by: DescribedBy) {
   const typesOf = onceFor(({ content }: Json) =>
     Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
   );
-  /** Joins lists without duplicates. A single list is not copied: many operations may refer to one large list. */
+  /** A single list is not copied: many operations may share one large list. */
   const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
     const filled = lists.filter(({ length }) => length > 0);
     return filled.length === 1 ? filled[0]! : [...new Set(filled.flat())];
@@ -275,14 +275,13 @@ export type Place = "path" | "query" | "header";
 export const isPlace = (place: unknown): place is Place =>
   place === "path" || place === "query" || place === "header";
 
-/** Returns the bounds in a schema; ignores `exclusiveMinimum: true` (OpenAPI 3.0). */
+/** In OpenAPI 3.0, `exclusiveMinimum` is a boolean, which is ignored. */
 const boundsOf = (schema: Json): Bounds =>
   Object.fromEntries([...NUMBER_BOUNDS, ...LENGTH_BOUNDS].flatMap((keyword) => {
     const bound = schema[keyword];
     return typeof bound === "number" || typeof bound === "bigint" ? [[keyword, bound]] : [];
   }));
 
-/** Merges rules that must all hold. Combines `properties` and `required`; for other keywords, the last value wins. */
 function joinRules(rules: readonly ValueRule[]): ValueRule {
   const entries = rules.flatMap((rule) =>
     Object.entries(rule).filter(([, value]) => value !== undefined)
@@ -293,17 +292,16 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
     ...Object.fromEntries(entries),
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
-    // The merged rule allows further members, since each part of an `allOf` lists only its own.
+    // Each part of an `allOf` lists only some of the members, so the merged rule allows further ones.
     isClosed: undefined,
   };
 }
 
-/** The placeholder for each parameter in sample paths. No percent-encoded literal contains this character. */
+/** Replaces the parameters in sample paths. Percent-encoded literals never contain this character. */
 const ANY = "\uf8ff";
-/** The numbers of segments to try for a spanning parameter: a template that matches all three matches any number. */
+/** A template that matches each of these numbers of segments matches any number of segments. */
 const SPANNED = [1, 2, 50];
 
-/** Finds operations that no path can reach or whose path is ambiguous, each with the reason. */
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
   const obstacles = new Map<NodeOperation, string>();
   const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf)
@@ -349,7 +347,6 @@ function templateOf(operation: NodeOperation): Templated {
   return { operation, template, spans, rank: `${operation.method} ${template.rank}` };
 }
 
-/** Returns sample paths for a template, or `undefined` if none of its parameters spans several segments. */
 function samplesOf({ template: { names, source }, spans }: Templated): string[] | undefined {
   if (!names.some(spans)) return undefined;
   return SPANNED.map((count) => {

@@ -13,7 +13,7 @@ export const LIMITS = {
   yaml: 12_582_912,
   /** The maximum total size of all files in bytes: 64 MiB. */
   total: 67_108_864,
-  /** The same maximum on a runtime without threads, in bytes: 4 MiB. */
+  /** The maximum total size of all files on a runtime without threads, in bytes: 4 MiB. */
   withoutThread: 4_194_304,
   /** The maximum heap size of a thread in bytes, on a runtime that can limit it: 768 MiB. */
   memory: 805_306_368,
@@ -34,7 +34,7 @@ export const LIMITS = {
   findings: 10_000,
   /** The maximum number of URLs of one server, which has a URL for each combination of its variables' values. */
   combinations: 64,
-  /** The maximum number of origins that the page may call. A header lists them, and proxies limit a header's length. */
+  /** The maximum number of origins that the page may call. A header lists all of them, and proxies limit its length. */
   origins: 64,
   /** The maximum number of security schemes in a document's `security`, and of a path's `additionalOperations`. */
   inherited: 64,

@@ -52,7 +52,7 @@ export function createReader(
   };
 }
 
-/** Creates a file from JSON bytes, whose digest is the stamp. Returns `undefined` if the digest equals `stamp`. */
+/** Creates a file from JSON bytes, with their digest as its stamp. Returns `undefined` if `stamp` is that digest. */
 export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<File | undefined> {
   const current = await digest(bytes);
   return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
@@ -77,7 +77,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
     ...stamp?.startsWith('"') && { "if-none-match": stamp },
     ...loginOf(asked),
   };
-  // The user and password are removed, since this URL is shown: it becomes the base of relative server URLs.
+  // Relative server URLs are shown with this URL as their base, so the user and password are removed.
   let url = new URL(asked);
   url.username = url.password = "";
   try {
@@ -121,7 +121,6 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
   throw new ReadError(`it redirects more than ${REDIRECTS_MAX} times`);
 }
 
-/** Returns the `Authorization` header for the user and password in a URL (RFC 7617). */
 function loginOf({ username, password }: URL): Record<string, string> {
   if (username === "" && password === "") return {};
   const bytes = new TextEncoder().encode(`${decodePercent(username)}:${decodePercent(password)}`);
@@ -144,7 +143,7 @@ export interface Loader {
 
 export function createLoader(entry: URL, read: Reader): Loader {
   const members = new Map<string, Member>();
-  /** The loaded files by URL. Several URLs may lead to the same file. */
+  /** Several URLs may lead to the same file. */
   const loaded = new Map<string, LoadedFile>();
   let root = entry;
   const until = performance.now() + LIMITS.time;

@@ -76,7 +76,6 @@ export function documentOfKind(
   }) as Json;
 }
 
-/** Moves each `x-example-from` mark to a symbol key, so that the mark is never serialized. */
 function withPageMarks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPageMarks);
   if (!isObject(value)) return value;
@@ -168,7 +167,6 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   return { ...openrpc, methods };
 }
 
-/** The marks on a parameter's schema that the operation's own marks depend on. */
 const LIMITS = ["x-excludes", "x-heavy-from"];
 
 function withLimits(method: Json, post: Json): Json {
@@ -185,7 +183,7 @@ function withLimits(method: Json, post: Json): Json {
 
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
-/** Tests for a `read` operation that is safe only if its parameters have marks, which a node's description may lack. */
+/** A limited `read` operation is safe only with its parameters' marks, which a node's description may lack. */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);

@@ -33,7 +33,7 @@ import {
 } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** The input for a description: its root file, and the parts to add. All is plain data, to be sent to a thread. */
+/** The input for a description: its root file, and the parts to add. It is plain data that can be sent to a thread. */
 export interface LoadJob {
   /** The URL of the root file; `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;
@@ -47,7 +47,7 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** Special URLs: for the first, a reader returns the kind's interface; for the second, the node's `Offer`. */
+/** Special URLs. A reader returns the kind's interface for the first, and the node's `Offer` for the second. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
@@ -86,7 +86,7 @@ async function loadFiles(
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
   const { diagnostics } = files.root;
   const bundled = checkOperations(bundle(files), diagnostics);
-  // A description from the network is not trusted to mark operations: it could mark any of them as `read`.
+  // The marks in a description from the network are not trusted: they could declare any operation as `read`.
   const isTrusted = describedBy(entry) === "operator";
   if (bundled.openapi === undefined && bundled.swagger === undefined) {
     const document = upgradeOpenRpc(isTrusted ? bundled : withMarksOfMethods(bundled, known));
@@ -110,7 +110,6 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
     const isRoot = member === root;
     const fault = isRoot && value !== undefined ? checkVersion(value) : undefined;
     omittedCount += diagnostics.omittedCount;
-    // If the version is not supported, no other diagnostics are listed.
     const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
     const located = locate(name, text, found, offsetOf);
     return isRoot ? located : located.map((one) => ({ ...one, isFatal: false }));
@@ -118,7 +117,7 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
   return limitDiagnostics(all, omittedCount);
 }
 
-/** Patterns for the supported versions. In YAML, a version may be a number. */
+/** In YAML, a version may be a number, such as `2`. */
 const VERSIONS: Readonly<Record<string, RegExp>> = {
   openapi: /^3(?:\.[012](?:\.|$)|$)/,
   swagger: /^2(?:\.0)?$/,
@@ -166,7 +165,6 @@ export function lineWithServers(from: string, path: string): string {
   return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
 }
 
-/** Bases server URLs on the document's URL if it may be at the node's origin, or if `servers` is `keep`. */
 function contextAt(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;

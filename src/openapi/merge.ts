@@ -40,7 +40,6 @@ function addOperations(document: Json, operations: readonly DescribedOperation[]
   return { ...document, paths: { ...added, ...theirs, ...added } };
 }
 
-/** Adds a host's parts to a document. The references in the returned operations lead to the renamed components. */
 function addHost(
   document: Json,
   operations: readonly DescribedOperation[],
@@ -75,13 +74,12 @@ export function withHost(
   return addOperations(hosted.document, hosted.operations);
 }
 
-/** The service's paths that are shown beside the node's; the service's other paths serve the page and description. */
+/** Only these paths of the service are shown. Its other paths serve the page and the description. */
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
 export const TAG = "About this service";
 const TAG_DESCRIPTION = "The identity and the status of this node.";
 
-/** The servers of the service's own operations, whatever the node's servers are. */
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
 /** Adds this service's operations to a node's description, except at paths that the description already has. */
@@ -116,7 +114,7 @@ export function withServiceOperations(
   const { components, rename } = mergeComponents(theirComponents, used, prefixed);
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
-  // If this were the only declared tag, it would come before the undeclared ones.
+  // If this were the only declared tag, it would come before all undeclared tags.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
   return {
     ...document,
@@ -126,7 +124,7 @@ export function withServiceOperations(
   };
 }
 
-/** Returns the node's paths. If this service also has one of them, its first segment moves to the server's URL. */
+/** If this service has the same path as the node, the first segment of the node's path moves to the server's URL. */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -160,7 +158,7 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/** Adds components to `theirs`, renamed by `wanted`, and numbered if the name is taken. `rename` updates references. */
+/** Adds components to `theirs`. `wanted` names them; a taken name gets a number. `rename` updates references. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

@@ -93,7 +93,6 @@ const PROBLEM = {
   },
 };
 
-/** The request body for a method whose parameters are unknown. */
 const ANY_PARAMS = {
   requestBody: {
     description: "The parameters by name or by position.",
@@ -172,10 +171,7 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
-/**
- * Creates a function that returns the scalar type of a schema, or `undefined` if the schema does not allow exactly one.
- * A value in a query carries no type, so the schema must determine the type.
- */
+/** A value in a query carries no type, so the schema must allow exactly one scalar type. */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();
   const scalarOf = (value: unknown, depth = 0): string | undefined => {

@@ -20,7 +20,6 @@ import { type Diagnostics, LIMITS, type Severity } from "./diagnostics.ts";
 /** The HTTP methods that are members of a path item in every version of OpenAPI. */
 export const COMMON_METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
 
-/** The HTTP methods that are members of a path item in at least one version (OpenAPI 3.2, section 4.9.1). */
 const METHODS = [...COMMON_METHODS, "trace", "query"];
 const CHAIN_MAX = 16;
 
@@ -137,7 +136,6 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       return rest;
     });
 
-  /** Checks parameters against the placeholders in a path. Returns the names of the path parameters in the list. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const inPath = new Set<string>();
     const seen = new Set<string>();

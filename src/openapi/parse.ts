@@ -92,7 +92,6 @@ function decode(bytes: Bytes): string {
   }
 }
 
-/** @throws {JsonSyntaxError} if the text is not JSON, in which case it may be YAML */
 function parseJson(text: string, diagnostics: Diagnostics): Parsed {
   const scanner = new JsonScanner(text);
   const offsets: Offsets = new Map();

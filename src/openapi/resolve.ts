@@ -143,7 +143,7 @@ export function isPure(structure: Structure, shape: Shape, value: unknown): bool
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
 
-/** Loads the target file of a reference in an example. The reference must be relative and stay in the root's folder. */
+/** A reference in an example must be relative, and must not leave the root file's folder. */
 async function loadSample(file: string, from: Member, root: Member, load: Loader["load"]) {
   const isBeside = (url: string) =>
     url.startsWith(new URL(".", root.url).href) && !/%2f|%5c/i.test(url);

@@ -9,9 +9,8 @@ import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../js
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { mapItems, mapOperations } from "./operations.ts";
 
-/** A placeholder for this service's address, which is unknown when relative URLs are resolved. */
 const HERE = "http://here.invalid";
-/** This service's URL relative to its description, which is correct behind any path prefix and any proxy. */
+/** This service's URL. It is relative to the description, so it is correct behind any path prefix and any proxy. */
 export const THIS_SERVICE = ".";
 export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
@@ -29,7 +28,7 @@ export interface ServerContext {
   readonly servers?: string | undefined;
 }
 
-/** Replaces the URLs of the node's servers with this service's path for the node, or with its public or own URL. */
+/** Replaces the URLs of the node's servers with this service's path for the node, or the node's public or own URL. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -46,7 +45,7 @@ export function withServers(
   const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
   const through = (servers: readonly Json[]) =>
     publicUrl ? servers : throughThisService(servers, where, isForwarding);
-  // Paths and operations may repeat a server of the document. In Swagger 2.0, the scheme may differ.
+  // Paths and operations may repeat a server of the document. In Swagger 2.0, an operation may use another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
@@ -71,7 +70,6 @@ function throughThisService(
   return atNode ? [atNode] : mapped;
 }
 
-/** Applies `change` to the URL of each server, and removes duplicates. */
 function mapUrls(servers: readonly Json[], change: (url: string) => string): readonly Json[] {
   const mapped = servers.map((server) => {
     const url = typeof server.url === "string" ? change(server.url) : server.url;
@@ -102,14 +100,12 @@ export function basePathsAtNode(
   return [...new Set(paths)];
 }
 
-/** Tests whether a URL is relative, loopback, or at the node's origin. */
 function isNear(url: string, node: string): boolean {
   if (isRelative(url)) return !/^[\\/]{2}/.test(url);
   const isOfNode = URL.canParse(url) && new URL(url).origin === new URL(node).origin;
   return isOfNode || loopbackOriginOf(url) !== undefined;
 }
 
-/** Returns the path of a URL relative to the node's URL, or `undefined` if the URL does not lead to the node. */
 function pathAtNode(url: string, node: string, isItself: boolean): string | undefined {
   const host = hostOf(url);
   if (!URL.canParse(host)) return undefined;
@@ -231,12 +227,12 @@ function absolute(url: string, base: string): string {
   return URL.canParse(url, folder) ? trim(withBraces(new URL(url, folder).href)) : url;
 }
 
-/** Tests for a URL that begins neither with a scheme nor with a variable, which may contain a scheme. */
+/** A URL that begins with a variable counts as absolute, since the variable may contain a scheme. */
 function isRelative(url: unknown): boolean {
   return typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
 }
 
-/** Matches a user and password before a host. After `http:`, parsers also accept backslashes, or no slashes at all. */
+/** After `http:`, URL parsers also accept backslashes, or no slashes at all. */
 const LOGIN = /^(https?:[\\/]*|[^\\/?#]*[\\/]{2,})[^\\/?#]*@/i;
 
 export function withoutLogin(url: string): string {
@@ -247,7 +243,7 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** Returns the origin of a loopback URL as written, or `undefined` for any other host. */
+/** Returns the origin as written, not normalized, so that callers can cut it off the URL. */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;
@@ -278,7 +274,6 @@ export function expand(server: Json): string[] {
   return join(count > LIMITS.combinations ? texts.map(([usual]) => [usual!]) : texts);
 }
 
-/** Splits a server's URL into parts, and lists the possible texts of each part. A variable's default comes first. */
 function textsOf({ url, variables }: Json): string[][] {
   if (typeof url !== "string") return [];
   return url.split(/(\{[^{}]*\})/).map((part) => {
@@ -289,7 +284,6 @@ function textsOf({ url, variables }: Json): string[][] {
   });
 }
 
-/** Lists all combinations of one text per part, except combinations that are too long for a URL. */
 function join(parts: readonly (readonly string[])[]): string[] {
   return parts.reduce<string[]>(
     (urls, texts) =>

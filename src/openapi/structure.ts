@@ -37,7 +37,7 @@ export interface Structure {
   readonly hasSiblings: boolean;
 }
 
-/** Matches a member in a row of `tables.ts`: its name, optional `!` or `*`, optional type, and optional `?` or `+`. */
+/** Matches a member in a row of `tables.ts`, such as `name!`, `in!:place` or `items:schema+`. */
 const MEMBER = /^(\*|[^:!*]+)([!*]?)(?::([^?+]+)([?+]?))?$/;
 
 function compile(rows: Rows): Structure["kinds"] {
@@ -80,7 +80,7 @@ function versionOf(document: unknown): keyof typeof ROWS {
 
 export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
 
-/** Compiles the tables of a version on demand. Compiling the tables of all versions would delay the command's start. */
+/** Compiling the tables of all versions in advance would delay the command's start. */
 const structureIn = memoize((name): Structure => {
   const kinds = compile(ROWS[name as keyof typeof ROWS]);
   // Swagger 2.0 has no `components`: its maps of shared values are members of the document itself.
@@ -201,7 +201,7 @@ export function* walk(
   seen: Seen = new ByShape(),
   wrongIn?: (place: Place) => ReadonlyMap<string, unknown>,
 ): Generator<Place> {
-  // A stack, since nested generators would need quadratic time in a deep document.
+  // Nested generators instead of a stack would need quadratic time in a deep document.
   const stack = [start];
   for (let place = stack.pop(); place; place = stack.pop()) {
     const { shape, value } = place;

@@ -68,7 +68,6 @@ const SCHEMA_3_0 = "$ref $schema $id $anchor $comment $dynamicAnchor $defs:{sche
   "oneOf:schema[] not:schema nullable discriminator:discriminator readOnly writeOnly deprecated " +
   "example:sample externalDocs:externalDocs xml:xml";
 
-/** JSON Schema, where `items` may also be a list of schemas, as in old drafts. */
 const SCHEMA = `${SCHEMA_3_0} type:typeSince3_1 items:schema+ additionalItems:schema ` +
   "contains:schema contentSchema:schema dependencies:{schema} dependentSchemas:{schema} " +
   "else:schema if:schema patternProperties:{schema} prefixItems:schema[] propertyNames:schema " +

@@ -19,7 +19,6 @@ import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
 
-/** Lists the members that mean the same in both versions. All other members except extensions are omitted. */
 const shared = (swagger: string, openapi: string = swagger): string[] =>
   membersIn(SWAGGER[swagger]).filter((key) =>
     membersIn(OPENAPI_3_0[openapi]).includes(key) && !CHANGED.test(key)
@@ -66,7 +65,7 @@ export function upgradeSwagger(document: Json): Json {
     if (size > most) throw new RangeError("its OpenAPI 3 form would be many times as large");
   };
   let made = 0;
-  /** Creates the `content` for media types. The total is limited, since every operation may inherit all media types. */
+  /** The total number of media types is limited, since every operation may inherit all of them. */
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
     checkSize(made);

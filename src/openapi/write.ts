@@ -18,7 +18,7 @@ const QUOTED =
   // deno-lint-ignore no-control-regex
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\u{d800}-\u{dfff}]|^[=<]+$/u;
 
-/** Tests whether a string must be double-quoted. PyYAML 6.0 rejects an unquoted tab in a single-line string. */
+/** PyYAML 6.0 rejects an unquoted tab in a single-line string. */
 const isQuoted = (text: string): boolean =>
   QUOTED.test(text) || (text.includes("\t") && !text.includes("\n"));
 
@@ -31,7 +31,7 @@ const quotedText: ScalarTag = {
   stringify: ({ value }: Scalar) => JSON.stringify(value).replaceAll(UNPRINTABLE, escapeOf),
 };
 
-/** Writes numbers as in JSON, except that `1e-8` becomes `1.0e-8`: in YAML 1.1, `1e-8` is a string. */
+/** In YAML 1.1, `1e-8` is a string, so it is written as `1.0e-8`. */
 const number: ScalarTag = {
   default: true,
   identify: (value) => typeof value === "number" || typeof value === "bigint",

@@ -30,7 +30,7 @@ import {
   TextError,
 } from "./diagnostics.ts";
 
-/** Uses the core schema even if a directive asks for another. `uniqueKeys: true` would take quadratic time. */
+/** The core schema is used even if a directive asks for another. `uniqueKeys: true` would take quadratic time. */
 const OPTIONS = {
   schema: "core",
   resolveKnownTags: false,
@@ -64,7 +64,7 @@ function countLines(text: string): void {
 
 /**
  * Does the same as `parseDocument`, but without recursion: V8 aborts the process if it compiles a regular expression
- * when the stack is almost full (Node 20.20). Returns `undefined` if a diagnostic is fatal.
+ * when the stack is almost full (Node 20.20).
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
@@ -111,7 +111,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
 
 const ENOUGH = new Error();
 
-/** Makes a composer throw {@linkcode ENOUGH} after too many errors, since it stores each error with a stack trace. */
+/** A composer stores each error with a stack trace, so the number of errors is limited. */
 function limitErrors(composer: Composer): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const onError = Reflect.get(composer, "onError") as OnError;
@@ -132,7 +132,7 @@ interface Anchored {
   built?: { value: unknown; height: number; nodes: number; text: number };
 }
 
-/** Converts a parsed document to a JavaScript value. An alias shares its anchor's value, so it needs no more memory. */
+/** An alias shares its anchor's value, so aliases need no further memory. */
 function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed {
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();

@@ -28,9 +28,9 @@ interface Watched {
   readonly readEtag: () => Promise<string>;
 }
 
-/** The longest interval between queries while events have listeners, in milliseconds. */
+/** The longest interval between queries while events have listeners. */
 const LISTENED_MS = 2000;
-/** The shortest interval between checks of the description, in milliseconds. */
+/** The shortest interval between checks of the description. */
 const DESCRIBE_MS = 10_000;
 
 export function createLive(options: ResolvedOptions, watched: Watched): Live {
@@ -42,7 +42,6 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
   let isHeard = false;
   let hasEnded = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** The time of the last check of the description, monotonic, in milliseconds. */
   let describedAt = -Infinity;
   const describe = () => {
     if (nodeEvents.stream.listeners === 0 || performance.now() - describedAt < DESCRIBE_MS) return;

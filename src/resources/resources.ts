@@ -21,7 +21,7 @@ type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
 
 export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
   readonly page: (name: DocumentName) => Resource<Representation>;
-  /** `/v1/health`, which responds with 200 for the states in `accepted`. */
+  /** Returns `/v1/health`, which responds with 200 for the states in `accepted`. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
   readonly metrics: Resource<Representation> | undefined;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
@@ -52,7 +52,6 @@ export function createResources(
   const icons = lazy(async () =>
     createIcons((await import("../generated/page.js")).FAVICON, options.page.logo)
   );
-  /** The time at which the current description was read, monotonic, in milliseconds. */
   let describedAt: number | undefined;
   const onDescription: ResolvedOptions["onDescription"] = (report) => {
     if (report.shown !== "older") {
@@ -99,7 +98,7 @@ export function createResources(
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
-  /** The node's name on the last served page. The icon uses this name, so that it need not wait for the node. */
+  /** The icon shows the name on the last served page, so that it need not wait for the node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),

@@ -170,7 +170,6 @@ export const placeWithServers = <T>(
     }),
   });
 
-/** The settings of the page. The logo is a path in a configuration file, and bytes in a host's options. */
 interface Page<Logo> {
   title?: string | undefined;
   logo?: Logo | undefined;

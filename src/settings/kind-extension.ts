@@ -11,7 +11,6 @@ import { followReference, operationsOf } from "../openapi/operations.ts";
 import { decodePercent, describeValue } from "../untrusted-text.ts";
 import type { Diagnostic, Path } from "./schema.ts";
 
-/** The members that are merged key by key. */
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
 
 /** Merges an extension, parts of which may be invalid, into the kind that it extends. */
@@ -23,7 +22,7 @@ export function extendKind(base: Kind, own: Json): Json {
   }
   const rules = [...listOf(objectOf(own.health).rules), ...base.health.rules ?? []];
   whole.health = { ...objectOf(whole.health), ...rules.length > 0 && { rules } };
-  // If `auth.reads` of the base kind is `none`, it also applies to an extension with its own `auth`.
+  // The base kind's `auth.reads: none` also applies to an extension that has its own `auth`.
   if (own.auth) whole.auth = { reads: base.auth?.reads, ...objectOf(own.auth) };
   for (const key of ["openrpc", "openapi"] as const) {
     if (own[key] && base[key]) whole[key] = extendPart(objectOf(base[key]), objectOf(own[key]));
@@ -62,7 +61,6 @@ const nameOf = (method: unknown) => objectOf(method).name;
 interface Loosening {
   readonly name: string;
   readonly path: Path;
-  /** A clause, such as `is marked "read", but was write`. */
   readonly how: string;
 }
 
@@ -97,8 +95,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the base's operations that an operation at `path` would take calls from: the one at the same path or, if the
- * base has none, those with a more general template. Ignores placeholder names, case, encoding and a final slash.
+ * Lists the base kind's operations that would lose calls to an operation at `path`: operations at the same path or, if
+ * there are none, operations with a more general template.
  */
 function operationsAt(
   base: Kind,
@@ -127,10 +125,6 @@ function operationsAt(
 const segmentsOf = (template: string): string[] =>
   foldPath(decodePercent(template.replaceAll(/\{[^{}]*\}/g, "{}"))).split("/").slice(1);
 
-/**
- * Tells whether a path can match both templates. If a placeholder spans segments, compares only the segments before the
- * first placeholder.
- */
 function overlap(own: readonly string[], others: readonly string[], hasSpan: boolean): boolean {
   const isName = (segment: string) => segment.includes("{}");
   const fixed = hasSpan
@@ -142,7 +136,7 @@ function overlap(own: readonly string[], others: readonly string[], hasSpan: boo
     );
 }
 
-/** The values of `x-access`, least restricted first. */
+/** Values of `x-access`, sorted from least to most restricted. */
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
 const RESTRICTING = ["x-cost", "x-streaming", "x-auth"];
 const INPUT = ["params", "parameters", "shared", "requestBody"];

@@ -149,7 +149,6 @@ export function examplesIn(
   return [...here, ...members];
 }
 
-/** Matches the clause of a message that tells how an invalid part is served. */
 const CONSEQUENCE = /; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)/;
 
 function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
@@ -171,7 +170,6 @@ function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[]
   return found;
 }
 
-/** Explains what a kind does not allow in a parameter, though OpenAPI does. */
 function* explainParameter(parameter: Json): Generator<string> {
   const { name, in: place } = parameter;
   if (place === "cookie") yield '"in" must be one of path, query, header';

@@ -131,7 +131,7 @@ const LISTING = v.pipe(
 ) as Schema<unknown> as Schema<Listing>;
 
 export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
-  // An extension inherits what it omits.
+  // An extension inherits the settings that it omits.
   const needed = base ? s.setting as typeof s.needed : s.needed;
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
@@ -244,13 +244,13 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   );
 }
 
-/** Removes `auth.files`, with which a kind that is not built in could send any file to any node. */
+/** Removes `auth.files`: with it, a kind that is not built in could send any file to any node. */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
 }
 
-/** Finds conflicts between the parts of a kind. The parts themselves may be invalid. */
+/** The parts of the kind may be invalid. */
 function diagnosticsBetween(kind: Json): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (path: Path, message: string, isKey = false) =>
@@ -318,7 +318,6 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
   return found;
 }
 
-/** Tells whether a source depends on itself through other sources, so that none of them can be queried first. */
 function leadsTo(name: string, links: ReadonlyMap<string, readonly Reference[]>): boolean {
   const seen = new Set<string>();
   const next = (at: string) => (links.get(at) ?? []).map((place) => parseReference(place)[0]);

@@ -235,7 +235,6 @@ function mustBe(
   return `must be ${expected}${lang === SECRET ? "" : `, not ${describeValue(input)}`}`;
 }
 
-/** Returns a schema that accepts only plain objects; `explain` returns a message for an invalid key. */
 function plainObject<T>(
   schema: Schema<T> & { readonly message?: unknown },
   explain: (key: string) => string | undefined,
@@ -328,7 +327,7 @@ function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
   return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
 }
 
-/** Returns the issues in a union that come from the alternative with the value's type. */
+/** Returns the issues of the one alternative in a union that has the value's type. */
 function issuesOfForm({ issues }: Issue): Issue[] {
   return (issues ?? []).flatMap((issue) =>
     issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)

@@ -164,7 +164,7 @@ export const ORIGIN: Schema<string> = text(
 
 export const PREFIX: Schema<string> = text(
   'a path such as "/node1", with a slash in front and none at the end',
-  // URLs drop the segments "." and "..".
+  // URL parsers remove the segments "." and "..".
   /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)*$/,
 );
 

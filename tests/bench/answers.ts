@@ -6,25 +6,19 @@ import process from "node:process";
 import { type Answer, ask, header, type Running, start } from "./processes.ts";
 import type { Runtime } from "./servers.ts";
 
-/** The folder for the files of this run. It is removed at the end. */
 export const FOLDER: string = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
 process.on("exit", () => rmSync(FOLDER, { recursive: true, force: true }));
 
-/** Returns the path of the file with the recorded responses of Nodeface on a runtime. */
+/** The path of the file with the responses recorded on a runtime. */
 export const answersOf = ({ id }: Runtime): string => join(FOLDER, `${id}.json`);
 
-/** Starts Nodeface on a runtime and records its responses. */
 export async function startNodeface(runtime: Runtime): Promise<Running> {
   const running = await start((port) => runtime.nodeface.command(port, ""));
   writeFileSync(answersOf(runtime), JSON.stringify(await record(running)));
   return running;
 }
 
-/**
- * Starts the bare server of a runtime.
- *
- * @throws {Error} if the bare server does not send the recorded responses
- */
+/** @throws {Error} if the bare server does not send the recorded responses */
 export async function startBare(runtime: Runtime, nodeface: Running): Promise<Running> {
   const { name, command } = runtime.bare;
   const running = await start((port) => command(port, answersOf(runtime)));
@@ -35,7 +29,6 @@ export async function startBare(runtime: Runtime, nodeface: Running): Promise<Ru
   return running;
 }
 
-/** Records the full response and the 304 that the bare servers must send, for each path and content coding. */
 async function record({ port }: Running): Promise<object[]> {
   const both = async (path: string, headers: Readonly<Record<string, string>>) => {
     const full = await ask(port, path, headers);

@@ -12,13 +12,12 @@ import { ask, memory, run, start } from "./processes.ts";
 import { chosen, PROGRAMS } from "./servers.ts";
 import { median } from "./statistics.ts";
 
-/** GitHub's description: 13 MB of indented JSON. */
 const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 
-/** The pause, in milliseconds, before the memory of a service is measured, since V8 returns memory late. */
+/** Milliseconds to wait before measuring memory, because V8 returns memory late. */
 const REST = 60_000;
 
-/** The minimal work that any JavaScript service does with a description, by format. */
+/** The least that any JavaScript service must do with a description. */
 const LEAST = {
   JSON: "JSON.stringify(JSON.parse(text))",
   YAML: 'require("yaml").parse(text)',
@@ -26,7 +25,6 @@ const LEAST = {
 
 type Form = keyof typeof LEAST;
 
-/** Runs the benchmark with Nodeface on Node 26 and with the executable. */
 export async function description({ isQuick }: Options): Promise<Section> {
   if (!existsSync(DOCUMENT)) {
     throw new Error('"node tests/tools/setup.mjs" fetches the description');
@@ -136,10 +134,7 @@ async function serve(
   return { took: whole, yaml, wait, most, more };
 }
 
-/**
- * Requests the description until it contains the node's operations: while a large description is prepared, the service
- * shows only its own operations.
- */
+/** Requests the description until it has the node's operations. At first, the service shows only its own operations. */
 async function askUntilLarge(port: number): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const sizes: number[] = [];

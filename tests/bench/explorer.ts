@@ -18,20 +18,16 @@ import { start } from "./processes.ts";
 import { chosen } from "./servers.ts";
 import { median } from "./statistics.ts";
 
-/** The folder in which the other explorers are installed. */
 const PEERS = `${ROOT}tests/bench/peers/node_modules/`;
 const MODULES: Readonly<Record<string, string>> = { "@scalar": `${ROOT}node_modules/` };
 
-/** Large descriptions of nodes, which are measured only with Nodeface. */
+/** Only Nodeface is measured with these descriptions. */
 const LARGE: readonly (readonly [name: string, file: string])[] = [
   ["Nodeface, Ergo's description, 0.2 MB", `${ROOT}tests/description/ergo-openapi.yaml`],
   ["Nodeface, GitHub's description, 13 MB", `${ROOT}tests/.cache/documents/github.json`],
 ];
 
-/**
- * A slow connection: 150 ms of latency, and 200,000 bytes (1.6 Mbit) per second. `SLOWER` also slows the processor
- * down.
- */
+/** The latency is in milliseconds. The throughput is in bytes per second. */
 const LINE = {
   offline: false,
   latency: 150,
@@ -43,10 +39,6 @@ const SLOWER = { rate: 4 };
 /** The time limit for an explorer, in milliseconds. */
 const PATIENCE = 60_000;
 
-/**
- * Compares Nodeface's page with other explorers, and also measures it with larger descriptions. Nodeface runs on Node
- * 26.
- */
 export async function explorer({ isQuick }: Options): Promise<Section> {
   const [node26] = chosen(["node26"]);
   const own = await start((port) => node26!.nodeface.command(port, ""));
@@ -102,10 +94,7 @@ node.`;
   return { title: "The explorer", text, table };
 }
 
-/**
- * Returns the path of a description whose operations are sent to the node, not to another server. A JSON file is
- * copied without its `servers`.
- */
+/** Copies a JSON description without its `servers`, so that its operations are sent to the node. */
 async function atNode(file: string): Promise<string> {
   if (!file.endsWith(".json")) return file;
   const { servers: _, ...document } = JSON.parse(await readFile(file, "utf8"));
@@ -114,7 +103,7 @@ async function atNode(file: string): Promise<string> {
   return copy;
 }
 
-/** Waits until the page shows the description. The service responds even while it is still reading the description. */
+/** Waits for the description, because the service shows the page before it has read the description. */
 async function untilDescribed(url: string): Promise<void> {
   for (const end = performance.now() + PATIENCE; performance.now() < end;) {
     const page = await (await fetch(`${url}/v1/spec/simple`)).text();
@@ -124,11 +113,10 @@ async function untilDescribed(url: string): Promise<void> {
   throw new Error(`${url} does not show its description after ${PATIENCE / 1000} s`);
 }
 
-/** Starts a node that sends the same response to every request. */
 const serveNode = () =>
   listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
 
-/** Times in milliseconds since the navigation began; bytes and requests until the first operation got its response. */
+/** Times are in milliseconds since the navigation began. Bytes and requests are counted until the last time. */
 interface Visit {
   readable: number;
   /** NaN if the explorer cannot send operations. */
@@ -141,7 +129,6 @@ async function visit(browser: Browser, explorer: Explorer, url: string): Promise
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
-  /** The number of bytes received for each request. */
   const received = new Map<string, number>();
   session.on("Network.dataReceived", ({ requestId, encodedDataLength }) => {
     received.set(requestId, (received.get(requestId) ?? 0) + encodedDataLength);
@@ -170,7 +157,7 @@ async function visit(browser: Browser, explorer: Explorer, url: string): Promise
 
 type Noted = { times: Record<string, number> };
 
-/** Returns a script for the page. The script clicks each element as soon as it is visible, and records the time. */
+/** Returns a script that clicks each element as soon as it is visible, and records the times. */
 const watch = ({ readable, presses, answered }: Explorer): string =>
   `{
   globalThis.times = {};
@@ -186,7 +173,6 @@ const watch = ({ readable, presses, answered }: Explorer): string =>
   look();
 }`;
 
-/** Serves the pages and files of the other explorers, the description and one operation, all with brotli. */
 async function serveExplorers(own: string): Promise<Listening> {
   const files = new Map<string, Uint8Array>();
   const encode = promisify(brotliCompress);
@@ -220,7 +206,6 @@ async function serveExplorers(own: string): Promise<Listening> {
   return served;
 }
 
-/** A server that runs in this process. */
 interface Listening {
   readonly url: string;
   close(): void;

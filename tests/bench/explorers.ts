@@ -6,13 +6,13 @@ export interface Explorer {
   /** A JavaScript expression for an element that becomes visible as soon as an operation can be read. */
   readonly readable: string;
   /**
-   * Expressions for the elements to click, in order, to send the first operation. Empty if the explorer cannot send
-   * operations.
+   * Expressions for the elements to click, in order, to send the first operation. The list is empty if the explorer
+   * cannot send operations.
    */
   readonly presses: readonly string[];
   /** An expression for an element that appears together with the response. */
   readonly answered: string;
-  /** The HTML of the page, as in the explorer's documentation. Absent for Nodeface, which serves its own page. */
+  /** The page, as in the explorer's documentation. Nodeface serves its own page. */
   readonly html?: string;
 }
 
@@ -23,11 +23,9 @@ const named = (selector: string, name: RegExp) =>
   `[...document.querySelectorAll(${JSON.stringify(selector)})]` +
   `.find((element) => ${name}.test(element.ariaLabel + element.innerText))`;
 
-/** An expression for the first operation in RapiDoc's navigation. */
 const FIRST_OF_RAPIDOC =
   `document.querySelector("rapi-doc")?.shadowRoot?.querySelector("[data-content-id^=get-]")`;
 
-/** Returns an expression that finds an element of RapiDoc, inside its two nested shadow roots. */
 const inRapiDoc = (selector: string) =>
   `document.querySelector("rapi-doc")?.shadowRoot.querySelector("api-request")?.shadowRoot` +
   `.querySelector(${JSON.stringify(selector)})`;
@@ -38,7 +36,6 @@ const SEND = `((form) => {
   return form?.querySelector(".send");
 })(document.querySelector("#plain .try form"))`;
 
-/** The simple page of Nodeface, with any description. */
 const SIMPLE = {
   page: "/v1/spec/simple",
   readable: one("#plain h3"),

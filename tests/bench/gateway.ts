@@ -9,7 +9,7 @@ import { chosen, PROGRAMS, type Runtime } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
 import { type Asked, CONNECTIONS, measureInTurn, modeOf } from "./wrk.ts";
 
-/** The parameter of every operation, since most real calls have parameters. Each request sends a different number. */
+/** Every operation has this parameter, because most real calls have parameters. */
 const NUMBER = { name: "n", schema: { type: "integer" } };
 const READ = {
   "x-access": "read",
@@ -22,9 +22,7 @@ const CALL: Omit<Asked, "path"> = {
   body: '{"jsonrpc":"2.0","id":1,"method":"read","params":[{n}]}',
 };
 
-/**
- * The requests for each type of node. The proxy cannot convert a GET to a JSON-RPC call, so it gets `/small` instead.
- */
+/** The proxy cannot convert a GET to a JSON-RPC call, so the proxy gets `/small` instead. */
 const NODES: readonly {
   readonly cases: Readonly<Record<string, readonly [own: Asked, proxy: Asked]>>;
   readonly description: object;
@@ -65,7 +63,6 @@ interface Entrant {
   command(port: number): readonly string[];
 }
 
-/** Measures the named runtimes, or all runtimes if none is named. */
 export async function gateway({ only, isQuick, beside }: Options): Promise<Section> {
   const node = await start((port) => [
     PROGRAMS["Node 26"],
@@ -106,9 +103,6 @@ export async function gateway({ only, isQuick, beside }: Options): Promise<Secti
   return { title: "Calls of the node", text: TEXT, table };
 }
 
-/**
- * Lists the servers to compare. Nodeface on Deno, on Bun and as an executable is compared with the proxy on Node 26.
- */
 function entrantsOn(
   { nodeface, nodefaceIn, proxyProgram }: Runtime,
   beside: readonly string[],
@@ -131,7 +125,6 @@ function entrantsOn(
   ];
 }
 
-/** Writes a configuration of Nodeface with as many slots as there are connections, and returns its path. */
 function writeConfig(url: string, content: object): string {
   const description = join(FOLDER, "node.json");
   writeFileSync(description, JSON.stringify(content));

@@ -4,19 +4,17 @@ import process from "node:process";
 /** A table cell. Numbers are right-aligned, and NaN is shown as `–`. */
 export type Cell = string | number;
 
-/** The options of a measurement. */
 export interface Options {
-  /** The names of the runtimes to measure. If empty, all runtimes are measured. */
+  /** The IDs of the runtimes to measure. If this is empty, all runtimes are measured. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
   /** Folders with builds of other commits, which are measured as well. */
   readonly beside: readonly string[];
 }
 
-/** A part of the report. */
 export interface Section {
   title: string;
-  /** A Markdown text on what is measured and how. */
+  /** Markdown that says what is measured and how. */
   text: string;
   table: Table;
 }
@@ -33,7 +31,6 @@ export class Table {
     this.head = head;
   }
 
-  /** Adds a row and prints it. Numbers below 100 have three digits; larger ones are rounded to integers. */
   add(...cells: Cell[]): void {
     clear();
     if (this.rows.length === 0) console.log(`\n${this.#line(this.head)}`);
@@ -42,7 +39,7 @@ export class Table {
     console.log(this.#line(row));
   }
 
-  /** Formats the table in Markdown. `deno fmt` aligns its columns. */
+  /** Formats the table in Markdown. `deno fmt` aligns the columns later. */
   toString(): string {
     const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
     const rule = this.head.map((_, column) => column === 0 ? "---" : "---:");
@@ -57,7 +54,7 @@ export class Table {
   }
 }
 
-/** Formats a number below 100 with three digits, and a larger one as an integer: `0.97`, `12.3`, `45,678`. */
+/** Formats a number below 100 with three digits, and a larger number as an integer: `0.97`, `12.3`, `45,678`. */
 function format(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const decimals = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
@@ -67,7 +64,7 @@ function format(value: number): string {
   });
 }
 
-/** Shows the current step in a line of the terminal, which the next step overwrites. */
+/** Shows the current step in a line of the terminal. The next step overwrites this line. */
 export function step(what: string): void {
   const { isTTY, columns = 80 } = process.stderr;
   if (isTTY) process.stderr.write(`\r\x1b[K${what.slice(0, columns - 1)}`);

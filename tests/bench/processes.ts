@@ -17,7 +17,6 @@ import { buffer } from "node:stream/consumers";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 
-/** A running server. */
 export interface Running {
   pid: number;
   port: number;
@@ -35,10 +34,7 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 /** The number of bytes to read from the end of a program's output. */
 const PRINTED_MAX = 10_000;
 
-/**
- * Starts a program, which is stopped at the latest when this process exits. Its output goes to a file: with a pipe,
- * this process would use processor time to read every line that the server logs for a call.
- */
+/** The output goes to a file. With a pipe, this process would spend processor time on each line that a server logs. */
 function launch([program, ...args]: readonly string[]) {
   const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;
   const folder = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
@@ -64,10 +60,8 @@ function readEnd(file: number): string {
 }
 
 /**
- * Runs a program to its end.
- *
- * @returns the end of its output, including standard error
- * @throws {Error} if it fails
+ * @returns the end of the program's output, including standard error
+ * @throws {Error} if the program fails
  */
 export async function run(command: readonly string[]): Promise<string> {
   const { code, printed } = await launch(command).ended;
@@ -111,7 +105,6 @@ export interface Answer {
   body: Buffer;
 }
 
-/** Requests a path from a server on this machine. */
 export function ask(
   port: number,
   path: string,
@@ -128,12 +121,12 @@ export function ask(
   });
 }
 
-/** Returns the value of a header, whose name is given in lower case, or an empty string if the header is absent. */
+/** Returns a header's value, or an empty string. `name` is in lower case. */
 export function header({ headers }: Answer, name: string): string {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1] ?? "";
 }
 
-/** Returns the processor time of all threads of a process, in microseconds; NaN without `/proc`. */
+/** Returns the processor time of a process in microseconds, or NaN without `/proc`. */
 export function processorTime(pid: number): number {
   const stat = readProc(pid, "stat");
   // Field 2 is the program's name in brackets, and may contain anything. Fields 14 and 15 are the user and system time.
@@ -142,7 +135,7 @@ export function processorTime(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-/** Returns the current or peak resident memory of a process, in MB; NaN without `/proc`. */
+/** Returns the current (`VmRSS`) or peak (`VmHWM`) memory of a process in MB, or NaN without `/proc`. */
 export function memory(pid: number, which: "VmRSS" | "VmHWM"): number {
   const [, kib] = new RegExp(`^${which}:\\s+(\\d+) kB$`, "m").exec(readProc(pid, "status")) ?? [];
   return Number(kib) * 1024 / 1e6;

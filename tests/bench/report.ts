@@ -7,7 +7,7 @@ import type { Section } from "./output.ts";
 import { run } from "./processes.ts";
 import { PROGRAMS } from "./servers.ts";
 
-/** The load average of the last minute before the run. */
+/** The load average of the minute before the run. */
 const [LOAD = 0] = loadavg();
 
 const FILE = `${ROOT}BENCHMARKS.md`;
@@ -32,7 +32,6 @@ reverse order. The main result is the **processor time per request**: the user a
 the server's process, divided by the number of requests. This time is stable, whereas the request rate depends on
 what else the machine does. A ratio is the median of the ratios of all rounds.`;
 
-/** The measured packages, by the folder in which they are installed. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "node_modules": ["@scalar/api-reference"],
   "tests/bench/peers/node_modules": [
@@ -44,11 +43,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/**
- * Writes the report, formatted by `deno fmt`.
- *
- * @param since the time at which the run began
- */
+/** @param since the time at which the run began */
 export async function writeReport(sections: readonly Section[], since: Date): Promise<void> {
   const parts = sections.map(({ title, text, table }) => `## ${title}\n\n${text}\n\n${table}`);
   writeFileSync(FILE, ["# Benchmarks", METHOD, ...parts, await machine(since), ""].join("\n\n"));

@@ -8,7 +8,6 @@ import { type Measured, measureInTurn, modeOf } from "./wrk.ts";
 
 const PATH = "/v1/info";
 
-/** Measures the named runtimes, or all runtimes if none is named. */
 export async function requests({ only, isQuick, beside }: Options): Promise<Section> {
   const columns = ["µs, 200", "× bare", "µs, 304", "× bare", "a second", "first, ms", "MB"];
   const table = new Table(["a request", ...columns, "failed"]);

@@ -5,13 +5,11 @@ import { BUN, DENO, ROOT } from "../_paths.ts";
 
 export interface Server {
   name: string;
-  /**
-   * Returns the command that starts the server. All servers except Nodeface send the responses in the file `answers`.
-   */
+  /** Returns the command that starts the server. Nodeface ignores `answers`, the file with the responses to send. */
   command(port: number, answers: string): readonly string[];
 }
 
-/** A runtime with Nodeface, the bare server to compare it with, and other servers for the runtime (peers). */
+/** A runtime, with Nodeface, a bare server, and other servers to compare. */
 export interface Runtime {
   id: string;
   name: string;
@@ -24,7 +22,6 @@ export interface Runtime {
   proxyProgram: string;
 }
 
-/** The programs of the runtimes, by the names used in tables. */
 export const PROGRAMS = {
   "Node 20": `${ROOT}tests/node_modules/node20/bin/node`,
   "Node 22": `${ROOT}tests/node_modules/node22/bin/node`,
@@ -37,7 +34,7 @@ const NODE_HTTP = `${ROOT}tests/bench/bare/node-http.mjs`;
 const FETCH = `${ROOT}tests/bench/bare/fetch.mjs`;
 const BARE_EXECUTABLE = `${ROOT}dist/bench-bare`;
 
-/** The command that builds the executable of the bare server, with bytecode as in Nodeface's executable. */
+/** Nodeface's executable is built with bytecode, too. */
 export const BUILD_BARE: readonly string[] = [
   ...[BUN, "build", "--compile", "--bytecode", "--format=esm"],
   ...[FETCH, `--outfile=${BARE_EXECUTABLE}`],
@@ -105,7 +102,6 @@ export const RUNTIMES: readonly Runtime[] = [
   runtime("executable", "executable", undefined, [BARE_EXECUTABLE], {}),
 ];
 
-/** Returns the named runtimes, or all runtimes if none is named. */
 export function chosen(only: readonly string[]): readonly Runtime[] {
   return only.length === 0 ? RUNTIMES : RUNTIMES.filter(({ id }) => only.includes(id));
 }

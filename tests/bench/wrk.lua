@@ -1,4 +1,4 @@
--- Takes a method and a body. In a path that ends with "n=0" and a body with "{n}", each request has another number.
+-- Arguments: METHOD BODY. Each request has a new number after "n=" at the end of the path, or for "{n}" in the body.
 local method, body, path, number, constant = "GET", nil, nil, 0, nil
 function init(args)
   method, body = args[1] or "GET", args[2]
@@ -14,7 +14,7 @@ function request()
   return wrk.format(method, path and path .. number, nil, body and body:gsub("{n}", number))
 end
 
--- Prints the results of wrk as one line of numbers: counts, and times in microseconds.
+-- Prints the number of requests, the duration in microseconds, and the number of failed requests.
 done = function(summary)
   local e = summary.errors
   io.write(string.format("bench %d %d %d\n", summary.requests, summary.duration,

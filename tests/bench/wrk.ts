@@ -7,10 +7,9 @@ import { processorTime, run, type Running } from "./processes.ts";
 
 const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 
-/** The number of concurrent connections. */
 export const CONNECTIONS = 32;
 
-/** A request. Each time it is sent, `n=0` at the end of its path or `{n}` in its body is replaced by a new number. */
+/** Each time this request is sent, a new number replaces `n=0` at the end of the path or `{n}` in the body. */
 export interface Asked {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -18,7 +17,6 @@ export interface Asked {
   readonly body?: string;
 }
 
-/** The results for a server. */
 export interface Measured {
   /** The server's processor time per request, in microseconds. */
   readonly cpu: number;
@@ -28,11 +26,7 @@ export interface Measured {
   readonly failed: number;
 }
 
-/**
- * Sends requests from one thread, as fast as the server responds.
- *
- * @param seconds a whole number
- */
+/** @param seconds a whole number */
 export async function measure(
   { port, pid }: Running,
   { path, headers = {}, method = "GET", body }: Asked,
@@ -61,19 +55,18 @@ export async function measure(
   return { cpu: used / requests, rate: requests / duration * 1e6, failed };
 }
 
-/** The number of rounds per server, and the length of each round in seconds. */
 export interface Mode {
   readonly rounds: number;
   readonly seconds: number;
 }
 
-/** Returns the mode. Processor time has a resolution of 10 ms, so one second of it is accurate to one percent. */
+/** Processor time has a resolution of 10 ms, so a second of processor time is accurate to one percent. */
 export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 
 /**
- * Measures servers one after the other, in reverse order in every second round. The results of an extra first round,
- * which warms the servers up, are dropped.
+ * Measures servers one after the other, in reverse order in every second round. An extra first round warms the servers
+ * up, and its results are dropped.
  *
  * @param askedOf returns the request for a server; `undefined` skips the server
  * @returns the results of each server, one per round

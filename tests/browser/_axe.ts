@@ -3,23 +3,21 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
-/** The axe script. Playwright injects this script, so the page's content security policy does not block it. */
+/** Playwright injects axe, so the page's content security policy does not block it. */
 const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
 
-/** The axe rules that an unmodified Scalar 1.72.1 violates seriously. `docs/scalar.md` has a line for each rule. The
- * reference must not violate any other rule, and the simple page must not violate any rule.
- */
+/** The rules that an unmodified Scalar 1.72.1 violates seriously. `docs/scalar.md` has a line for each rule. */
 const KNOWN = [
   ...["button-name", "link-name", "label-content-name-mismatch", "scrollable-region-focusable"],
   ...["aria-input-field-name", "aria-prohibited-attr", "aria-required-attr"],
   "aria-valid-attr-value",
 ];
 
-/** Lists axe's serious or critical findings in the reference, except violations of the rules in `KNOWN`. */
+/** Lists axe's serious or critical findings, except violations of the rules in `KNOWN`. */
 export const unknownIn = async (page: Page): Promise<string[]> =>
   (await serious(page)).filter((found) => !KNOWN.some((rule) => found.startsWith(`${rule}: `)));
 
-/** Lists axe's serious or critical findings. Each finding is a text with the rule, the element and the explanation. */
+/** Lists axe's serious or critical findings, each as a text with the rule, the element and the explanation. */
 export async function serious(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   // Wait for animations: while an element fades in, its contrast is lower than at the end.

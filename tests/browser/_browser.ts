@@ -1,4 +1,4 @@
-/** A real Chromium from the test packages, monitored for everything that should not happen. */
+/** Starts a Chromium from the test packages, and records everything that should not happen on a page. */
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ const require = createRequire(new URL("../package.json", import.meta.url));
 const { chromium } = require("playwright-core") as typeof import("playwright-core");
 const CHROMIUM = require.resolve("@sparticuz/chromium");
 
-/** The longest wait for a page, in milliseconds; generous, since only a failure takes that long. */
+/** The longest wait for a page, in milliseconds. It is generous, because only a failure takes that long. */
 export const PATIENCE = 60_000;
 
 /** Page events that an operator or user would object to. */
@@ -19,9 +19,9 @@ export interface Complaints {
   outside: string[];
   /** Errors and warnings on the console, uncaught errors, and reports of the content policy. */
   console: string[];
-  /** Responses of 400 and above, and failed requests. */
+  /** Responses with a status of 400 or above, and failed requests. */
   failed: string[];
-  /** Violations of the content policy, even if they are not on the console. */
+  /** Violations of the content security policy, even if the console does not show them. */
   refused: string[];
 }
 
@@ -29,17 +29,16 @@ export const QUIET: Complaints = { outside: [], console: [], failed: [], refused
 
 let started: Promise<Browser> | undefined;
 
-/** Starts Chromium once for all suites of a process. Chromium exits with the process. */
+/** Starts Chromium, or returns the one that is running. Chromium exits with the process. */
 export function launch(): Promise<Browser> {
   return started ??= start();
 }
 
-/** Closes everything that a suite opened. */
 export async function closePages(browser: Browser | undefined): Promise<void> {
   await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
 }
 
-/** Starts Chromium with its own libraries, so that none need to be installed. */
+/** Starts Chromium with the libraries from its own package, because the system may lack them. */
 async function start(): Promise<Browser> {
   const { default: packaged, inflate } = await import(pathToFileURL(CHROMIUM).href);
   await inflate(join(dirname(CHROMIUM), "../bin/al2023.tar.br"));
@@ -61,7 +60,7 @@ async function start(): Promise<Browser> {
   });
 }
 
-/** Monitors a page, beginning with its next navigation. */
+/** Records complaints about a page, beginning with its next navigation. */
 export async function watch(page: Page, origin: string): Promise<Complaints> {
   const complaints: Complaints = { outside: [], console: [], failed: [], refused: [] };
   page.setDefaultTimeout(PATIENCE);

@@ -9,19 +9,19 @@ import { openApiOfMethods } from "../../src/openapi/openrpc.ts";
 import { withServiceOperations } from "../../src/openapi/merge.ts";
 import { pathOf } from "../description/_load.ts";
 
-/** Returns the description of a JSON-RPC node, with all methods of a known kind (bitcoin). */
+/** Describes a JSON-RPC node with all methods of the kind `bitcoin`. */
 export async function describeChain(): Promise<Json> {
   const { openrpc } = await loadInterface("bitcoin");
   const parts = openApiOfMethods(openrpc);
   return await complete({ ...START, info: { title: "Bitcoin", version: "1" }, ...parts });
 }
 
-/** Returns the description of a REST node, based on the node's own OpenAPI file. */
+/** Describes a REST node, based on the node's own OpenAPI file. */
 export async function describeStorage(): Promise<Json> {
   return await complete(parse(readFileSync(pathOf("ergo-openapi.yaml"), "utf8")));
 }
 
-/** Returns the description of a node with only four operations, all of which have an `x-access` mark. */
+/** Describes a node with only four operations, each of which has an `x-access` mark. */
 export async function describeBroker(): Promise<Json> {
   const get = (tag: string, summary: string, marks: Json) => ({
     get: { tags: [tag], summary, responses: { 200: { description: "The answer." } }, ...marks },

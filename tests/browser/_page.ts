@@ -3,7 +3,6 @@ import { mkdirSync } from "node:fs";
 import type { Page, Route } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
-/** The folder for the screenshots of a test run. Git ignores it. */
 const SCREENSHOTS = `${ROOT}tests/.cache/screenshots/`;
 
 /** The info object of a healthy node. */
@@ -20,7 +19,6 @@ export const NODE = {
   api: { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" },
 };
 
-/** The path of the simple page, relative to the service's URL. */
 export const SIMPLE = "v1/spec/simple";
 
 /** Opens the reference and waits until Scalar shows it. */
@@ -29,12 +27,11 @@ export async function visit(page: Page, url: string, fragment = ""): Promise<voi
   await mounted(page);
 }
 
-/** Waits until Scalar shows the reference. */
 export async function mounted(page: Page): Promise<void> {
   await page.locator("#scalar h1").first().waitFor();
 }
 
-/** Delays matching requests until the returned function is called, and then calls `end` to continue or abort each. */
+/** Delays matching requests until the returned function is called. Then `end` continues or aborts each request. */
 export async function hold(
   page: Page,
   pattern: string,
@@ -54,13 +51,11 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, animations: "disabled" });
 }
 
-/** Opens an operation in Scalar's client and sends the request. */
 export async function send(page: Page, path: string): Promise<void> {
   await page.getByRole("button", { name: new RegExp(`^Test Request.*get ${path}\\)`) }).click();
   await page.getByRole("button", { name: /^Send get request/ }).click();
 }
 
-/** Presses Tab until the focus is on an element whose name matches. */
 export async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let presses = 0; presses < 80; presses++) {
     await page.keyboard.press("Tab");
@@ -74,12 +69,12 @@ export async function tabTo(page: Page, name: RegExp): Promise<void> {
   throw new Error(`Nothing that can be reached with Tab is called ${name}`);
 }
 
-/** The global variable in which a page adds up its layout shift. */
+/** The page's global variable in which `observeShifts` adds up the layout shift. */
 export interface Shifts {
   shift: number;
 }
 
-/** Adds up the layout shift of the page, beginning when the page starts to load. */
+/** Runs in a page, and adds up its layout shift from the start of loading. */
 export function observeShifts(): void {
   const shifts = globalThis as unknown as Shifts;
   shifts.shift = 0;

@@ -5,10 +5,8 @@ import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { startDaemon } from "../nodes/_daemon.ts";
 
-/** The path of the anvil program. */
 export const ANVIL: string = `${ROOT}tests/node_modules/.bin/anvil`;
 
-/** A running node that records the calls it receives. */
 export interface CountedNode {
   readonly url: string;
   /** The names of the called methods, in the order of the calls. */

@@ -1,4 +1,4 @@
-/** Starts services, inside this process, for a browser to visit. */
+/** Starts services in this process, for a browser to visit. */
 import { serve } from "../../src/adapters/node.ts";
 import { createIcons } from "../../src/explorer/files.ts";
 import { createPage, type DocumentName } from "../../src/explorer/page.ts";
@@ -11,7 +11,7 @@ import { NodeEvents } from "../../src/info/events.ts";
 import type { Info } from "../../src/info/info.ts";
 import { formatJson } from "../../src/json/lossless.ts";
 
-/** A service that listens on a port. Its URL ends with a slash. */
+/** A listening service. Its URL ends with a slash. */
 export interface Served {
   url: string;
   close(): Promise<void>;
@@ -23,11 +23,10 @@ export interface Shown {
   info?: () => Record<string, unknown> | undefined;
   /** The OpenAPI description to show instead of the service's own. */
   document?: unknown;
-  /** Handles a request before the service does, or returns `undefined` to leave it to the service. */
+  /** Responds to a request, or returns `undefined` to leave the request to the service. */
   answer?: (request: Request) => Promise<Response | undefined>;
 }
 
-/** Starts a complete service that shows the given info object and description instead of its own. */
 export function serveNode({ info, document, answer: first }: Shown = {}): Promise<Served> {
   const own = createNodeface();
   const page = pageOf(document);
@@ -39,7 +38,7 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
     if (special) return special;
     if (pathname === "/v1/info" && info) {
       if (!known) return new Response(null, { status: 503 });
-      // Not cached for a second, as by the service: a suite may change the info and request it again at once.
+      // This response is not cached, because a suite may change the info object and request it again at once.
       return answer(await json(known), request);
     }
     if (pathname === "/v1/events" && info) {
@@ -66,7 +65,6 @@ const headersFor = createCommonHeaders("*");
 const answer = (representation: Representation, request: Request): Response | Promise<Response> =>
   representation.respond(request, headersFor(request));
 
-/** The info object of a service that has no node. */
 const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0", status: "ok" };
 
 async function pageOf(document: unknown) {

@@ -10,13 +10,13 @@ export interface WatchedService {
   /** The service's URL, with a trailing slash. */
   readonly url: string;
   readonly node: Daemon;
-  /** The current process of the service. `start` replaces it. */
+  /** The service's process, which `start` replaces. */
   process: Daemon;
   /** Starts the service again, on the same port as before. */
   start(): Promise<void>;
   /** Counts the open event streams. */
   listeners(): Promise<number>;
-  /** Makes the node mine a block, and returns the height of that block. */
+  /** Mines a block at the node, and returns the height of that block. */
   mine(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function showsHeight(page: Page, height: number, timeout?: number):
   await page.locator('#node [data-state="answers"], #node [data-state="synced"]').waitFor(options);
 }
 
-/** Makes a page believe that it is hidden or visible, like a tab in the background or foreground. */
+/** Makes a page believe that its tab is in the background or in the foreground. */
 export const look = (page: Page, hidden: boolean): Promise<void> =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, value: hidden });

@@ -1,9 +1,8 @@
 /**
- * Attempts by a page of another origin to call the node. Each function runs in that page, where the rest of this module
- * is missing.
+ * Tries to call the node from a page of another origin. Each function runs in that page, and cannot use anything else
+ * in this module.
  */
 
-/** The URLs and the body that the page uses in its attempts. */
 export interface Targets {
   /** The URL that calls a method with GET. */
   readonly method: string;
@@ -122,7 +121,7 @@ export function leave(
       method,
       enctype,
     });
-    // With the type text/plain, a form is sent as `name=value`. With this name and value, that text is valid JSON.
+    // A `text/plain` form is sent as `name=value`. This name and value make that text valid JSON.
     const input = Object.assign(document.createElement("input"), {
       name: `${body.slice(0, -1)},"a":"`,
       value: `"}`,

@@ -9,15 +9,15 @@ import { type AskedNode, formOf, isHarmless, paramsOf } from "../nodes/_interfac
 import { closePages, launch } from "./_browser.ts";
 import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
-/** The results of calling a node's read-only operations. */
 export interface Reads {
   readonly sent: number;
   /** Operations whose result on the page differs from the node's own response. */
   readonly wrong: readonly string[];
 }
 
-/** Calls each read-only operation that has example values: fills in its form, sends it, and compares the status on
- * the page with the node's own response.
+/**
+ * Sends the form of each read-only operation that has example values. Compares the status on the page with the node's
+ * own response.
  */
 export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   const { openrpc } = markedAs("read", await loadInterface(kind));
@@ -37,7 +37,7 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
       sent++;
       const direct = await node.call!(method.name, formOf(method, params));
       const code = "error" in direct ? direct.error.code : undefined;
-      // The error -32602 means that the parameters are invalid; -32601 means that the method does not exist.
+      // In JSON-RPC, -32602 means invalid parameters, and -32601 means that the method does not exist.
       const expected = code === undefined
         ? /^200 /
         : code === -32602
@@ -91,7 +91,6 @@ async function openPage(page: Page, url: string): Promise<Page> {
   return page;
 }
 
-/** Returns the texts to enter into a form: one per field, or a JSON body with all values. */
 function valuesFor(item: Json, params: Readonly<Record<string, unknown>>): Record<string, string> {
   const { get } = objectOf(item);
   if (get === undefined) return { body: JSON.stringify(params) };

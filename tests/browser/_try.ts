@@ -1,11 +1,9 @@
 /** Helpers with which the browser suites operate the forms of the simple page. */
 import type { Locator, Page } from "playwright-core";
 
-/** Finds an operation on the simple page by the name in its short link. */
 export const operationAt = (page: Page, name: string): Locator =>
   page.locator(`#plain article[id="op/${name}"]`);
 
-/** Opens the form of an operation. */
 export async function openForm(operation: Locator): Promise<Locator> {
   const details = operation.locator(".try");
   if (await details.getAttribute("open") === null) await details.locator("summary").click();
@@ -24,7 +22,6 @@ export interface Shown {
   readonly text: string;
 }
 
-/** Sends the form and waits for the response. */
 export async function sendForm(operation: Locator): Promise<Shown> {
   await operation.getByRole("button", { name: "Send", exact: true }).click();
   // The page asks for confirmation before it sends a write operation.
@@ -39,11 +36,10 @@ export async function sendForm(operation: Locator): Promise<Shown> {
   };
 }
 
-/** Confirms that a write operation is to be sent. */
 export const confirmSent = (page: Page): Promise<void> =>
   page.locator("#plain dialog").getByRole("button", { name: "Send", exact: true }).click();
 
-/** Enters the given values into the fields with these names, and empties all other fields. */
+/** Enters each value into the field with its name, and empties all other fields. */
 export async function fillForm(form: Locator, values: Record<string, string>): Promise<void> {
   for (const field of await form.locator("input, select, textarea").all()) {
     const name = await field.getAttribute("name") ?? "";

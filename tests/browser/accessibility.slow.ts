@@ -27,10 +27,8 @@ accessibility.after(async () => {
   await server?.close();
 });
 
-/** The window widths to test, in pixels. */
 const WIDTHS = [1280, 390];
 
-/** Asserts that `find` reports nothing about a page at any of the window widths. */
 async function assertFine(page: Page, find: (page: Page) => Promise<string[]>) {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
@@ -88,7 +86,6 @@ accessibility(
     }),
 );
 
-/** Runs a test in a page with its own browser context. */
 async function inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
   const context = await browser.newContext(options);
   try {

@@ -18,20 +18,20 @@ import type { Served } from "./_serve.ts";
 const calls = suite("calls to a node from a browser");
 
 /**
- * A non-loopback address of this machine, if it has one. Browsers restrict pages that such an address serves over http.
+ * A non-loopback address of this machine, if it has one. Browsers restrict a page that is loaded from there over http.
  */
 const FAR = Object.values(networkInterfaces()).flat()
   .find((address) => address?.family === "IPv4" && !address.internal)?.address;
 
 const TOKEN = "0123456789abcdef-0123456789abcdef";
 
-/** The method that a page of another origin tries to call. Nothing else in these tests calls this method. */
+/** Pages of other origins try to call this method. Only the last test may call it successfully. */
 const METHOD = "eth_gasPrice";
 
 let browser: Browser;
 let node: CountedNode;
 let folder: string;
-/** Two services for the same node. `open` forwards some operations, and `off` forwards none. */
+/** `open` forwards some operations of the node, and `off` forwards none. */
 let open: Served;
 let off: Served;
 /** A server whose pages belong to another origin. */
@@ -131,14 +131,12 @@ function describeBoth() {
   };
 }
 
-/** Replaces the host name in the URL of a service. */
 const at = (url: string, host: string): string => {
   const other = new URL(url);
   other.hostname = host;
   return other.href;
 };
 
-/** Opens the reference at one of its operations. */
 async function visitOperation(
   page: Page,
   service: string,
@@ -150,7 +148,6 @@ async function visitOperation(
   await mounted(page);
 }
 
-/** Opens an operation in Scalar's client. */
 async function openClient(page: Page, path: string) {
   await page.getByRole("button", {
     name: new RegExp(`^Test Request.* ${path}\\)`),
@@ -159,7 +156,6 @@ async function openClient(page: Page, path: string) {
     .waitFor();
 }
 
-/** Sends the request from Scalar's client. */
 async function send(page: Page, path: string) {
   const [response] = await Promise.all([
     page.waitForResponse((response) => new URL(response.url()).pathname === path),
@@ -176,7 +172,6 @@ async function closeClient(page: Page) {
   await page.getByRole("button", { name: "Close Client" }).click();
 }
 
-/** Opens a page in a separate browser context. */
 async function inPage(work: (page: Page) => Promise<void>) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
@@ -184,7 +179,7 @@ async function inPage(work: (page: Page) => Promise<void>) {
   try {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
-    // tsx inserts calls of its helper `__name` into functions, but the page does not define this helper.
+    // tsx inserts calls of its helper `__name` into functions, but the page does not define `__name`.
     await page.addInitScript("globalThis.__name = (named) => named");
     await work(page);
   } finally {
@@ -196,7 +191,6 @@ const missing = without(ANVIL);
 const test = (name: string, check: () => Promise<void>, lacks = missing) =>
   testWhere(calls, lacks, name, check);
 
-/** The host names under which the browser visits a service. */
 const HOSTS: readonly [host: string | undefined, what: string][] = [
   ["127.0.0.1", "loopback"],
   [FAR, "plain http beyond loopback"],
@@ -281,7 +275,6 @@ test(
       await openClient(page, path);
       assert.is((await send(page, path)).status, 200);
       assert.not.match(await keptBy(page), TOKEN);
-      // A code sample contains a variable instead of the token, both on the page and in the clipboard.
       await page.getByRole("button", { name: "Code Snippet" }).click().catch(() => {});
       const samples = page.locator("#scalar .scalar-code-block");
       await samples.filter({ hasText: "$NODEFACE_TOKEN" }).first().waitFor();
@@ -404,7 +397,6 @@ test("the only code sample is the curl command for sh, without invisible charact
       texts.join(),
     );
     assert.not.match(texts.join(), /\p{Cf}|(?!\n)\p{Cc}/u);
-    // The page offers no samples for other languages or clients.
     assert.is(await page.locator("#scalar button[data-testid=client-picker]").count(), 0);
   }));
 
@@ -458,7 +450,6 @@ test("if an operation is not forwarded, the page says why, even without JavaScri
   }
 });
 
-/** Pages of other origins. Each has a description, the host name of the page, and the host name of the service. */
 const STRANGERS: readonly [
   what: string,
   page: string | undefined,

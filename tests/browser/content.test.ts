@@ -51,7 +51,7 @@ content(
       await page.setViewportSize(PHONE);
       assert.ok(await fitsInWidth(page));
       await picture(page, "no-script-phone");
-      // If JavaScript is off, Chromium reports unused preloads as failed.
+      // Complaints are ignored, because without JavaScript Chromium reports unused preloads as failed.
     }, false),
 );
 
@@ -153,7 +153,6 @@ content(
       await page.getByRole("link", { name: "Simple page" }).click();
       await page.waitForURL(`${server.url}${SIMPLE}${fragment}`);
       await inView(page, fragment.slice(1));
-      // Scroll from the operation in the URL to another one.
       const id = "tag/description/GET/spec.json";
       await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
       // `link.click()` is not used, because it would scroll the page even though the link is in view.
@@ -238,7 +237,7 @@ content("a description fetched over the network adds no links and loads nothing"
     assert.is(page.url().replace(/#.*/, ""), here);
     assert.is(context.pages().length, 1);
     assert.is(await page.locator("#scalar img:visible").count(), 0);
-    // `failed` also contains requests that the content security policy blocked; they have no status.
+    // `failed` also contains requests that the content security policy blocked. Such requests have no status.
     assert.equal(complaints.failed.filter((text) => /^\d/.test(text)), []);
     assert.not.match(complaints.outside.join(), "follow");
     const loaded = await page.evaluate(() =>
@@ -255,14 +254,12 @@ content("a description fetched over the network adds no links and loads nothing"
   }
 });
 
-/** Waits until the top of an element is in the upper half of the window. */
 const inView = (page: Page, id: string) =>
   page.waitForFunction((id) => {
     const top = document.getElementById(id)?.getBoundingClientRect().top;
     return top !== undefined && top >= 0 && top < innerHeight / 2;
   }, id);
 
-/** Runs a test in a page with its own browser context. Any complaint fails the test, unless `quiet` is false. */
 async function inPage(
   options: BrowserContextOptions,
   work: (page: Page) => Promise<void>,

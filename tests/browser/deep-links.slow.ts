@@ -11,7 +11,6 @@ const deepLinks = suite("links to an operation");
 /** The maximum distance, in pixels, that an operation may move: the height of a line of text. */
 const LINE = 24;
 
-/** Link fragments, each with the ID of the operation that it leads to. */
 const LINKS: readonly (readonly [fragment: string, operation: string])[] = [
   [
     "#tag/transactions/GET/transactions/unconfirmed",
@@ -135,7 +134,7 @@ deepLinks(
     }),
 );
 
-/** The state of an operation in an animation frame. `top` is its heading's position, or null for a hidden heading. */
+/** The state of an operation in an animation frame. `top` is null while the operation's heading is hidden. */
 interface Noted {
   readonly top: number | null;
   readonly isOpen: boolean;
@@ -164,7 +163,6 @@ const NOTE = `
   };
   requestAnimationFrame(look);`;
 
-/** Runs a test in a page with its own browser context. Any complaint that `watch` records fails the test. */
 async function inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
   const context = await browser.newContext(options);
   try {
@@ -172,7 +170,7 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
     const complaints = await watch(page, new URL(server.url).origin);
     page.setDefaultTimeout(30_000);
     await work(page);
-    // If JavaScript is off, Chromium cancels the modules that it has begun to load, and reports them as failed.
+    // Without JavaScript, Chromium cancels the modules that it has begun to load, and reports them as failed.
     const { javaScriptEnabled = true } = options;
     assert.equal({ ...complaints, ...!javaScriptEnabled && { failed: [] } }, QUIET);
   } finally {

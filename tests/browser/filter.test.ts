@@ -26,7 +26,6 @@ filter.after(async () => {
   await Promise.all([chain?.close(), broker?.close()]);
 });
 
-/** Opens the simple page, and waits until its script has run. */
 async function open(url: string, width = 1280, hash = ""): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 800 }, bypassCSP: true });
   const page = await context.newPage();
@@ -55,7 +54,6 @@ filter("/ and Ctrl+K focus the filter, which matches name, path, summary and acc
       ["/stacksz", ["What its threads do"]],
       ["sensitive", ["What its threads do", "List who is connected"]],
       ["read show", ["Show the server", "Show its streams"]],
-      // The filter also finds the service's own operations, whose group is otherwise closed.
       ["/v1/health", ["Probe the node"]],
       ["nothing like that", []],
     ] as const
@@ -104,7 +102,6 @@ filter("in a narrow window, the list is a sheet that closes after a choice", asy
   await page.waitForFunction(() => location.hash.endsWith("/getblockhash"));
   await page.keyboard.press("Control+k");
   await sheet.waitFor();
-  // The first Escape empties the field, and the second Escape closes the sheet.
   await page.keyboard.press("Escape");
   assert.is(await field(page).inputValue(), "");
   await page.keyboard.press("Escape");
@@ -145,7 +142,7 @@ filter(
     await page.keyboard.press("Enter");
     await marked.getByText("getblockcount").waitFor();
     const ids = await page.locator("#plain h3").evaluateAll((all) => all.map(({ id }) => id));
-    // The last operations are tested because the page cannot scroll them to the top.
+    // The last operations are included, because the page cannot scroll them to the top.
     for (const id of [...ids.slice(0, 2), ...ids.slice(-3)]) {
       await page.evaluate((id) => location.hash = id, id);
       await page.waitForFunction((id) => document.getElementById(id)!.checkVisibility(), id);

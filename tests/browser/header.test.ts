@@ -9,10 +9,9 @@ const header = suite("the header of the explorer");
 
 const { synced: _, ...ANSWERS } = NODE;
 
-/** A long integer, such as a node may send. A JavaScript number would lose most of its digits. */
+/** A JavaScript number would lose most digits of this integer. */
 const LONG = 1234567890123456789012345678901234567890n;
 
-/** Info objects, each with the state that the header shows for it. */
 const STATES: [info: Record<string, unknown>, shown: string][] = [
   [NODE, "In sync"],
   [{ ...ANSWERS, head_at: "2026-01-31T08:14:41Z" }, "Online"],
@@ -155,7 +154,7 @@ header("state symbols have different shapes, even with forced colours", async ()
   const states = ["In sync", "Syncing", "Needs attention", "Unreachable"];
   const drawn = states.map((state) => shapes.get(state));
   assert.is(new Set(drawn).size, states.length);
-  // The text after the slash is what screen readers say: nothing.
+  // Screen readers say the text after the slash, which must be empty.
   for (const content of drawn) assert.match(content!, / \/ ""$/);
 });
 
@@ -219,24 +218,24 @@ header("values from a node are shown as text, never as HTML", async () => {
   assert.equal(complaints, QUIET);
 });
 
-/** Opens the simple page, which has the same header as the reference and loads at once. */
+/** Opens the simple page, because it has the same header as the reference and loads at once. */
 async function open(page: Page): Promise<void> {
   const told = page.waitForResponse(`${server.url}v1/info`);
   await page.goto(server.url + SIMPLE, { waitUntil: "commit" });
   await told;
-  // Wait for the script, which fills in the URLs below the header.
+  // The script has run when it has filled in the URLs.
   await page.waitForFunction((origin) => {
     const address = document.querySelector("#plain var");
     return address?.textContent === origin;
   }, server.url.replace(/\/$/, ""));
-  // Wait until the info object has arrived; the header then shows ages instead of times.
+  // The header shows ages instead of times once the info object has arrived.
   await page.waitForFunction(() =>
     [...document.querySelectorAll<HTMLElement>("#node time")]
       .every(({ textContent, title }) => textContent !== title)
   );
 }
 
-/** Makes the header request `/v1/info` as it does when a page becomes visible, and waits for the response. */
+/** Makes the header request `/v1/info`, as it does when a page becomes visible. */
 async function refresh(page: Page): Promise<void> {
   const answer = page.waitForResponse(`${server.url}v1/info`);
   await look(page, false);
@@ -244,7 +243,7 @@ async function refresh(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
 }
 
-/** Makes the page believe that it is hidden or visible. */
+/** Makes the page believe that its tab is in the background or in the foreground. */
 const look = (page: Page, hidden: boolean) =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, value: hidden });

@@ -7,7 +7,6 @@ import { serveNode } from "./_serve.ts";
 
 const hostile = suite("the explorer with a hostile description");
 
-/** Code that would run if the page inserted it as HTML or as a link, instead of as text. */
 const ATTACK = [
   `<script>globalThis.ran = true</script>`,
   `<img src="data:," onerror="globalThis.ran = true">`,
@@ -29,7 +28,7 @@ hostile("no code in a description runs, and no other host gets a request", async
     }
     assert.ok(await page.locator(":is(#scalar h1, #plain h2)").first().isVisible());
     assert.is(await page.evaluate(() => "ran" in globalThis), false);
-    // Chromium also reports requests that the content policy blocks, so requests without a response are ignored.
+    // `failed` also contains requests that the content security policy blocked. Such requests have no status.
     const answered = complaints.failed.filter((text) => /^\d+ /.test(text));
     assert.equal(answered, []);
   });
@@ -41,7 +40,7 @@ hostile("the page stays readable with a text of 2 MB", async () => {
   });
 });
 
-// A description may be nested 256 levels deep, and each of these schemas adds two levels.
+// A description may be nested 256 levels deep. Each level of the schema takes two of these levels.
 for (const depth of [60, 115]) {
   hostile(`the page stays readable with a schema that is ${depth} levels deep`, async () => {
     let schema: unknown = { type: "string" };
@@ -76,7 +75,7 @@ function describe(text: string, schema: unknown = { type: "string", description:
   };
 }
 
-/** Calls `work` with a description's simple page and, once Scalar has started or failed, with the reference. */
+/** Calls `work` with a description's simple page, and then with the reference. */
 async function inExplorer(
   document: unknown,
   work: (

@@ -10,7 +10,7 @@ import { showsHeight, startService, type WatchedService } from "./_service.ts";
 
 const live = suite("the page during and after an outage");
 
-/** The length of the outage, and the time within which the page must then be up to date, both in milliseconds. */
+/** The length of the outage, and the time in which the page must then be up to date, both in milliseconds. */
 const [AWAY, RIGHT] = [60_000, 5_000];
 
 let browser: Browser;
@@ -34,7 +34,6 @@ live.after.each(async () => {
   await service.stop();
 });
 
-/** Waits until both documents show the outage and `AWAY` has passed, then mines a block and returns its height. */
 async function away(): Promise<number> {
   const since = performance.now();
   for (const page of pages) {

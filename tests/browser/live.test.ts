@@ -32,7 +32,7 @@ live.after(() => closePages(browser));
 
 const anvil = without(ANVIL);
 
-/** Starts collecting the requests that a page makes to a path. */
+/** Collects the URLs of all later requests that a page makes to a path. */
 function requestsFor(page: Page, path: string): string[] {
   const urls: string[] = [];
   page.on("request", (request) => {
@@ -41,7 +41,6 @@ function requestsFor(page: Page, path: string): string[] {
   return urls;
 }
 
-/** Stops the clock of a page, so that it advances only when the test advances it. */
 async function stopTime(page: Page): Promise<void> {
   const now = Date.now();
   await page.clock.install({ time: now });
@@ -127,7 +126,6 @@ live("the info is requested after each event, and again if an event comes meanwh
   await shown("8").waitFor();
 });
 
-/** Serves a node whose info, history and events are supplied by the test. */
 async function serveTold({ info = () => NODE, history }: {
   info?: () => Record<string, unknown>;
   history?: () => unknown;
@@ -145,10 +143,7 @@ async function serveTold({ info = () => NODE, history }: {
   });
   return {
     url: server.url,
-    /**
-     * Waits until the page has opened a stream, and sends an event. After a `description` event, the page has to open
-     * another stream.
-     */
+    /** Sends an event when the page has a stream. After a `description` event, the page must open another stream. */
     async tell(event: string) {
       await until(() => Promise.resolve(stream !== undefined));
       stream!.enqueue(new TextEncoder().encode(`event: ${event}\ndata: {}\n\n`));

@@ -60,13 +60,11 @@ explorer.after.each(async () => {
   await page.close();
 });
 
-/** Opens the reference at an operation and waits until the operation is shown. */
 async function open(name: string, fragment: string) {
   await page.goto(`${server.url}v1/spec#${fragment}`);
   await page.getByRole("heading", { name }).first().waitFor();
 }
 
-/** Opens the dialog that sends requests for an operation. */
 async function tryOut(button: RegExp) {
   await page.getByRole("button", { name: button }).first().click();
 }

@@ -22,7 +22,6 @@ const nodePage = suite("the page of a node");
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
-/** The name, info and description of each node. */
 const NODES: readonly [name: string, info: Json, describe: () => Promise<Json>][] = [
   ["chain", { ...NODE, head_at: ago(600), started_at: ago(90_000) }, describeChain],
   [
@@ -94,9 +93,6 @@ for (const [name] of NODES) {
   }
 }
 
-/**
- * Asserts that a page is accessible and fits the window's width, and that its layout hardly shifted while it loaded.
- */
 async function assertFit(
   page: Page,
   find: (page: Page) => Promise<string[]>,
@@ -179,7 +175,7 @@ nodePage(
       await block.getByText(/^1\d minutes ago$/).waitFor();
       assert.match(await block.getAttribute("title") ?? "", /^\d{4}-.* UTC$/);
       const before = await block.textContent();
-      // Advance the clock repeatedly, because each new info object sets it back to the service's time.
+      // The clock is advanced repeatedly, because each new info object sets it back to the service's time.
       await until(async () => {
         await page.clock.runFor(180_000);
         return await block.textContent() !== before;
@@ -203,7 +199,6 @@ nodePage("its icon changes once the node reports its name", async () => {
   });
 });
 
-/** Runs a test in a page with its own browser context. Any complaint fails the test, unless `quiet` is false. */
 async function inPage(
   name: string,
   options: BrowserContextOptions,
@@ -223,7 +218,7 @@ async function inPage(
   }
 }
 
-/** Reads the positions and sizes of elements in one step, because the script may replace elements meanwhile. */
+/** Reads all positions and sizes in one step, because the script may replace elements meanwhile. */
 const placesOf = (page: Page, selector: string) =>
   page.evaluate(
     (selector) =>
@@ -239,7 +234,6 @@ const shownAges = (page: Page) =>
       .every(({ textContent, title }) => textContent !== title)
   );
 
-/** Returns true if the node's name has a larger font size than every other visible heading. */
 const isNameLargest = (page: Page) =>
   page.evaluate(() => {
     const sizes = [...document.querySelectorAll("h1, h2, h3")]

@@ -9,11 +9,10 @@ import type { Served } from "./_serve.ts";
 const operations = suite("a host's operations in a browser");
 
 let browser: Browser;
-/** Two servers whose pages have other origins than the service. Only the origin of `friend` is listed in `cors`. */
+/** Only the origin of `friend` is listed in `cors`. */
 let friend: Served;
 let stranger: Served;
 let node: Served;
-/** The calls that the operations' handlers received. */
 let called: string[];
 
 operations.before(async () => {
@@ -47,7 +46,6 @@ operations.after(async () => {
   for (const server of [friend, stranger, node]) await server?.close();
 });
 
-/** A request that a page sends. */
 interface Sent {
   method: string;
   mode?: "no-cors";
@@ -55,7 +53,7 @@ interface Sent {
   headers?: Record<string, string>;
 }
 
-/** Sends a request from a page. Returns the content if the page can read it, or else `opaque` or `failed`. */
+/** Returns the content of the response if the page can read it, or else `opaque` or `failed`. */
 async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   const url = new URL(path, node.url).href;
   return await page.evaluate(async ([url, init]) => {
@@ -68,7 +66,7 @@ async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   }, [url, init] as const);
 }
 
-/** Requests with which a page may try to change something. The first two need no preflight. */
+/** The first two requests need no preflight. */
 const CHANGES: readonly Sent[] = [
   { method: "POST", mode: "no-cors", body: "a" },
   { method: "POST", body: "a" },
@@ -76,10 +74,7 @@ const CHANGES: readonly Sent[] = [
   { method: "DELETE" },
 ];
 
-/**
- * URLs of the attacker's page. A URL that differs from the service's only in the port is of the same site; a URL with
- * another host name is not.
- */
+/** URLs of the attacker's page. The first one is of the service's site, because a site does not include the port. */
 const VISITS: readonly [site: string, url: () => string][] = [
   ["of the same site", () => stranger.url],
   ["of another site", () => stranger.url.replace("127.0.0.1", "localhost")],

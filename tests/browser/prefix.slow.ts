@@ -57,10 +57,9 @@ prefix("the curl commands and the server URL contain the prefix", async () => {
   await page.close();
 });
 
-/** Two-part prefixes. A proxy strips the first part, and the service is configured with the second part. */
+/** A proxy strips the first part of each prefix. The service is configured with the second part. */
 const MOUNTS = [["", ""], ["", "/deep/node"], ["/outer", ""]] as const;
 
-/** The description of a node whose address the service does not know. */
 const NOWHERE = `openapi: 3.1.1
 info: { title: Nowhere, version: "1" }
 servers: [{ url: /v2 }]
@@ -76,7 +75,7 @@ const PEERS = {
   handle: () => new Response("[]"),
 } as const;
 
-/** An operation to send. `below` is the path in the URL of its server, to which `path` is appended. */
+/** `below` is the path in the server's URL, to which `path` is appended. */
 type Tried = readonly [path: string, tag: string, below: string];
 
 const SHOWN: readonly [title: string, NodefaceOptions, readonly Tried[]][] = [
@@ -104,7 +103,7 @@ for (const [stripped, known] of MOUNTS) {
           const fragment = `#tag/${tag}/GET${path}`;
           await page.goto(`${base}/${SIMPLE}${fragment}`);
           const curl = page.locator("#plain pre", { hasText: path }).first();
-          // The query is ignored, because it contains the examples of optional fields.
+          // The query is removed, because it contains the examples of optional fields.
           const [command] = (await curl.textContent() ?? "").replaceAll(/['"]/g, "").split("?");
           assert.is(command, `curl ${base}${below}${path}`);
           await visit(page, `${base}/`, fragment);
@@ -124,7 +123,7 @@ for (const [stripped, known] of MOUNTS) {
   }
 }
 
-/** Starts a proxy that strips a prefix without telling the service, and responds 404 to all other paths. */
+/** Starts a proxy that strips a prefix without telling the service. */
 async function strip(prefix: string, target: string): Promise<Server> {
   const server = createServer((asked, answer) => {
     if (!asked.url?.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();

@@ -10,7 +10,6 @@ import { visit } from "./_page.ts";
 
 const reference = suite("read-only operations of real nodes, called from the reference");
 
-/** The methods to call on each kind of node: some without parameters, some with examples, some with a body. */
 const READS: Readonly<Record<string, readonly string[]>> = {
   ethereum: [
     ...["eth_chainId", "eth_blockNumber", "eth_gasPrice", "eth_syncing", "web3_clientVersion"],
@@ -43,7 +42,6 @@ for (const [kind, methods] of Object.entries(READS)) {
   });
 }
 
-/** Calls a method from Scalar's client without changing any value, and returns the status of the response. */
 async function sendAsOpened(page: Page, method: string): Promise<number> {
   await page.evaluate((method) => location.hash = `#op/${method}`, method);
   await page.getByRole("button", { name: new RegExp(`^Test Request.*/${method}\\)`) }).click();

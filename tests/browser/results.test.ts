@@ -135,7 +135,6 @@ async function inPage(work: (page: Page) => Promise<void>) {
   }
 }
 
-/** Presses *Send* in the form of a write operation, and waits until the page asks for confirmation. */
 async function ask(page: Page) {
   const operation = operationAt(page, "give");
   await openForm(operation);
@@ -241,7 +240,7 @@ results(
       assert.equal(notes.slice(4), ofItems);
       assert.is(await pre.locator("img").count(), 0);
       assert.is(await pre.locator(".long").count(), 1);
-      // The text of the folded list is in the page, so that the browser's search can find it and open the list.
+      // The page contains the text of the folded list, so that the browser's search can find it and open the list.
       const last = pre.getByText('"at": 299');
       assert.is(await last.count(), 1);
       assert.not.match(await pre.innerText(), '"at": 299');

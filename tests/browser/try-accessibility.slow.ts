@@ -125,7 +125,6 @@ everyone(
       await page.keyboard.press("Tab");
       assert.equal(await focused(), ["Send", "solid"]);
       await page.keyboard.press("Enter");
-      // Wait until the focus is on the invalid field.
       await page.waitForFunction(() => document.activeElement?.matches("select[aria-invalid]"));
       for (
         const name of ["body application/json", "Send", "Response body", "Copy"]

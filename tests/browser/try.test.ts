@@ -11,7 +11,6 @@ import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
 const tries = suite("calling operations from the simple page");
 
-/** The requests that the server received. */
 const asked: { method: string; target: string; headers: Headers; body: string }[] = [];
 
 const DIGITS = "18446744073709551615";
@@ -128,7 +127,6 @@ const DOCUMENT = {
   components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
 };
 
-/** Runs a test in the simple page of a server. */
 async function inPage(
   work: (page: Page, complaints: Complaints) => Promise<void>,
   { server = described, ...options }: BrowserContextOptions & { server?: Served } = {},
@@ -223,7 +221,6 @@ tries("missing required fields are marked, and nothing is sent", () =>
     assert.is(await id.getAttribute("aria-invalid"), null);
   }));
 
-/** Returns the error message beside a form field. */
 const errorOf = (page: Page, name: string) =>
   page.locator(`.try[open] [name="${name}"]`).evaluate((field) =>
     document.getElementById(field.getAttribute("aria-describedby")!)!.textContent

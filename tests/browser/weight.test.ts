@@ -22,7 +22,7 @@ weight("the simple page requests its own script and data, but nothing of Scalar"
   const context = await browser.newContext();
   const { asked } = await visit(context, SIMPLE);
   const names = asked.map(({ path }) => path.split("/").at(-1)).sort();
-  // The info is requested at once, and again when the stream of events has begun.
+  // The info is requested at once, and again when the event stream has begun.
   assert.equal(names, ["favicon.ico", "history", "info", "info", "simple", "simple.js"]);
   await context.close();
 });
@@ -58,7 +58,6 @@ weight(
   },
 );
 
-/** Opens a document, and lists the requested paths with the number of bytes received for each. */
 async function visit(context: BrowserContext, document = "v1/spec") {
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);

@@ -8,10 +8,9 @@ import { referenceAt, structureOf, walk } from "../../src/openapi/structure.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade.ts";
 import type { Json } from "../../src/json/values.ts";
 
-/** The files of a folder, by path. A string is the text of a YAML file; any other value is converted to JSON. */
+/** Files by path. A string is the text of a YAML file. Any other value is converted to JSON. */
 export type FilesOf = Readonly<Record<string, unknown>>;
 
-/** A document and its diagnostics. */
 export interface Bundled {
   // deno-lint-ignore no-explicit-any -- each test accesses a different part of the document
   readonly document: any;
@@ -28,7 +27,7 @@ const FOLDER = "http://node.example/api/";
  * Bundles files into one document.
  *
  * @param files the files, of which the first is the root document
- * @param moved the URLs to which requested URLs are redirected
+ * @param moved the target of each redirect, by the requested URL
  */
 export async function bundleFiles(
   files: FilesOf,
@@ -55,7 +54,7 @@ export async function bundleFiles(
   return { document, diagnostics: diagnosticsIn(found).map(formatDiagnostic), references, asked };
 }
 
-/** Creates a document with a single operation, which has the given members. */
+/** Creates a document whose only operation has the given members. */
 export function describe(
   operation: Json,
   more: Json = {},
@@ -69,7 +68,6 @@ export function describe(
   };
 }
 
-/** Creates a document with a single response, whose content has the given schema. */
 export function describeSchema(schema: unknown, more: Json = {}, openapi?: string): Json {
   const content = { "application/json": { schema } };
   return describe({ responses: { 200: { description: "OK", content } } }, more, openapi);

@@ -17,13 +17,9 @@ import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
 import { ROOT } from "../_paths.ts";
 
-/** Returns the path of a file in this folder. */
 export const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/**
- * A short version of the service's own description, for tests that do not need the full one. Loading takes five times
- * as long with the full version.
- */
+/** A short version of the service's own description. Loading the full version takes five times as long. */
 const LITTLE = `
 openapi: 3.1.1
 info: { title: Own, version: "1" }
@@ -32,10 +28,8 @@ paths:
   /v1/info: { get: { operationId: getInfo, responses: { "200": { description: The info } } } }
 `;
 
-/** The text of the service's own description. */
 export const OWN: string = readFileSync(`${ROOT}spec/openapi.yaml`, "utf8");
 
-/** The diagnostics of a description, and both forms in which it is served. */
 export interface Loaded {
   diagnostics: readonly Diagnostic[];
   origins: readonly string[];
@@ -76,7 +70,6 @@ export async function load(
   };
 }
 
-/** Parses the service's own description only once, since most tests use the same one. */
 function parseOnce(own: string): Json {
   const parsed = parsedBefore.get(own) ?? parse(own) as Json;
   parsedBefore.set(own, parsed);
@@ -85,7 +78,6 @@ function parseOnce(own: string): Json {
 
 const parsedBefore = new Map<string, Json>();
 
-/** Parses the YAML form of a description. */
 export function parseYaml(yaml: string): Json {
   return parse(yaml, { maxAliasCount: -1, intAsBigInt: false }) as Json;
 }

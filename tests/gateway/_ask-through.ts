@@ -16,13 +16,14 @@ import type { Beside } from "./_beside.ts";
 export interface Compared {
   /** The request that was sent, such as `GET /v1/rpc/getblock?…`. */
   readonly asked: string;
-  /** `same`: the bytes are equal; `moves`: the node's value keeps changing; `error`: the node's error was passed on. */
+  /**
+   * `same`: the bytes are equal; `moves`: the node's value changed meanwhile; `error`: the node's error was passed on.
+   */
   readonly is: "same" | "moves" | "error" | "wrong";
   /** Both responses, if they differ. */
   readonly shown?: string;
 }
 
-/** The results of all calls to a node. */
 export interface AskedThrough {
   /** For each operation, whether its response through the service matches the schema. */
   readonly outcomes: readonly Outcome[];
@@ -31,20 +32,17 @@ export interface AskedThrough {
   readonly still: { method: string; params: unknown; result: string }[];
 }
 
-/** The part of a response that is compared with another response. */
 interface Said {
   readonly status: number;
   readonly type: string;
   readonly text: string;
 }
 
-/** A value in responses that depends on the number of connections to the node. */
+/** This value changes with the number of connections to the node. */
 const OF_WHO_ASKS = /("rpc_connections_count": )\d+/g;
 
-/** The maximum number of attempts to get the same value twice from the node. */
 const ATTEMPTS = 4;
 
-/** Selects the operations with a given `x-access` mark. */
 export function markedAs(
   access: "read" | "secret",
   { openrpc, openapi }: KindInterface,
@@ -118,7 +116,7 @@ async function throughMethods(
   return await askMethods({ ...part, methods: byName } as OpenRpcPart, through);
 }
 
-/** Lists the requests by which a method can be called with the given values, according to the description. */
+/** Lists the requests by which a method can be called with the given values. */
 function formsOf(name: string, values: Json, paths: Beside["paths"]) {
   const path = `/v1/rpc/${encodeURIComponent(name)}`;
   const { get, post } = objectOf(paths[path]);
@@ -168,10 +166,7 @@ async function throughPaths(
   return await askOperations(part, through);
 }
 
-/**
- * Sends a request to the node, then to the service, then to the node again. Repeats this until it can classify the
- * responses.
- */
+/** Sends a request to the node, the service, and the node again. Repeats this if the responses cannot be classified. */
 async function compare(
   direct: () => Promise<Said>,
   through: () => Promise<Said>,
@@ -209,14 +204,13 @@ async function said(response: Response): Promise<Said> {
   return { status: response.status, type, text };
 }
 
-/** Tells whether the result from the service has the same bytes as the result in the node's response. */
+/** Tells whether both results have the same bytes. */
 function isSameResult(direct: Said, through: Said): boolean {
   const [, before = "", rest = ""] = /^(.*?"result"\s*:\s*)(.*)$/s.exec(direct.text) ?? [];
   if (before === "" || through.status !== 200 || !rest.startsWith(through.text)) return false;
   return /^\s*(?:,\s*"(?:error|id|jsonrpc)"|\}\s*$)/.test(rest.slice(through.text.length));
 }
 
-/** Tells whether the service passed on an error of the node unchanged. */
 function isSameError(direct: Said, through: Said): boolean {
   const error = errorOf(direct.text);
   if (error) {
@@ -230,7 +224,6 @@ function isSameError(direct: Said, through: Said): boolean {
   return direct.status === through.status && direct.text === through.text;
 }
 
-/** Returns the JSON-RPC error in a response, if there is one. */
 function errorOf(text: string): Json | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {

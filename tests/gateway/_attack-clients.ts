@@ -9,7 +9,6 @@ export interface Order {
   url: string;
 }
 
-/** The result of an attack. */
 export interface Outcome {
   /** The number of responses, by status. Connections that were closed without a response count as status 0. */
   statuses: Record<number, number>;
@@ -20,10 +19,10 @@ export interface Outcome {
 interface Attack {
   /** The number of connections that one attacker opens. */
   readonly connections?: number;
-  /** The time between two connections of an attacker, in milliseconds. */
+  /** The time between two connections, in milliseconds. */
   readonly every?: number;
   readonly path: string;
-  /** The content of a POST as sent on the wire, and its framing headers. */
+  /** The framing headers of a POST, and its content as sent on the wire. */
   readonly content?: (
     at: number,
   ) => readonly [fields: string, content: Buffer | string];
@@ -45,7 +44,6 @@ const once = <T>(make: () => T) => {
 const call = (method: string, params: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[${params}]}`;
 
-/** The attacks, by their names in the table of the suite. */
 const ATTACKS = {
   "abandoned heavy calls": {
     ...{ connections: 60, every: 20, path: "/v1/node/heavy", leavesAfter: 100 },
@@ -109,7 +107,6 @@ process.on("message", async ({ attack, count, url }: Order) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** Opens a connection of an attacker, and resolves after it has closed. */
 function exchange(
   url: string,
   { path, content, reads = true, leavesAfter }: Attack,

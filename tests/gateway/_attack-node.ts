@@ -9,10 +9,10 @@ export interface NodeLoad {
   heavy: number;
 }
 
-/** The duration of a slow call, in milliseconds, even if its caller has left. */
+/** The duration of a slow call, in milliseconds, even if its caller disconnects. */
 const WORK_MS = 3000;
 
-/** The number of one-byte chunks in the response of `/tiny`, one such chunk with its framing, and 10,000 of them. */
+/** The number of one-byte chunks in the response of `/tiny`. */
 const TINY = 6_000_000;
 const CHUNK = "1\r\na\r\n";
 const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
@@ -20,7 +20,7 @@ const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 /** The default of `forward.limit`, and content that is shorter than this limit. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
-/** Messages to the node. Both query the peak load; `forget` also clears the load that a stopped service left behind. */
+/** Both messages query the peak load. `forget` also clears the load that a stopped service left behind. */
 export type Question = "load" | "forget";
 
 let now: NodeLoad = { light: 0, heavy: 0 };
@@ -55,7 +55,6 @@ const server = createServer(async (request, response) => {
   for await (const part of request) body += part;
   const respond = PATHS[pathname];
   if (respond) return respond(request, response);
-  // Any other request is a JSON-RPC call.
   const { id, method } = JSON.parse(body);
   const result = (text: string) => JSON.stringify({ jsonrpc: "2.0", id, result: text });
   response.setHeader("content-type", "application/json");
@@ -75,7 +74,7 @@ process.on("message", (question: Question) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** Sends each byte in its own chunk, but many chunks at once, so that the node is not the bottleneck. */
+/** Sends many one-byte chunks at once, so that the node is not the bottleneck. */
 function sendTiny({ socket }: IncomingMessage): void {
   socket.write(
     "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n" +

@@ -14,19 +14,16 @@ import { askFor, askOn, type HonestCall, sleep, type Waits } from "./_honest-cli
 
 const EXECUTABLE = `${ROOT}dist/nodeface`;
 
-/** The command for each runtime, and for the executable if it was built. */
 export const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
   ...COMMANDS,
   ...existsSync(EXECUTABLE) && { executable: [EXECUTABLE] },
 };
 
-/** The time limit for an attack, in milliseconds, after which the service is restarted. */
+/** The time limit for an attack, in milliseconds. If an attack takes longer, the service is restarted. */
 const PATIENCE_MS = 35_000;
 
-/** The interval between memory samples, in milliseconds. */
 const SAMPLE_MS = 20;
 
-/** The results of a run. */
 export interface Seen {
   readonly info: Waits;
   readonly call: Waits;
@@ -34,22 +31,19 @@ export interface Seen {
   readonly memory: number;
   /** The peak number of concurrent calls at the node. */
   readonly load: NodeLoad;
-  /**
-   * The attackers' result, or `undefined` if the attack did not end in time. In that case the service was restarted.
-   */
+  /** The attackers' result, or `undefined` if the attack exceeded its time limit. */
   readonly outcome: Outcome | undefined;
 }
 
 /** A service with a simulated node and attackers. */
 export interface Scene {
-  /** Runs an honest client during an attack. Without attackers, it runs for two seconds, as a baseline. */
+  /** Runs honest clients during an attack. If `count` is 0, they run for two seconds, as a baseline. */
   run(attack: Order["attack"], count: number, call: HonestCall): Promise<Seen>;
-  /** Restarts the service, so that its memory is as low as at the start. */
+  /** Stops the service, so that the next run starts a new one with little memory. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a service with the given command, its simulated node, and the attackers. */
 export async function stage(command: readonly string[]): Promise<Scene> {
   const node = child("_attack-node.ts");
   let attackers = child("_attack-clients.ts");
@@ -71,7 +65,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
     const running = services.get(name);
     if (running) return running;
     const service = await start([...command, "--config", configs[name]]);
-    // These requests make the service load its code, so that no attack is charged for code that is loaded on first use.
+    // The service loads code on its first requests. The memory for this code must not count as caused by an attack.
     for (let i = 0; i < 50; i++) {
       await askFor(service.url, "info"), await askFor(service.url, call);
     }
@@ -121,7 +115,6 @@ async function attackBy(attackers: ChildProcess, order: Order): Promise<Outcome 
 const folder = makeFolder();
 let files = 0;
 
-/** Writes a configuration and returns its path. */
 function configure(port: number, description: object, withToken: readonly string[]): string {
   const file = (name: string, content: unknown) => {
     const path = join(folder, `${files++}-${name}`);

@@ -9,13 +9,11 @@ import { requestsTo } from "../nodes/_calls.ts";
 import { until } from "../nodes/_daemon.ts";
 import type { AskedNode } from "../nodes/_interface.ts";
 
-/** The operator's token, stored in a file next to the configuration. */
 export const TOKEN = "Kq3vJ0mZ8xR5tY2wB7nC4dF6gH9sL1pA";
 
 /** The value of `forward.token_file`, relative to the configuration. */
 export const TOKEN_FILE = "token";
 
-/** The request header with the token. */
 export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };
 
 /** A running service that forwards calls. */
@@ -24,7 +22,6 @@ export interface Beside {
   readonly url: string;
   /** The paths in the service's description. */
   readonly paths: Readonly<Record<string, Json>>;
-  /** Sends a request to the service. */
   readonly ask: AskedNode["send"];
   /** Returns the number of calls that the service has sent to the node, according to its log. */
   forwarded(): number;

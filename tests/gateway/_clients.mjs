@@ -1,7 +1,7 @@
 /**
  * Third-party clients for nodes. Each client is configured only with the service's URL in place of the node's URL.
  *
- * A client is loaded only when it is used, so that the others can be tested even if it is not installed.
+ * Each client is loaded only when it is used, because it may not be installed.
  */
 
 async function ethers(url, address) {

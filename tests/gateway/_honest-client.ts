@@ -2,13 +2,10 @@
 import { Agent, request } from "node:http";
 import { WITH_TOKEN } from "./_beside.ts";
 
-/** The type of the request that an honest client sends during an attack. */
 export type HonestCall = "GET" | "JSON-RPC" | "write";
 
-/** The interval between the client's requests, in milliseconds. */
 const INTERVAL_MS = 20;
 
-/** The client's timeout, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
 /** The waits for the responses, in milliseconds, and the number of failed requests. */
@@ -73,7 +70,7 @@ export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Prom
   return {
     async leave() {
       hasLeft = true;
-      // The response that is still pending has already taken this long.
+      // The pending response has already taken this long.
       seen.waits.push(performance.now() - since);
       look();
       agent.destroy();
@@ -83,6 +80,5 @@ export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Prom
   };
 }
 
-/** Returns a promise that resolves to a value after a number of milliseconds. */
 export const sleep = <T>(milliseconds: number, value: T): Promise<T> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds, value));

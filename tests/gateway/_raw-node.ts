@@ -4,7 +4,6 @@ import { createServer, type Socket } from "node:net";
 /** The length of the node's large response, in bytes. */
 export const LARGE: number = 200 * 1024 * 1024;
 
-/** A listening node. */
 export interface RawNode {
   url: string;
   /** Returns the number of requests with a given method and target. */
@@ -26,7 +25,7 @@ const parts = (socket: Socket, count: number) => {
   for (let at = 0; at < count; at += PART.length) socket.write(PART);
 };
 
-/** Describes the node's operations. The operations below `/do` and `/get` are not marked as read-only. */
+/** The operations below `/do` and `/get` are not marked as read-only. */
 export const describeNode = (url: string): string =>
   JSON.stringify({
     openapi: "3.1.1",

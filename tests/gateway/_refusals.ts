@@ -6,20 +6,17 @@ import { requestOf, resolved } from "../nodes/_ask-operations.ts";
 import { type AskedNode, METHOD_NOT_FOUND, paramsOf } from "../nodes/_interface.ts";
 import type { Beside } from "./_beside.ts";
 
-/** The result of a run. */
 export interface Tried {
   /** The number of forbidden operations. */
   readonly operations: number;
-  /** The number of requests that were sent. */
   readonly requests: number;
   /** The requests that were not refused. */
   readonly wrong: readonly string[];
 }
 
-/** The JSON-RPC error codes of refusals. */
 const NOT_ALLOWED = -32011, NO_JSON = -32700;
 
-/** Method names that are in no kind's description, although some nodes have such methods. */
+/** Some nodes have these methods. The service must refuse each name that the kind does not describe. */
 const UNKNOWN = [
   ...["anvil_mine", "evm_mine", "anvil_setBalance", "personal_unlockAccount", "admin_addPeer"],
   ...["generate", "setmocktime", "mockscheduler", "__proto__", "constructor", "toString", ""],
@@ -38,7 +35,6 @@ export async function tryRefused(
     method["x-access"] === "read" && method.params.length === 0
   )?.name;
 
-  /** Sends a request, and records the request if it is not refused. */
   const expect = async (
     statuses: readonly number[],
     [method, path, body]: readonly [method: string, path: string, body?: string | undefined],
@@ -51,7 +47,7 @@ export async function tryRefused(
     if (statuses.includes(response.status) && isRight(text)) return;
     wrong.push(`${method} ${path} ${body ?? ""}: ${response.status} ${text.slice(0, 200)}`);
   };
-  /** Tells whether all responses are errors with the given code, except those for read-only calls in a batch. */
+  /** Tells whether all responses, except those to calls with the ID `read`, are errors with this code. */
   const isError = (code: number) => (text: string) =>
     [parseJson(text)].flat().filter((answer) => objectOf(answer).id !== "read")
       .every((answer) => objectOf(objectOf(answer).error).code === code);
@@ -116,7 +112,7 @@ export async function tryRefused(
       await expect([isShown ? 403 : 404], [method, path, body]);
       const [start, query] = path.split("?");
       const search = query === undefined ? "" : `?${query}`;
-      // The node might treat such a path like the original path.
+      // A node might treat each of these paths like the original path.
       const below = start!.slice("/v1/node".length);
       for (const odd of [below.toUpperCase(), `${below}/`, `${below};x`, `/${below}`]) {
         await expect([400, 403, 404, 405], [method, `/v1/node${odd}${search}`, body]);

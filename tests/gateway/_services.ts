@@ -7,7 +7,6 @@ import { start } from "../_server.ts";
 import { RELEASES } from "../raw/_servers.ts";
 import { describeNode } from "./_raw-node.ts";
 
-/** A running service. */
 export interface Service {
   url: string;
   pid: number;
@@ -23,7 +22,6 @@ const folder = mkdtempSync(join(tmpdir(), "nodeface-gateway-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-/** Runs the given command to start the service for a node. */
 export async function startService(
   command: readonly string[],
   node: string,
@@ -40,7 +38,6 @@ export async function startService(
 
 type Start = (node: string, settings?: Settings) => Promise<Service>;
 
-/** The functions that start the service, by runtime. */
 export const SERVICES: ReadonlyMap<string, Start> = new Map(
   [...RELEASES].map(([name, command]): [string, Start] => [
     name,
@@ -48,7 +45,6 @@ export const SERVICES: ReadonlyMap<string, Start> = new Map(
   ]),
 );
 
-/** The response that a client received. */
 export interface Got {
   status: number;
   length: number;
@@ -77,7 +73,6 @@ export function ask(url: string, path: string, method = "GET", body = ""): Promi
   });
 }
 
-/** Opens a connection and sends a request on it. */
 export function send(url: string, path: string, method = "GET", body = ""): Socket {
   const { port, host } = new URL(url);
   const socket = connect(Number(port), "127.0.0.1").on("error", () => {});

@@ -1,11 +1,10 @@
 /** Calls that change real nodes, and calls that show the change. */
 import type { AskedNode, SentRequest } from "../nodes/_interface.ts";
 
-/** For a kind of node: a call that changes the node, and requests that show whether the node has changed. */
 export interface Writes {
   /** Queries the node directly for its state. */
   state(node: AskedNode): Promise<unknown>;
-  /** The name of the call that changes the node, as in the settings. */
+  /** The name of the call in the settings. */
   readonly name: string;
   /** Creates the call that changes the node, to be sent through the service. */
   write(node: AskedNode): SentRequest & { path: string };
@@ -20,14 +19,12 @@ const post = (path: string, body: unknown): ReturnType<Writes["write"]> => ({
   body: JSON.stringify(body),
 });
 
-/** Returns a function that calls methods with parameters, and collects the results. */
 const results = (...calls: readonly (readonly [string, unknown?])[]) => async (node: AskedNode) => {
   const found = [];
   for (const [method, params] of calls) found.push(await node.call!(method, params));
   return found;
 };
 
-/** Returns a function that requests paths, by POST if there is content, and collects the responses. */
 const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (node: AskedNode) => {
   const found = [];
   for (const [path, body] of asked) {
@@ -37,7 +34,7 @@ const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (n
   return found;
 };
 
-/** The calls that change a node, by kind. The monitoring port of nats-server has no such call. */
+/** nats-server is absent, because no call to its monitoring port changes anything. */
 export const WRITES: Readonly<Record<string, Writes>> = {
   ethereum: {
     state: (node) =>
@@ -83,7 +80,7 @@ export const WRITES: Readonly<Record<string, Writes>> = {
       }),
   },
   etcd: {
-    // The state includes the revision of all data, and the lists of users, roles, leases and members.
+    // The response of `/v3/kv/range` contains the revision of all data.
     state: answers(
       ["/v3/kv/range", { key: "AA==", range_end: "AA==" }],
       ...[["/v3/auth/user/list", {}], ["/v3/auth/role/list", {}]] as const,

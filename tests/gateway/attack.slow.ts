@@ -16,15 +16,15 @@ const LEAST_RUNS = Number(RUNS ?? 1), MOST_RUNS = Number(RUNS ?? 3);
 const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
 
 /**
- * The maximum wait of an honest client, in milliseconds, during an attack by one or by twenty attackers: at least twice
- * as long as it should be. On a busy machine, a wait may be twenty times as long as without an attack.
+ * The maximum wait of an honest client, in milliseconds, by the number of attackers. On a busy machine, a wait may
+ * instead be `TIMES_MAX` times as long as without an attack.
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 
 /** The maximum memory that an attack may take, in MB, unless its row sets another maximum. */
 const MEMORY_MAX = 150;
 
-/** The maximum numbers of light and of heavy calls that may run at the node at the same time. */
+/** The maximum numbers of calls that may run at the node at the same time. */
 const LIGHT_MAX = 8, HEAVY_MAX = 1;
 
 interface Row {
@@ -37,11 +37,9 @@ interface Row {
   readonly response?: number;
   /** The maximum wait of an honest client, in milliseconds. Replaces `WAIT_MAX`. */
   readonly wait?: number;
-  /** The maximum time during which no call gets a slot, in milliseconds. */
+  /** The maximum time without a successful call, in milliseconds. */
   readonly gap?: number;
-  /**
-   * The maximum memory that the attack may take, in MB, including the buffers of sockets and of the runtime's parser.
-   */
+  /** The maximum memory, in MB, including the buffers of sockets and of the runtime's parser. Replaces `MEMORY_MAX`. */
   readonly memory?: number;
   readonly runs?: number;
 }
@@ -51,7 +49,7 @@ const BOTH = [1, 20] as const, ONE = [1] as const;
 const ROWS: readonly Row[] = [
   { attack: "abandoned heavy calls", counts: ONE, beside: "GET" },
   { attack: "abandoned light calls", counts: ONE, beside: "GET", takesSlots: true },
-  // Deno collects the memory of dropped chunks late.
+  // Deno is slow to free the memory of dropped chunks.
   {
     ...{ attack: "abandoned long responses", counts: ONE, beside: "GET", takesSlots: true },
     memory: 250,
@@ -81,7 +79,7 @@ const ROWS: readonly Row[] = [
   { attack: "names side by side", counts: BOTH, beside: "GET" },
   { attack: "names between dashes", counts: BOTH, beside: "GET" },
   { attack: "400 unfinished requests", counts: ONE, beside: "JSON-RPC", wait: 1000, memory: 300 },
-  // Clients that do not read are disconnected only after ten seconds, and occupy all slots until then.
+  // Clients that do not read are disconnected only after ten seconds. Until then, they occupy all slots.
   {
     ...{ attack: "all slots unread", counts: ONE, beside: "GET", takesSlots: true },
     ...{ gap: 18_000, runs: 1 },
@@ -93,7 +91,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   const attacks = suite(`attacks on ${runtime}`);
   const table: string[] = [];
   let scene: Scene;
-  /** The longest wait of an honest client while there is no attack. */
+  /** The longest wait of an honest client without an attack. */
   let usual: number;
   attacks.before(async () => {
     scene = await stage(command);
@@ -128,7 +126,6 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   attacks.run();
 }
 
-/** Lists the expectations that the runs violated. */
 function faultsOf(
   { takesSlots, response = Infinity, gap = Infinity, memory: room = MEMORY_MAX }: Row,
   seen: readonly Seen[],
@@ -146,7 +143,7 @@ function faultsOf(
   const { heavy, light, longest, gaps } = worst(seen);
   const memory = median(seen.map((run) => run.memory));
   demand(gaps <= gap, `no call for ${Math.round(gaps)} ms`);
-  // `memory` is NaN on systems where it cannot be measured.
+  // `memory` is NaN where it cannot be measured, and NaN must pass.
   demand(!(memory > room), `${Math.round(memory)} MB more`);
   demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light at once`);
   demand(longest <= response, `a response of ${longest} bytes`);
@@ -157,7 +154,6 @@ const COLUMNS = ["by", "info p99", "longest", "call p99", "longest", "no call", 
   .concat("heavy", "light", "response");
 const HEAD = ["attack".padEnd(46), ...COLUMNS].join(" | ");
 
-/** Formats a table row: the median of the runs' 99th percentiles, and the worst of the other values. */
 function line(name: string, count: number, seen: readonly Seen[]): string {
   const { heavy, light, longest, gaps, memory } = worst(seen);
   const waits = (key: "info" | "call") => {

@@ -78,7 +78,7 @@ testWhere(
   },
 );
 
-/** The manual's programs, by client. Each of them prints the height of a node. */
+/** The manual's programs, by client. Each program prints the height of a node. */
 const PROGRAMS_OF_PAGE: Readonly<Record<string, readonly [kind: string, method: string]>> = {
   ethers: ["ethereum", "eth_blockNumber"],
   viem: ["ethereum", "eth_blockNumber"],
@@ -97,7 +97,7 @@ for (const [name, [kind, method]] of Object.entries(PROGRAMS_OF_PAGE)) {
       const program = programs.find((program) => program.includes(`from "${name}"`))!;
       const node = await PROGRAMS[kind]!.start();
       const beside = await startBeside(node, kind);
-      // The program is written to a folder in which it finds its packages.
+      // The file is in this folder, because the program finds its packages there.
       const file = installed(`.${name}.mjs`);
       try {
         const { host } = new URL(beside.url);
@@ -147,7 +147,7 @@ testWhere(
       daemon = await launch();
       assert.is.not(await readFile(file, "utf8"), first);
       assert.is(await count(), 200);
-      // The node refuses the wrong secret. The client gets a 502 instead of the node's response.
+      // If the node refuses the service's secret, the client gets a 502 instead of the node's response.
       await writeFile(file, "__cookie__:wrong");
       assert.is(await count(), 502);
     } finally {

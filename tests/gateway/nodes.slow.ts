@@ -26,7 +26,7 @@ interface Variant {
   readonly start: () => Promise<AskedNode>;
 }
 
-/** All variants, or only those whose names match `NODES`. */
+/** The environment variable `NODES` selects variants by name. */
 const VARIANTS = ([
   ...Object.entries(PROGRAMS).map(([kind, { start }]) => ({ name: kind, kind, start })),
   { name: "bitcoin with rpcauth", kind: "bitcoin", start: () => startLitecoind("op:geheim") },
@@ -50,9 +50,7 @@ for (const { name, kind, start } of VARIANTS) {
   );
 }
 
-/**
- * Makes read-only operations public and calls them, tries all other operations, and checks that nothing has changed.
- */
+/** Calls all read-only operations, tries all others, and checks that nothing has changed. */
 async function tryReads(node: AskedNode, kind: string, name: string): Promise<void> {
   const parts = await loadInterface(kind);
   const beside = await startBeside(node, kind, "reads");
@@ -74,7 +72,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     assert.equal(wrong, []);
     assert.equal(await WRITES[kind]?.state(node), before, "the node has changed");
     console.log(`${name}: ${told(asked)}; ${operations} others refused in ${requests} requests`);
-    // Refused JSON-RPC calls are also sent in batches together with read-only calls, which are forwarded.
+    // The batches of refused JSON-RPC calls also contain read-only calls, which are forwarded.
     const { openrpc } = parts;
     if (!openrpc) assert.is(beside.forwarded(), forwarded);
   } finally {
@@ -82,7 +80,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
   }
 }
 
-/** Allows everything, but only with the token; then calls sensitive operations and makes one change. */
+/** Calls the sensitive operations and makes one change, with the operator's token. */
 async function tryToken(node: AskedNode, kind: string, name: string): Promise<void> {
   const secrets = markedAs("secret", await loadInterface(kind));
   const writes = WRITES[kind];
@@ -122,19 +120,16 @@ function assertRight({ outcomes, compared }: AskedThrough): void {
   assert.equal(misfits.map(({ name, mistake }) => `${name} ${mistake}`), []);
 }
 
-/**
- * Sends all calls with stable results in one body. The results must come in the order of the calls, and each must have
- * the JSON-RPC version of its call.
- */
+/** Sends all calls with stable results as one batch, and checks that the results come in the order of the calls. */
 async function tryBatch(
   { still: before }: AskedThrough,
   { ask }: Beside,
 ): Promise<void> {
-  // These methods return the time, which may look stable by chance.
+  // These methods return times, which may be equal by chance.
   const still = before.filter(({ method }) => method !== "uptime" && method !== "getnettotals");
   if (still.length === 0) return;
   await tryBody("2.0", (result, id) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
-  // python-bitcoinrpc sends such calls: with the obsolete member `version`, and without `jsonrpc`.
+  // python-bitcoinrpc sends calls with the obsolete member `version` and without `jsonrpc`.
   await tryBody(undefined, (result, id) => `{"result":${result},"error":null,"id":${id}}`);
 
   async function tryBody(

@@ -17,7 +17,7 @@ import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";
 
-/** For each proxy, a function that completes its documented example, and the proxy's command-line arguments. */
+/** `around` completes the proxy's example in the manual. */
 const PROXIES = {
   nginx: {
     program: "/usr/sbin/nginx",
@@ -193,7 +193,7 @@ const isListening = (port: number) =>
     socket.on("connect", end(true)).on("error", end(false));
   });
 
-/** Sends a request over TLS. The path is sent exactly as given. */
+/** Sends a request over TLS with the path exactly as given. */
 function askOver(
   port: number,
   path: string,

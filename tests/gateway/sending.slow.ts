@@ -59,7 +59,7 @@ for (const [runtime, start] of SERVICES) {
     assert.is(node.total.kept, before + 5);
     assert.is(node.open, 1);
     socket.destroy();
-    // This connection closes soon, unlike one that is kept for the next call.
+    // An abandoned connection closes soon, unlike one that is kept for the next call.
     await until(() => Promise.resolve(node.open === 0));
   });
 
@@ -121,7 +121,7 @@ for (const [runtime, start] of SERVICES) {
     }
     const held = node.sent - sent - got;
     for (const socket of sockets) socket.destroy();
-    // The system's own buffers hold several MiB of each response.
+    // The operating system's buffers hold several MiB of each response.
     assert.ok(held < 4 * 24 * MIB, `${Math.round(held / MIB)} MiB are held`);
     assert.ok(most < 96 * MIB, `${Math.round(most / MIB)} MiB`);
     // The service still reads the rest of the abandoned responses.

@@ -1,6 +1,6 @@
 /**
- * Tests clients that leave before a response ends, or do not read it. The tests take `NODEFACE_SOAK` seconds, 8 by
- * default.
+ * Tests clients that leave before a response ends, or do not read it. Each round of visits takes `NODEFACE_SOAK`
+ * seconds, 8 by default.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
@@ -14,10 +14,9 @@ import { ask, send, type Service, startService } from "./_services.ts";
 const SECONDS = Number(process.env.NODEFACE_SOAK ?? 8);
 const MIB = 1024 * 1024, GROWTH_MAX = 64 * MIB;
 
-/** The number of concurrent clients. */
 const CLIENTS = 24;
 
-/** The requests, and for each the time in milliseconds after which its client disconnects. */
+/** Each request, and the time in milliseconds after which its client disconnects. */
 const VISITS = [
   ["ok", 200],
   ["mega", 200],
@@ -82,14 +81,13 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
 
 soak.run();
 
-/** Starts and stops clients for a number of seconds. */
 async function visit({ url }: Service, seconds: number): Promise<void> {
   const end = performance.now() + seconds * 1000;
   let next = 0;
   const client = async () => {
     while (performance.now() < end) {
       const [name, stay] = VISITS[next++ % VISITS.length]!;
-      // Some calls are the same, and therefore coalesced.
+      // Some calls are equal, so that the service coalesces them.
       const socket = send(url, `/v1/node/${name}?id=${next % 20}`).on("data", () => {});
       if (next % 3 === 0) socket.pause();
       await new Promise((resolve) => setTimeout(resolve, stay));

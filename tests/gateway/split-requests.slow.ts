@@ -1,8 +1,8 @@
 /**
- * Sends requests in parts of random sizes; some requests are malformed. Node gets `NODEFACE_FUZZ` requests, 10,000 by
- * default, and the other runtimes get a tenth of that. `RUNTIMES='Deno|Bun'` selects runtimes. 100,000 requests take
- * some minutes and print progress. The node echoes each request, so every response shows what arrived, and to which
- * request it belongs.
+ * Sends requests in parts of random sizes. Some requests are malformed. The node echoes each request, so every response
+ * shows what arrived, and to which request it belongs. The Node runtime gets `NODEFACE_FUZZ` requests, 10,000 by
+ * default, and the other runtimes get a tenth of that. 100,000 requests take some minutes. `RUNTIMES='Deno|Bun'`
+ * selects runtimes.
  */
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -19,25 +19,22 @@ import { makeFolder } from "../release/_folder.ts";
 const COUNT = Number(process.env.NODEFACE_FUZZ ?? 10_000);
 const SEED = Number(process.env.NODEFACE_SEED ?? Date.now() % 1_000_000);
 
-/** The number of concurrent clients. There are twice as many slots, so that no call is refused. */
+/** There are twice as many slots as clients, so that no call is refused. */
 const CLIENTS = 8;
 
-/** The longest wait of a client for a response, in milliseconds. */
 const PATIENCE_MS = 20_000;
 
 /** The number of requests between two progress lines. */
 const PROGRESS = 10_000;
 
-/** A request as sent. */
 interface Sent {
   readonly id: string;
   readonly bytes: Buffer;
   readonly content: Buffer;
-  /** True if the request is malformed, so that it must be refused or its connection closed. */
+  /** True if the request is malformed. The service must refuse such a request or close its connection. */
   readonly isBroken: boolean;
 }
 
-/** The results of all requests. */
 interface Seen {
   responses: number;
   refused: number;
@@ -65,7 +62,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
         let kept: Socket | undefined;
         while (left > 0 && seen.wrong.length < 10) {
           const requests = makeBatch(random, () => String(left--), runtime === "Bun");
-          // Connections are reused, since tens of thousands of new connections in a minute would use up the ports.
+          // Connections are reused, because tens of thousands of new connections in a minute would use up the ports.
           const socket = kept ?? connect(port, "127.0.0.1").setNoDelay();
           kept = await exchange(socket, requests, random, arrived, seen);
           for (const _ of requests) {
@@ -90,7 +87,6 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   split.run();
 }
 
-/** Starts a node that sends the content of each request back. */
 async function startEcho(arrived: Set<string>): Promise<Server> {
   const node = createServer(async (request, response) => {
     const content = await buffer(request);
@@ -129,9 +125,8 @@ function configure(node: Server): string {
 }
 
 /**
- * Creates up to four requests, which are sent without waiting for responses; only the last one may be malformed. For
- * Bun 1.4 it creates a single request without trailers, since Bun refuses trailers and may close a connection with
- * pipelined requests.
+ * Creates up to four pipelined requests, of which only the last may be malformed. Bun 1.4 gets a single request without
+ * trailers, because it refuses trailers and may close a connection with pipelined requests.
  */
 function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {
   const requests: Sent[] = [];
@@ -177,7 +172,7 @@ function makeRequest(
     return { id, content, isBroken, bytes: Buffer.concat([Buffer.from(head + fields), content]) };
   }
   let text = `${head}Transfer-Encoding: chunked\r\n\r\n`;
-  // This limits the number of chunks, since more chunks would only take longer.
+  // The division limits the number of chunks, because more chunks would only take longer.
   const most = Math.max(pick([3, 40, 1000, 70_000]), content.length / 50);
   for (let at = 0; at < content.length;) {
     const size = Math.min(content.length - at, Math.ceil(random() * most));
@@ -189,10 +184,7 @@ function makeRequest(
   return { id, content, isBroken, bytes: Buffer.from(text, "latin1") };
 }
 
-/**
- * Sends requests on a connection in parts, and checks the responses, which must come in order. Returns the connection
- * if it can be reused.
- */
+/** Sends requests in parts, and checks that the responses come in order. Returns the connection if it can be reused. */
 function exchange(
   socket: Socket,
   requests: readonly Sent[],
@@ -227,7 +219,7 @@ function exchange(
         const { head, status, content } = response;
         const request = waiting[0];
         if (!request) {
-          // The end of a malformed request may be refused as if it were another request.
+          // The service may refuse the end of a malformed request as if that end were another request.
           return status >= 400 ? socket.destroy() : fail(`has a response too many: ${status}`);
         }
         const isSame = status === 200 && content.equals(request.content);
@@ -243,14 +235,14 @@ function exchange(
     socket.on("close", () => {
       const [request] = waiting;
       if (request?.isBroken) seen.closed++;
-      // A response in transit is lost if the connection is closed because of a later, malformed request.
+      // A malformed request closes the connection, and earlier responses in transit may be lost.
       else if (request && isReset && requests.at(-1)!.isBroken) seen.reset++;
       else if (request && seen.wrong.length === 0) fail("has no response");
       done();
     });
     let isSent = false;
-    // The last request may be malformed and incomplete, so the client must end the connection, but only after it has
-    // received all other responses: Node sends none to a client that has ended its side.
+    // The last request may be malformed and incomplete, so the client must end the connection. Node sends no response
+    // to a client that has ended its side, so the client waits for all other responses first.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;
@@ -270,14 +262,13 @@ async function sendInParts(socket: Socket, requests: readonly Sent[], random: ()
   }
 }
 
-/** Parses a response with a content length, or returns `undefined` if the response is incomplete. */
 function readResponse(bytes: Buffer) {
   const at = bytes.indexOf("\r\n\r\n") + 4;
   if (at < 4) return undefined;
   const head = bytes.toString("latin1", 0, at);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
   const length = at + Number(/\r\ncontent-length: *(\d+)\r\n/i.exec(head)?.[1] ?? NaN);
-  // Bun's own refusals have no content length, and Bun closes the connection after them.
+  // Bun sends its own refusals without a content length, and then closes the connection.
   const whole = Number.isNaN(length) ? bytes.length : length;
   return bytes.length < whole
     ? undefined

@@ -10,7 +10,6 @@ import { OWN_PAGE } from "./_checks.ts";
 import { type StartOptions, startProgram } from "./_start.ts";
 import type { Started } from "./_suite.ts";
 
-/** A bundler, and the runtime that runs its output. */
 export interface Bundler {
   readonly name: string;
   readonly runtime: "node" | "bun";
@@ -18,7 +17,6 @@ export interface Bundler {
   readonly packages?: readonly string[];
 }
 
-/** The bundlers in `_bundlers.mjs`. */
 export const BUNDLERS: readonly Bundler[] = [
   { name: "esbuild, esm", runtime: "node" },
   { name: "esbuild, cjs", runtime: "node" },
@@ -34,7 +32,7 @@ export const BUNDLERS: readonly Bundler[] = [
   { name: "bun build, for Bun", runtime: "bun" },
 ];
 
-/** Bundles the example for `node:http`. @returns the folder with the output */
+/** @returns the folder with the bundle */
 export async function bundleExample({ name }: Bundler, examples: string): Promise<string> {
   const source = join(examples, "javascript");
   mkdirSync(source, { recursive: true });
@@ -51,7 +49,6 @@ export async function bundleExample({ name }: Bundler, examples: string): Promis
   return folder;
 }
 
-/** The options for starting a bundle. */
 export interface BundleOptions extends Omit<StartOptions, "folder"> {
   /** True if the files in `NAMESAKES` are put next to the bundle. */
   readonly hasNamesakes?: boolean;
@@ -64,7 +61,6 @@ const NAMESAKES = ["assets/manifest.json", "assets/spec.json", "spec.json", "pac
   .flatMap((name) => [`dist/${name}`, `build/dist/${name}`, `build/${name}`])
   .concat("static/simple.html", "static/favicon.svg", "generated/page.js", "CHANGELOG.md");
 
-/** Moves a bundle to an otherwise empty folder and starts it there. */
 export async function startBundle(
   { runtime }: Bundler,
   bundle: string,

@@ -11,7 +11,6 @@ import process from "node:process";
 
 const BUN = new URL("../node_modules/bun/bin/bun.exe", import.meta.url).pathname;
 
-/** The bundlers, by their names in the table. Each of them writes `host.mjs` or `host.cjs` to a folder. */
 const BUNDLERS = {
   "esbuild, esm": (entry, folder) => esbuild(entry, join(folder, "host.mjs"), "esm"),
   "esbuild, cjs": (entry, folder) => esbuild(entry, join(folder, "host.cjs"), "cjs"),

@@ -3,7 +3,6 @@ import * as assert from "uvu/assert";
 import { PATHS } from "../_app.ts";
 import { send } from "../_http.ts";
 
-/** A running host in which an example is mounted. */
 export interface Served {
   /** The URL at which the service is mounted, without a trailing slash: `http://127.0.0.1:8080/deep/node`. */
   readonly base: string;
@@ -13,22 +12,18 @@ export interface Served {
   readonly own: string | undefined;
 }
 
-/** A property of a mounted service on which users may rely. */
 export interface Check {
   readonly name: string;
   check(served: Served): Promise<void>;
 }
 
-/** The host's own page, with which every example responds to paths outside the service. */
 export const OWN_PAGE = "The host's own page\n";
 
 const PASSWORD = { authorization: "Bearer secret" };
 
-/** Requests a path below the mount path, without following redirects. */
 const ask = ({ base }: Served, path: string, init: Parameters<typeof send>[1] = {}) =>
   send(new URL(base + path), init);
 
-/** Sends a `PUT` request with the height of a peer. */
 const put = (
   { base }: Served,
   path: string,
@@ -41,13 +36,12 @@ const put = (
     body: JSON.stringify({ height }),
   });
 
-/** The members of an info or peer object that are checked. */
+/** The checked members of an info or peer object. */
 interface Said {
   readonly software?: string;
   readonly height: number;
 }
 
-/** The members of a description that are checked. */
 interface Description extends HasServers {
   readonly paths: Readonly<Record<string, HasServers & { get?: Described; put?: Described }>>;
 }
@@ -58,14 +52,13 @@ interface Described extends HasServers {
   readonly operationId: string;
 }
 
-/** Requests JSON and parses it; the status must be 200. */
 async function readJson<T>(url: string | URL): Promise<T> {
   const answer = await send(new URL(url));
   assert.is(answer.status, 200, `${url}`);
   return await answer.json();
 }
 
-/** Returns the servers of a path: those of its operation, else those of its path item, else those of the document. */
+/** The servers of an operation take precedence over those of its path item and of the document. */
 function serversOf(document: Description, path: string): string[] {
   const item = document.paths[path];
   const { servers = [] } = [item?.get, item, document].find((place) => place?.servers) ?? {};
@@ -226,7 +219,7 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-/** The checks for a description of more than 256 KiB, which is prepared in a thread. */
+/** A description of more than 256 KiB is prepared in a thread. */
 export const LARGE_CHECKS: readonly Check[] = [{
   name: "a description of more than 256 KiB is shown",
   async check(served) {
@@ -245,7 +238,7 @@ export const LARGE_CHECKS: readonly Check[] = [{
 
 const LARGE_COUNT = 400;
 
-/** Creates a description of more than 256 KiB as JSON. */
+/** Returns a description of more than 256 KiB, as JSON. */
 export function largeDescription(): string {
   const paths = Array.from({ length: LARGE_COUNT }, (_, i) => {
     const responses = { 200: { description: `Value ${i}. ${"It is so. ".repeat(80)}` } };

@@ -6,19 +6,13 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { BUN, DENO, ROOT } from "../_paths.ts";
 
-/** An example and its runtime. */
 export interface Example {
-  /** The name of the example in the table. */
   readonly name: string;
-  /** The file of the example in `examples/`. */
   readonly file: string;
   /** The packages that the example needs besides Nodeface. */
   readonly packages: readonly string[];
   readonly runtime: "node" | "deno" | "bun" | "workerd" | "next" | "next standalone";
-  /**
-   * True if the host passes all paths below the mount path to the service, so that none of them reaches the host's
-   * page.
-   */
+  /** True if the host passes all paths below the mount path to the service, so that the host's page is never shown. */
   readonly isLast?: boolean;
 }
 
@@ -59,7 +53,6 @@ export const EXAMPLES: readonly Example[] = [
 
 const TSX = pathToFileURL(`${ROOT}node_modules/tsx/dist/loader.mjs`).href;
 
-/** The commands that run a TypeScript file, by runtime. Only these runtimes have such a command. */
 export const COMMANDS: Readonly<Record<"node" | "deno" | "bun", readonly string[]>> = {
   node: [process.execPath, "--import", TSX],
   deno: [DENO, "run", "--allow-net", "--allow-read", "--allow-env", "--node-modules-dir=manual"],

@@ -3,15 +3,13 @@ import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 
-/** The folder in which the servers and the bundlers are installed. */
 export const PACKAGES: string = `${ROOT}tests/hosts/node_modules`;
 
-/** The reason why tests that need these packages cannot run, or `undefined` if they can. */
+/** The reason to skip tests that need these packages. */
 export const NOT_INSTALLED: string | undefined = existsSync(`${PACKAGES}/.installed`)
   ? undefined
   : "needs node tests/hosts/setup.mjs";
 
-/** Copies the examples to a project, and returns their folder. */
 export function copyExamples(project: string): string {
   const folder = join(project, "examples");
   if (existsSync(folder)) return folder;

@@ -1,14 +1,13 @@
 /**
- * Servers in which Nodeface can be mounted. Each responds to all other paths with status 418 and its own page.
+ * Servers in which Nodeface can be mounted. Their own page has the status 418.
  *
- * A framework is loaded only when it is used, so that the others can be tested even if it is not installed.
+ * Each framework is loaded only when it is used, because some frameworks may not be installed.
  */
 import { createServer } from "node:http";
 import { listener } from "../../src/adapters/node.ts";
 
 const OWN = "the host's own page";
 
-/** Starts a `node:http` server with a handler. */
 async function listen(handler) {
   const server = createServer(handler);
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -19,7 +18,7 @@ async function listen(handler) {
   return { url: `http://127.0.0.1:${server.address().port}`, close };
 }
 
-/** Starts a server for a framework that uses the Fetch API, as its users do on Node. */
+/** On Node, users serve Fetch API frameworks with `@hono/node-server`. */
 async function listenFetch(fetch) {
   const { getRequestListener } = await import("@hono/node-server");
   return await listen(getRequestListener(fetch, { overrideGlobalObjects: false }));
@@ -148,7 +147,6 @@ async function itty(nodeface) {
   return await listenFetch(app.fetch);
 }
 
-/** A handler for `node:http` that passes a `next` function to the service, like a middleware. */
 async function plain(nodeface) {
   const answer = listener(nodeface);
   return await listen((request, response) =>
@@ -158,11 +156,6 @@ async function plain(nodeface) {
 
 const PARSERS = ["json", "urlencoded", "text"];
 
-/**
- * The hosts. For each: the packages that it needs, how it mounts a service below a path, whether it strips the mount
- * path (`knows` if the service can still find the original path), and whether it responds to paths that the service
- * does not have.
- */
 export const HOSTS = {
   "node:http": { needs: [], mount: plain, goesOn: true },
   "Express": { needs: ["express"], mount: express, takesOff: "knows", goesOn: true },

@@ -8,22 +8,20 @@ import { freePort } from "../_port.ts";
 import { runProgram } from "../tools/_program.ts";
 import { PACKAGES } from "./_folder.ts";
 
-/** The options of an application. */
 export interface NextOptions {
-  /** The folder of the examples, one of which becomes the route handler. */
+  /** The folder of the examples. */
   readonly folder: string;
   readonly prefix: string;
   /** True if Next.js builds with `output: "standalone"`, and the result is served from an empty folder. */
   readonly isStandalone: boolean;
-  /** Environment variables that name files. The files exist when the application runs, but not when it is built. */
+  /** Environment variables for the application. The build does not get them. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 const NEXT = [process.execPath, join(PACKAGES, "next/dist/bin/next")];
-/** The time limit for the build and for the start, in milliseconds. */
+/** The time limit for each program, in milliseconds. */
 const TIMEOUT = 300_000;
 
-/** Builds the application if necessary, and starts it. */
 export async function startNext(
   options: NextOptions,
 ): Promise<{ url: string; stop: () => Promise<unknown> }> {
@@ -52,7 +50,6 @@ export async function startNext(
   };
 }
 
-/** Builds the application and returns its folder. */
 async function buildApp({ folder, prefix, isStandalone }: NextOptions): Promise<string> {
   const app = join(folder, `next${prefix.replaceAll("/", "-")}${isStandalone ? "-alone" : ""}`);
   if (existsSync(app)) return app;

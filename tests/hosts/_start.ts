@@ -13,17 +13,15 @@ import { COMMANDS, type Example } from "./_examples.ts";
 import { startNext } from "./_next.ts";
 import type { Started } from "./_suite.ts";
 
-/** The options of an example. */
 export interface StartOptions {
   /** The folder of the examples. */
   readonly folder: string;
   /** The path at which the service is mounted: `/deep/node`, or `""`. */
   readonly prefix: string;
-  /** True if the node has a large description (more than 256 KiB), or false if the node has no description. */
+  /** True if the node has a description of more than 256 KiB, or false if it has no description. */
   readonly isLarge?: boolean;
 }
 
-/** Starts an example on a free port. */
 export async function startExample(example: Example, options: StartOptions): Promise<Started> {
   const { url, stop } =
     await (example.runtime === "workerd"
@@ -35,7 +33,6 @@ export async function startExample(example: Example, options: StartOptions): Pro
   return { base, own: example.isLast ? undefined : OWN_PAGE, stop };
 }
 
-/** Starts a program with the environment variables of the examples. */
 export async function startProgram(
   command: readonly string[],
   { folder, prefix, isLarge = false }: StartOptions,
@@ -47,13 +44,12 @@ export async function startProgram(
   return program;
 }
 
-/** Writes a large description to a folder. */
 export function placeLarge(folder: string): { DESCRIPTION: string } {
   writeFileSync(join(folder, "large.json"), largeDescription());
   return { DESCRIPTION: "large.json" };
 }
 
-/** Bundles a worker as Wrangler does, and serves it. The worker loads its description from a URL. */
+/** Bundles a worker as Wrangler does. The worker loads its description from a URL. */
 async function startBundledWorker(
   { file }: Example,
   { folder, prefix, isLarge = false }: StartOptions,

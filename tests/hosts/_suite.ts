@@ -4,7 +4,6 @@ import { testWhere } from "../_needs.ts";
 import type { Check, Served } from "./_checks.ts";
 import type { Row } from "./_table.ts";
 
-/** A host that can be tested. */
 export interface Host {
   readonly name: string;
   /** The reason why the host cannot be started on this machine. */
@@ -13,7 +12,6 @@ export interface Host {
   readonly checks: readonly Check[];
 }
 
-/** A running host. */
 export interface Started extends Served {
   stop(): Promise<unknown>;
 }

@@ -1,12 +1,12 @@
 /** Formats the table of hosts and checks. */
 
-/** The results of the checks of one host or bundler, by the name of the check. */
+/** The results of one host or bundler, by the name of the check. */
 export interface Row {
   readonly name: string;
   readonly cells: Map<string, string>;
 }
 
-/** Formats the rows: `ok`, `FAIL`, or `-` if a check was not run. Below the table, the checks are listed by number. */
+/** A cell is `ok`, `FAIL`, or `-` if the check was not run. The checks are listed by number below the table. */
 export function tableOf(rows: readonly Row[]): string {
   const checks = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))];
   const width = Math.max(...rows.map(({ name }) => name.length));

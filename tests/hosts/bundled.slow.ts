@@ -26,14 +26,13 @@ import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
 import { type Started, testHost } from "./_suite.ts";
 import { tableOf } from "./_table.ts";
 
-/** Returns a command for Node that forbids threads and the reading of files outside a folder. */
+/** With `--permission`, Node forbids threads, and reads files only in this folder. */
 const RESTRICTED = (folder: string) => [
   `${ROOT}tests/node_modules/node24/bin/node`,
   "--permission",
   `--allow-fs-read=${folder}`,
 ];
 
-/** A host whose log the test can read. */
 type Bundled = Started & { stderr(): string };
 
 const WITHOUT_THREADS: Check = {
@@ -45,7 +44,6 @@ const WITHOUT_THREADS: Check = {
   },
 };
 
-/** The ways to start each bundle, and the checks for each way. */
 const STARTS: readonly (BundleOptions & { how: string; checks: readonly Check[] })[] = [
   { how: "in an empty folder", prefix: "", checks: CHECKS },
   {
@@ -68,7 +66,6 @@ const examples = copyExamples(HOME);
 const only = new RegExp(process.env.BUNDLERS ?? "");
 const bundles = new Map<string, Promise<string>>();
 
-/** Bundles the example when it is first needed. */
 function bundleOnce(bundler: Bundler): Promise<string> {
   const bundle = bundles.get(bundler.name) ?? bundleExample(bundler, examples);
   bundles.set(bundler.name, bundle);
@@ -86,7 +83,7 @@ const rows = BUNDLERS.filter(({ name }) => only.test(name)).flatMap((bundler) =>
 
 const bundled = suite("a bundle");
 
-/** The options that Wrangler passes to the bundler. */
+/** Wrangler passes these options to the bundler. */
 const FOR_WORKERD: BuildOptions = {
   format: "esm",
   platform: "browser",
@@ -124,7 +121,6 @@ bundled("a bundle omits unused parts of the package", async () => {
 
 bundled.run();
 
-/** Bundles a program into one file and returns its text. The bundler must not print a warning. */
 async function bundle(program: string, options: BuildOptions): Promise<string> {
   const entry = join(HOME, "bundled.mjs");
   writeFileSync(entry, program);

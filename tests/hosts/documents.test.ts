@@ -8,10 +8,8 @@ const documents = suite("the examples and their page");
 
 const text = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
 
-/** The pages that show the examples. */
 const PAGES = ["docs/embedding.md", "docs/embedding-node.md", "docs/embedding-fetch.md"];
 
-/** The files of the examples: `nodeface.ts`, and the hosts that mount it. */
 const FILES = [...new Set(["nodeface.ts", ...EXAMPLES.map(({ file }) => file)])];
 
 documents("every example has an entry in the table of examples", () => {

@@ -17,7 +17,6 @@ import { tableOf } from "./_table.ts";
 const folder = copyExamples(HOME);
 const only = new RegExp(process.env.HOSTS ?? "");
 
-/** The options with which every host is tested, and the checks for each of them. */
 const STARTS = [
   { how: "at the root", prefix: "", isLarge: false, checks: CHECKS },
   { how: "below a path", prefix: "/deep/node", isLarge: false, checks: CHECKS },

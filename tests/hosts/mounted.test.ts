@@ -15,7 +15,6 @@ const echo: Operation = {
   handle: async (request, { id }) => new Response(`${id}: ${await request.text()}`),
 };
 
-/** The paths at which the service is mounted, and the `prefix` option of the service. */
 const MOUNTS: readonly [at: string, prefix: string | undefined][] = [
   ["", undefined],
   ["/deep/node", "/deep/node"],
@@ -54,7 +53,8 @@ for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) 
         const etag = (await ask("/spec.json")).headers.get("etag")!;
         const again = await ask("/spec.json", { headers: { "if-none-match": etag } });
         assert.is(again.status, 304);
-        // Without `originalUrl`, the service cannot see a slash after the mount path, which the router strips.
+        // If a router strips the mount path and sets no `originalUrl`, the service cannot see a slash after the mount
+        // path.
         const isUnknown = takesOff === "silent" && at && !prefix;
         for (const path of [...isUnknown ? [] : ["", "?x=/y"], "/", "/v1", "/v1/"]) {
           const { status, headers } = await ask(path);
@@ -117,7 +117,6 @@ for (const [name, { needs, mount }] of Object.entries(HOSTS)) {
   );
 }
 
-/** Returns the reason why a host cannot be tested on this machine, or `undefined` if it can. */
 async function missing(packages: readonly string[]): Promise<string | undefined> {
   for (const name of packages) {
     try {

@@ -18,7 +18,7 @@ await build({
   alias: {
     "nodeface": `${ROOT}src/index.ts`,
     "nodeface/node": `${ROOT}src/adapters/node.ts`,
-    // This is the file of `yaml` that the package bundles.
+    // The package bundles the same file of `yaml`.
     "yaml": `${ROOT}node_modules/yaml/browser/index.js`,
   },
 });

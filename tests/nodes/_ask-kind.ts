@@ -8,13 +8,12 @@ import { askOperations } from "./_ask-operations.ts";
 import { OTHERS, type Program, PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
 
-/** A real node and its name, which is usually the name of its kind. */
+/** A real node. Its name is usually the name of its kind. */
 export interface NamedProgram extends Program {
   readonly name: string;
   readonly kind: string;
 }
 
-/** The real nodes. */
 export const NODES: readonly NamedProgram[] = Object.entries({ ...PROGRAMS, ...OTHERS })
   .map(([name, program]) => ({ name, kind: name, ...program }));
 
@@ -48,18 +47,14 @@ export async function askKind(
   }
 }
 
-/** The methods of a node, as the service shows them. */
 export interface Learnt {
   /** The methods that the service showed and the test called. */
   readonly called: readonly string[];
-  /** The methods that the service marks as missing after these calls. */
+  /** The methods that the service marks as missing at the end. */
   readonly lacking: readonly string[];
 }
 
-/**
- * Calls the read-only JSON-RPC methods that the service shows for a node, each once. Returns the called methods, and
- * the methods that are marked as missing afterwards.
- */
+/** Calls each read-only JSON-RPC method that the service shows for a node. */
 export async function callShown(
   { url, auth }: AskedNode,
   kind: string,
@@ -72,7 +67,7 @@ export async function callShown(
     const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : {};
     return await app.fetch(new Request(`http://localhost${path}`, init));
   };
-  /** Returns the descriptions of the methods that the service shows. */
+  /** Returns the descriptions of the shown methods, by method name. */
   const shownNow = async () => {
     // The service must know the status of the node first.
     await (await ask("/v1/info")).text();

@@ -10,10 +10,9 @@ import { parseJson } from "../../src/json/lossless.ts";
 import { multiSegmentOf, type OpenApiPart, type RestOperation } from "../../src/kinds/interface.ts";
 import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.ts";
 
-/** The HTTP methods of operations. */
 const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"];
 
-/** Calls every read-only operation, unless a value is missing for its content or for a required parameter. */
+/** Calls every read-only operation whose required parameters and content are known. */
 export async function askOperations(part: OpenApiPart, node: AskedNode): Promise<Outcome[]> {
   const check = checkAt(part);
   const outcomes: Outcome[] = [];
@@ -27,7 +26,7 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
       if (!request) continue;
       const { status, type, text } = await node.request!(method.toUpperCase(), request);
       const asked = { name: operation.operationId, params: request.params };
-      // If the node lacks the operation, it responds with 404 or 501, or with 405 if the path has other methods.
+      // A node without the operation responds with 404 or 501, or with 405 if the path has other methods.
       const exists = status < 400 || (status !== 404 && status !== 405 && status !== 501);
       const key = [String(status), `${String(status)[0]}XX`].find((key) =>
         Object.hasOwn(operation.responses, key)
@@ -49,14 +48,13 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
   return outcomes;
 }
 
-/** A request to a node. */
 export interface RestRequest {
   /** The path, including its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The content, as JSON. */
   readonly body?: string;
-  /** The values of the parameters in the request. The content of the request is under `body`. */
+  /** The parameters by name, and the content as `body`. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
@@ -99,7 +97,7 @@ export function requestOf(
   return { path: path + search, headers, body, params: { ...params, body: content } };
 }
 
-/** Returns the JSON pointer to the description of a response's content, or `undefined` if there is no description. */
+/** Returns the JSON pointer to the description of a response's content, if there is one. */
 function pathOfContent(
   part: OpenApiPart,
   template: string,

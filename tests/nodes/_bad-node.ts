@@ -6,7 +6,7 @@ import { play, RECORDINGS } from "./_recorded.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
-/** 100 MiB of spaces, 100 KiB when compressed. */
+/** Contains 100 MiB of spaces, compressed to 100 KiB. */
 const BOMB = gzipSync(new Uint8Array(100 * MEBIBYTE).fill(32), { level: 9 });
 
 /** The functions that send a bad node's response, by the name of the behaviour. */
@@ -40,8 +40,8 @@ export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void
 export interface BadNode {
   url: string;
   /**
-   * Changes the behaviour: `good` makes the server respond like anvil, and `refuses` makes it stop listening. `BADNESS`
-   * lists the other behaviours. Connections stay open: a closed one would show the service an unreachable node.
+   * Changes the behaviour: to `good`, to `refuses` (which stops listening and closes the connections), or to one of
+   * `BADNESS`. Otherwise connections stay open, since the service would report a closed one as an unreachable node.
    */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;

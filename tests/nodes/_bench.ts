@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { COMMANDS, type Running, start } from "../_server.ts";
 import { type Daemon, startDaemon } from "./_daemon.ts";
 
-/** The processes and files of a test. */
 export class Bench implements AsyncDisposable {
   readonly home: string;
   readonly #ends: (() => Promise<unknown>)[] = [];
@@ -25,7 +24,7 @@ export class Bench implements AsyncDisposable {
     return daemon;
   }
 
-  /** Starts the service. By default, the service's home folder is empty and contains no secrets. */
+  /** Starts the service, by default in the home folder of the daemons, where it can find their secrets. */
   async service(args: readonly string[], home: string = this.home): Promise<Running> {
     const service = await start([...COMMANDS.Node, ...args], { HOME: home });
     this.#ends.push(() => service.stop());
@@ -43,7 +42,6 @@ export class Bench implements AsyncDisposable {
   }
 }
 
-/** Creates a test function that gets its own bench. */
 export const bench = (name: string, use: (bench: Bench) => Promise<void>) => async () => {
   const opened = await Bench.open(name);
   try {

@@ -3,14 +3,11 @@ import { execFile } from "node:child_process";
 import { parseJson } from "../../src/json/lossless.ts";
 import { type AskedNode, METHOD_NOT_FOUND, type RpcAnswer } from "./_interface.ts";
 
-/** Calls a method of a node. */
 export type Call = (method: string, params?: unknown) => Promise<RpcAnswer>;
 
-/** Returns a function that posts JSON-RPC calls to a URL. */
 export const callsTo = (url: string, headers?: () => Promise<Record<string, string>>): Call =>
   callsBy(requestsTo(url, headers), "");
 
-/** Returns a function that posts JSON-RPC calls to a path. */
 export function callsBy(send: AskedNode["send"], path: string): Call {
   return async (method, params = []) => {
     const response = await send(path, {
@@ -26,13 +23,13 @@ export function callsBy(send: AskedNode["send"], path: string): Call {
   };
 }
 
-/** Tells whether a node has a method, by calling it with the given parameters or without any. */
+/** Tells whether a node has a method, by calling the method. */
 export async function isKnown(call: Call, method: string, params?: unknown): Promise<boolean> {
   const answer = await call(method, params);
   return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
 }
 
-/** Returns the result of a call, which must succeed. */
+/** Returns the result of a call. Throws if the call fails. */
 export async function resultOf<T>(
   call: Call,
   method: string,
@@ -52,7 +49,6 @@ export function requestsTo(
     await fetch(url + path, { ...init, headers: { ...headers, ...await own() } });
 }
 
-/** Returns a function that sends REST requests. */
 export function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]> {
   return async (method, { path, headers, body }) => {
     const response = await send(path, { method, headers, ...body !== undefined && { body } });
@@ -61,7 +57,7 @@ export function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]
   };
 }
 
-/** Returns a function that logs in with HTTP Digest. It calls curl, which shares no code with the service. */
+/** Returns a function that logs in with HTTP Digest through curl, which shares no code with the service. */
 export function digestRequestsTo(url: string, login: string): AskedNode["send"] {
   return async (path, { method, headers = {}, body }) => {
     const flags = ["--silent", "--digest", "--user", login, "--request", method];

@@ -3,12 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import * as assert from "uvu/assert";
 
-/** A running daemon. */
 export interface Daemon {
   url: string;
   /** Sends a signal that ends the daemon, and resolves after the daemon has exited. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Sends a signal that does not end the daemon. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
 }
 
@@ -18,7 +16,7 @@ export async function startDaemon(
   port: number,
   env: Record<string, string> = {},
 ): Promise<Daemon> {
-  // The daemon has its own process group, since some commands are scripts that start the actual program.
+  // Some commands are scripts that start the actual program, so signals are sent to a process group.
   const child = spawn(program, args, {
     env: { ...process.env, ...env },
     stdio: "ignore",
@@ -57,7 +55,7 @@ export async function until(holds: () => Promise<boolean>, ms = 60_000): Promise
   }
 }
 
-/** Calls a method of a daemon directly, to compare the result with the info object. */
+/** Calls a method of a daemon directly, not through the service. */
 export async function call(url: string, method: string, params: unknown[] = []) {
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -84,8 +82,7 @@ export async function infoOf(service: string) {
 }
 
 /**
- * Asserts that no response waited for the node. A wait for the node would occur at every refresh, whereas a busy
- * machine stalls only occasionally.
+ * Asserts that no response waited for the node. One slow response is allowed, since a busy machine stalls now and then.
  *
  * @param times how much longer each response took than a static file, in milliseconds
  * @param wait how long a wait for the node would take, in milliseconds

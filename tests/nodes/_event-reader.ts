@@ -10,7 +10,6 @@ export interface ReadEvent {
   readonly at: number;
 }
 
-/** A listener that can disconnect, and later resume at its position. */
 export class EventReader {
   readonly events: ReadEvent[] = [];
   readonly #url: URL;
@@ -20,7 +19,7 @@ export class EventReader {
     this.#url = new URL(`v1/events${names && `?events=${names}`}`, service);
   }
 
-  /** Opens the stream, which continues after the last event that was read. Resolves when the response begins. */
+  /** Opens the stream after the last event that was read. Resolves when the response begins. */
   async open(): Promise<this> {
     const { signal } = this.#stop = new AbortController();
     const id = this.events.at(-1)?.id;
@@ -35,7 +34,6 @@ export class EventReader {
     this.#stop.abort();
   }
 
-  /** Returns the data of all events with a given name, in order. */
   of(name: string): ReadEvent["data"][] {
     return this.events.filter(({ event }) => event === name).map(({ data }) => data);
   }

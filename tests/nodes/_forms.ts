@@ -1,6 +1,6 @@
 /**
- * Without a browser, sends the form of each read-only operation on the simple page with its initial values, and runs
- * its `curl` line.
+ * Sends the form of each read-only operation on the simple page with its initial values, and runs its `curl` line. No
+ * browser is used.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -15,19 +15,17 @@ import type { NodeExamples } from "../../src/info/source-cache.ts";
 import { startBeside } from "../gateway/_beside.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** The results of sending the forms of a node. */
 export interface SentForms {
-  /** The names of the read-only operations that were sent, with the status of each response. */
+  /** The status of each response, by the name of the operation. */
   readonly sent: ReadonlyMap<string, number>;
   /** The read-only operations with a field that only the user can fill in. */
   readonly asking: readonly string[];
   /** The read-only operations whose `curl` line gets a different response than the form. */
   readonly differing: readonly string[];
-  /** The messages for read-only operations whose status was not 200. */
+  /** The responses with a status other than 200, by the name of the operation. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Parses the forms of a page, and the values from the node for these forms. */
 export function readForms(html: string): { forms: FormData[]; examples: NodeExamples } {
   const forms = [...html.matchAll(/data-try='([^']*)'/g)].map(([, json]) => JSON.parse(json!));
   const [, examples = "{}"] = /id="examples">(.*?)<\/script>/s.exec(html) ?? [];
@@ -74,5 +72,5 @@ export async function sendForms(node: AskedNode, kind: string): Promise<SentForm
   return { sent, asking: asking!, differing: differing!, texts };
 }
 
-/** Replaces the numbers in a response, since they differ between responses, and truncates the text. */
+/** Replaces the numbers, since they differ between two responses. */
 const shape = (text: string) => text.replaceAll(/\d+/g, "0").slice(0, 300);

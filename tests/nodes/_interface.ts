@@ -18,7 +18,7 @@ export interface AskedNode {
   readonly url: string;
   /** The path of the node's JSON-RPC endpoint, below `url`. @default "" */
   readonly rpcPath?: string;
-  /** The location of the node's secret, in the form of the `node.auth` setting. Absent if the node needs no secret. */
+  /** The location of the node's secret, as in the `node.auth` setting. Absent if the node needs no secret. */
   readonly auth?: Readonly<Record<string, string>>;
   /** Sends a request with the node's secret, and returns the response unchanged. */
   send(path: string, init: SentRequest): Promise<Response>;
@@ -27,16 +27,15 @@ export interface AskedNode {
   /** Sends an HTTP request with the node's secret. Absent if the node has no REST interface. */
   request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
-   * Values of parameters that are valid for this node, by parameter name. If a parameter needs a different value in one
-   * method, or is optional, the key is `method.parameter`. For REST, `method` is the `operationId`, and `method.body`
-   * is the content.
+   * Valid values of parameters, by parameter name. For an optional parameter, or a value for only one method, the key
+   * is `method.parameter`. For REST, `method` is the `operationId`, and `method.body` is the content.
    */
   readonly known: Readonly<Record<string, unknown>>;
-  /** Tells whether the node has a JSON-RPC method. The test call does not change the node. */
+  /** Tells whether the node has a JSON-RPC method, without changing the node. */
   has?(method: string): Promise<boolean>;
-  /** Tells whether the node has a REST operation, such as `POST /blocks`. The test call does not change the node. */
+  /** Tells whether the node has a REST operation, such as `POST /blocks`, without changing the node. */
   hasOperation?(verb: string, path: string): Promise<boolean>;
-  /** The operations in the node's own listing, all of which the kind must have. */
+  /** The operations that the node itself lists. The kind must have most of these. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;
 }
@@ -48,10 +47,8 @@ export interface SentRequest {
   readonly body?: string;
 }
 
-/** The response of a node to a JSON-RPC call. */
 export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
 
-/** The response of a node to an HTTP request that is not a JSON-RPC call. */
 export interface RestAnswer {
   readonly status: number;
   /** The media type of the response. */
@@ -59,10 +56,8 @@ export interface RestAnswer {
   readonly text: string;
 }
 
-/** The result of calling an operation. */
 export interface Outcome {
   readonly name: string;
-  /** The parameters of the call, by name. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly exists: boolean;
   readonly result?: unknown;
@@ -70,10 +65,9 @@ export interface Outcome {
   readonly mistake?: string;
 }
 
-/** The JSON-RPC error code for a missing method. */
 export const METHOD_NOT_FOUND = -32601;
 
-/** Calls every read-only method, unless a value is missing for a required parameter. */
+/** Calls every read-only method whose required parameters are known. */
 export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Outcome[]> {
   const check = checkResults(part);
   const outcomes: Outcome[] = [];
@@ -167,8 +161,8 @@ export function checkResults(part: OpenRpcPart): (at: number, result: unknown) =
 }
 
 /**
- * Returns a function that validates a value against the schema at a JSON pointer in `part`. Undescribed members of an
- * object are errors; otherwise, a wrong member name would go unnoticed wherever no member is required.
+ * Returns a function that validates a value against the schema at a JSON pointer in `part`. Members that are not
+ * described are errors, since a wrong name of an optional member would otherwise go unnoticed.
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };
@@ -195,7 +189,6 @@ export interface Tally {
   readonly right: number;
 }
 
-/** Counts the outcomes of the calls. */
 export function tally(
   kind: string,
   parts: KindInterface,

@@ -3,7 +3,6 @@ import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
-/** A server that listens on a loopback address. */
 export interface PlayedServer extends AsyncDisposable {
   readonly url: string;
   /** Handles the requests. A test may replace this function. */
@@ -14,7 +13,6 @@ export interface PlayedServer extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-/** Starts a server that sends the responses of a `fetch` function, over TLS if a key and a certificate are given. */
 export async function serveFetch(
   fetch: PlayedServer["fetch"],
   tls?: { key: string; cert: string },

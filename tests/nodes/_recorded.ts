@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 
-/** The recording of a node. */
 export interface Recording {
   kind: string;
   /** The origin: a daemon that ran here, a public document with responses, or the source of constructed responses. */
@@ -21,7 +20,6 @@ export interface Recording {
 
 const FOLDER = new URL("recorded/", import.meta.url);
 
-/** The recordings, by file name. */
 export const RECORDINGS: ReadonlyMap<string, Recording> = new Map(
   readdirSync(FOLDER).sort().map((file) => [
     file.replace(".json", ""),

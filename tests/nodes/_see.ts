@@ -2,7 +2,6 @@
 import * as assert from "uvu/assert";
 import type { Nodeface } from "../../src/index.ts";
 
-/** The status of a node in `/v1/info`, in `/v1/health` and on the page. */
 export interface Seen {
   status: string;
   code: string | undefined;
@@ -21,7 +20,7 @@ export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
     const health = await get("/v1/health");
     const page = await (await get("/v1/spec")).text();
     const after = await (await get("/v1/info")).json();
-    // If the status has changed between these requests, they are repeated.
+    // The status may have changed between these requests.
     if (before.status !== after.status || before.status_reason !== after.status_reason) continue;
     const { status, status_code: code, status_reason: reason } = after;
     assert.equal(

@@ -11,7 +11,7 @@ import type { AskedNode } from "./_interface.ts";
 
 export const BCOIN = `${ROOT}tests/nodes/node_modules/bcoin/bin/node`;
 
-/** Starts bcoin or hsd (which is based on bcoin) on regtest, with the data in memory. */
+/** Starts bcoin or hsd on regtest, with the data in memory. */
 export async function startInMemory(
   program: string,
   port: number,
@@ -27,7 +27,6 @@ export async function startInMemory(
   return await startDaemon([...command, program, ...common, ...flags], port, env);
 }
 
-/** Returns the functions that query a bcoin or hsd that was started without a secret. */
 export function askInMemory(
   daemon: Daemon,
 ): Omit<AskedNode, "version" | "known"> & { readonly call: Call } {
@@ -38,7 +37,7 @@ export function askInMemory(
     call,
     request: askBy(send),
     async has(method: string) {
-      // This is the only method that ignores a request for help. It would wait.
+      // Unlike all other methods, this method waits instead of returning its help text.
       if (method === "getworklp") return true;
       return await isKnown(call, "help", [method]);
     },
@@ -51,10 +50,9 @@ export async function startBcoin(key?: string, port?: number): Promise<Daemon> {
   return await startInMemory(BCOIN, port ?? await freePort(), flags);
 }
 
-/** A public key, namely the generator of the curve. */
+/** The generator of the curve is a valid public key. */
 export const KEYS = ["0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"];
 
-/** Starts bcoin, so that the operations of its kind can be called. */
 export async function startAskedBcoin(): Promise<AskedNode> {
   const node = askInMemory(await startBcoin());
   const { call } = node;

@@ -21,9 +21,7 @@ import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_
 import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** A program that can be started as a node. */
 export interface Program {
-  /** The path of the program. */
   readonly path: string;
   start(): Promise<AskedNode>;
   /** Methods that this node lacks, although other nodes of the kind have them. */
@@ -61,7 +59,7 @@ export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }
 /**
  * Starts litecoind with a wallet.
  *
- * @param login a user and password for its `rpcauth`; if absent, the cookie is the secret
+ * @param login a user and password for `rpcauth`. If absent, the cookie is the secret
  */
 export async function startLitecoind(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));
@@ -95,7 +93,6 @@ export async function startLitecoind(login?: string): Promise<AskedNode> {
     await ask("generatetoaddress", 103, address);
     const blockhash = await ask("getblockhash", 1);
     const { tx: [coinbase] } = await ask<{ tx: [string] }>("getblock", blockhash);
-    // The second address is new: the wallet knows it, but has not used it.
     const other = await ask("getnewaddress");
     const txid = await ask("sendtoaddress", other, 1);
     const hexstring = await ask(
@@ -150,14 +147,13 @@ export async function startLitecoind(login?: string): Promise<AskedNode> {
   }
 }
 
-/** Formats a user and password for `rpcauth`, with a salt and a digest. */
 function rpcAuthOf(login: string): string {
   const [user, password = ""] = login.split(":");
   const salt = "00112233445566778899aabbccddeeff";
   return `${user}:${salt}$${createHmac("sha256", salt).update(password).digest("hex")}`;
 }
 
-/** Lists the method names in a help text with section headings, except the methods of the wallet. */
+/** Lists the methods in litecoind's help text, except the methods of the wallet. */
 function listedIn(help: string): string[] {
   const parts = help.split(/^== (?=.* ==$)/m).filter((part) => !part.startsWith("Wallet"));
   return parts.flatMap((part) => part.split("\n").slice(1))

@@ -13,13 +13,12 @@ export const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
 export const HARDHAT = `${INSTALLED}hardhat/dist/src/cli.js`;
 export const GANACHE = `${INSTALLED}ganache/dist/node/cli.js`;
 
-/** The path of hardhat's configuration, which must be next to the installed packages. */
+/** hardhat's configuration must be next to the installed packages. */
 const HARDHAT_CONFIG = `${ROOT}tests/nodes/hardhat.config.js`;
 
-/** Node 22, which hardhat requires. */
+/** hardhat requires Node 22. */
 const NODE_22 = `${ROOT}tests/node_modules/node22/bin/node`;
 
-/** Starts hardhat with the given chain ID. */
 export async function startHardhat(chainId = 31337, port?: number): Promise<Daemon> {
   const at = port ?? await freePort();
   const node = existsSync(NODE_22) ? NODE_22 : process.execPath;
@@ -37,7 +36,6 @@ export async function startHardhat(chainId = 31337, port?: number): Promise<Daem
   return await startDaemon([node, HARDHAT, ...flags], at);
 }
 
-/** Starts ganache with the given chain ID. */
 export async function startGanache(chainId = 1337, port?: number): Promise<Daemon> {
   const at = port ?? await freePort();
   const flags = ["--port", String(at), "--chain.chainId", String(chainId)];
@@ -59,7 +57,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
     const [address, to] = await ask<[string, string]>("eth_accounts");
     const transaction = { from: address, to, value: "0x1" };
     const transactionHash = await ask("eth_sendTransaction", transaction);
-    // Deploy a contract whose constructor emits a LOG0 without data.
+    // The constructor of this contract emits a LOG0 without data.
     await ask("eth_sendTransaction", {
       from: address,
       data: "0x60006000a000",
@@ -102,7 +100,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         payload: { blockStateCalls: [{ calls: [transaction] }] },
       },
       async has(method) {
-        // The call has no parameters, so that methods that send transactions fail.
+        // Without parameters, the methods that send transactions fail.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

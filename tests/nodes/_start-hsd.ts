@@ -6,7 +6,6 @@ import { until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 import { askInMemory, KEYS, startInMemory } from "./_start-bcoin.ts";
 
-/** The path of hsd. */
 export const HSD = `${ROOT}tests/node_modules/hsd/bin/node`;
 
 export async function startHsd(): Promise<AskedNode> {
@@ -23,14 +22,13 @@ export async function startHsd(): Promise<AskedNode> {
     const hasWallet = () => walletCall("getwalletinfo").then((got) => "result" in got, () => false);
     await until(hasWallet, 60_000);
     const address = await wallet("getnewaddress");
-    /** Mines blocks, and waits until the wallet has seen them. */
     const mine = async (blocks: number) => {
       await ask("generatetoaddress", blocks, address);
       const height = await ask<number>("getblockcount");
       const seen = () => wallet<{ height: number }>("getwalletinfo");
       await until(async () => (await seen()).height === height, 60_000);
     };
-    /** Sends a transaction, and waits until the node knows it, before the next block. */
+    /** Waits until the node knows the transaction, so that the next block contains it. */
     const send = async (method: string, ...params: unknown[]): Promise<string> => {
       const sent = await wallet<string | { hash: string }>(method, ...params);
       const txid = typeof sent === "string" ? sent : sent.hash;

@@ -9,7 +9,6 @@ import { type Call, callsBy, digestRequestsTo, isKnown, requestsTo, resultOf } f
 import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode, RestAnswer } from "./_interface.ts";
 
-/** The path of monerod. */
 export const MONEROD = "/usr/bin/monerod";
 
 /** An address whose keys were discarded. */
@@ -19,7 +18,7 @@ const ADDRESS =
 /**
  * Starts monerod.
  *
- * @param login a user and password, with which clients must then log in by HTTP Digest
+ * @param login a user and password. If given, clients must log in by HTTP Digest
  */
 export async function startMonerod(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-monerod-"));
@@ -76,7 +75,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         "readPublicNodes.body": { gray: true, white: true },
       },
       async has(method) {
-        // Without parameters, even write methods change nothing, since the pool is empty and the chain is short.
+        // The pool is empty and the chain is short, so no method without parameters changes anything.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

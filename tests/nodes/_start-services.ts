@@ -9,12 +9,11 @@ import type { Bench } from "./_bench.ts";
 import { type Daemon, startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** The paths of the programs in Debian's packages. */
 export const ETCD = "/usr/bin/etcd";
 export const NATS = "/usr/sbin/nats-server";
 export const SYNCTHING = "/usr/bin/syncthing";
 
-/** Tells whether the node at a URL has an operation. If the path has only other methods, `Allow` lists them. */
+/** Tells whether a node has an operation. A node that rejects PROPFIND lists the methods of the path in `Allow`. */
 async function hasPath(
   [verb, path]: readonly [string, string],
   url: string,
@@ -99,8 +98,8 @@ export async function startNats(): Promise<AskedNode> {
 }
 
 /**
- * Formats a configuration of Syncthing with one folder, in debug mode, without features that contact other hosts.
- * With low priority, Syncthing's second process would leave the process group and outlive the first.
+ * `setLowPriority` is false because Syncthing's second process would otherwise leave the process group and outlive the
+ * first.
  */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
 <configuration version="36">
@@ -126,7 +125,6 @@ const syncthingConfig = (folder: string, key: string, gui: number, listen: numbe
 </configuration>
 `;
 
-/** Starts syncthing with a folder that contains one file. */
 export async function startSyncthing(): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-syncthing-"));
   const port = await freePort();
@@ -172,7 +170,6 @@ export async function startSyncthing(): Promise<AskedNode> {
   }
 }
 
-/** Starts etcd with a key, a lease, a user, a role and an election. */
 export async function startEtcd(): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-etcd-"));
   const port = await freePort();
@@ -228,7 +225,6 @@ export async function startEtcd(): Promise<AskedNode> {
   }
 }
 
-/** Starts a cluster of three etcd members. */
 export async function startEtcdCluster(bench: Bench): Promise<Daemon[]> {
   const names = ["a", "b", "c"];
   const ports = await Promise.all(names.map(async () => [await freePort(), await freePort()]));

@@ -28,7 +28,6 @@ const RULES = `${ROOT}deploy/alerts.yaml`;
 /** The maximum time until an alert fires or ends, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Runs promtool, which must succeed, and returns its output. */
 function promtool(args: readonly string[], input = ""): string {
   const { status, stdout, stderr } = spawnSync(PROMTOOL, args, { input, encoding: "utf8" });
   assert.is(status, 0, stdout + stderr);
@@ -55,7 +54,7 @@ testWhere(
   },
 );
 
-/** Starts Prometheus with the alert rules, in which all times are shortened. */
+/** Starts Prometheus with the alert rules, but with shorter times. */
 async function startPrometheus(bench: Bench, services: readonly Running[]): Promise<string> {
   const rules = (await readFile(RULES, "utf8")).replaceAll(/for: \w+/g, "for: 2s")
     .replaceAll("[5m]", "[10s]");
@@ -85,7 +84,7 @@ testWhere(
     const [port, rpcPort] = [await freePort(), await freePort()];
     const anvil = (...more: string[]) =>
       bench.daemon([ANVIL, "--port", `${port}`, "--chain-id", "10", "--silent", ...more], port);
-    // With this chain ID, the status of a node is `ok` only if it has a recent block besides the first.
+    // On chain 10, the status of a node is `ok` only if the node has a recent block besides the first.
     const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
     const [chain, litecoin, etcd] = await Promise.all([
       anvil(),
@@ -124,7 +123,6 @@ testWhere(
         async () => assert.unreachable(`${line}: ${isFiring}, but ${await firing()}`),
       );
     };
-    /** Returns the current values of a metric in Prometheus, by service. */
     const values = async (query: string) => {
       const { data } = await (await fetch(`${url}/api/v1/query?query=${query}`)).json();
       return new Map<Running, string>(
@@ -135,7 +133,6 @@ testWhere(
     };
 
     await until(async () => (await fetch(`${url}/-/ready`)).ok, PATIENCE);
-    // All services are scraped, but only those with faulty nodes have alerts.
     await until(async () => [...(await values("up")).values()].join("") === "111111", PATIENCE);
     await fires("NodeUnauthorized", refused!);
     await fires("NodeDegraded", wrongKind!);
@@ -149,7 +146,7 @@ testWhere(
       ];
       return all.map((value) => value ?? "-").join("");
     };
-    // If a node responds late once, `node_up` is 0 for one scrape.
+    // A late response makes `node_up` 0 for one scrape, so the values are polled.
     const wanted = "11111-" + "1--0--";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>
       assert.is(await known(), wanted)
@@ -160,9 +157,7 @@ testWhere(
       readMetrics(text);
     }
 
-    // The etcd cluster loses its quorum.
     await Promise.all([etcd[1]!.stop("SIGKILL"), etcd[2]!.stop("SIGKILL")]);
-    // anvil ends while a client calls it.
     await chain.stop("SIGKILL");
     await fires("NodeDown", besideAnvil!);
     const visit = () => fetch(new URL("v1/rpc/eth_chainId", besideAnvil!.url));
@@ -172,7 +167,6 @@ testWhere(
     }, PATIENCE);
     await fires("NodeWithoutLeader", besideEtcd!);
 
-    // anvil comes back with a chain whose last block is two hours old.
     const before = Math.floor(Date.now() / 1000) - 7200;
     await anvil("--timestamp", `${before}`);
     await mine();

@@ -33,7 +33,6 @@ const post = (body: unknown, headers: Record<string, string> = {}) => ({
   body: JSON.stringify(body),
 });
 
-/** Returns the height, and the balance and transaction count of one account. */
 const state = async () =>
   await Promise.all([
     ask("eth_blockNumber"),
@@ -153,7 +152,6 @@ calls("a write is sent once with the token, and refused without it", async () =>
     await until(async () => await receipt() !== null);
     assert.is((await receipt())!.status, "0x1");
     assert.is(Number((await state())[2]), Number(before[2]) + 1);
-    // A public operation can be called without the token.
     assert.is((await opened.ask("/v1/rpc/eth_chainId", { method: "GET" })).status, 200);
   } finally {
     const { stderr } = await opened.service.stop();

@@ -21,7 +21,6 @@ const health = async () => (await fetch(new URL("v1/health", service.url))).stat
 anvil.before(async () => {
   port = await freePort();
   daemon = await startAnvil();
-  // The times are shorter than the defaults, so that the suite takes only seconds.
   const file = join(await mkdtemp(join(tmpdir(), "nodeface-")), "nodeface.yaml");
   await writeFile(file, "info: { ttl: 200ms, stale: 10s }\n");
   service = await start([...COMMANDS.Node, daemon.url, "--config", file]);

@@ -20,7 +20,7 @@ let service: Running;
 /** Returns the resident memory of the service, in KiB. */
 const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
 
-/** Polls until the status is `wanted`. Resolves to the duration of each response and the peak memory. */
+/** Polls until the status is `wanted`. `times` is in milliseconds, and `most` is the peak memory in KiB. */
 async function watch(wanted: string): Promise<{ times: number[]; most: number }> {
   const times: number[] = [];
   let most = 0;
@@ -48,7 +48,7 @@ bad.after(async () => {
   await node?.close();
 });
 
-/** Bad behaviours without a complete response, during which the last known values are shown for a while. */
+/** Behaviours without a complete response. The service then shows the last known values for a while. */
 const SILENT = ["refuses", "hangs", "drips a byte a second"];
 
 for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
@@ -70,7 +70,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     seen.push(await watch("ok"));
     assertQuick(seen.flatMap(({ times }) => times), 500);
     const more = (Math.max(...seen.map(({ most }) => most)) - before) / MEBIBYTE;
-    // This is far less than one of the node's large responses.
+    // Each of the node's large responses would take 100 MiB.
     assert.ok(more < 40, `it took ${more} MiB more`);
   });
 
@@ -85,7 +85,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const late = new AbortController();
     const response = await Promise.race([
       app.fetch(new Request("http://localhost/v1/info")),
-      // This is less than the default timeout.
+      // The default timeout, 2 s, would be longer.
       sleep(3 * 500, undefined, { signal: late.signal }),
     ]);
     late.abort();

@@ -13,16 +13,15 @@ import { freePort } from "../_port.ts";
 import { COMMANDS, start } from "../_server.ts";
 import { infoOf, startDaemon, until } from "./_daemon.ts";
 
-/** The ways to start a daemon, and to query it with its own tool or API. */
 interface Example {
   program: string;
-  /** Returns the command-line arguments. `other` is a second free port. */
+  /** `other` is a second free port. */
   args(port: number, home: string, other: number): string[];
   /** Returns the expected info object, with values from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
   /** Returns paths that the description must have, and the minimum number of paths that must match `form`. */
   shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
-  /** A path that responds as soon as the daemon is ready. */
+  /** A path that responds with a 2xx status once the daemon is ready. */
   ready?: { path: string; method?: string };
 }
 
@@ -30,7 +29,6 @@ const json = async (url: string, init?: RequestInit) => await (await fetch(url, 
 const post = (url: string, body: unknown) =>
   json(url, { method: "POST", body: JSON.stringify(body) });
 
-/** Calls litecoind with the cookie that litecoind has written. */
 async function callLitecoind(url: string, home: string, method: string) {
   const cookie = await readFile(join(home, ".litecoin/regtest/.cookie"), "utf8");
   const headers = { authorization: `Basic ${btoa(cookie)}` };
@@ -43,7 +41,7 @@ const shows = (form: RegExp, least: number, ...paths: string[]) => () =>
 
 const DAEMONS: Readonly<Record<string, Example>> = {
   litecoind: {
-    // This is the program itself, since Debian's wrapper script configures a password.
+    // Debian's wrapper script would configure a password.
     program: "/usr/lib/litecoin/litecoind",
     args: (port) => [
       ...["-regtest", "-server", "-listen=0", `-rpcport=${port}`],

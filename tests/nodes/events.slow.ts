@@ -23,7 +23,6 @@ const SOON = 5000;
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Waits until a function returns true, usually because an event has been received. */
 const untilSeen = (holds: () => boolean) => until(() => Promise.resolve(holds()));
 
 async function startAnvil(bench: Bench) {
@@ -31,7 +30,6 @@ async function startAnvil(bench: Bench) {
   return await bench.daemon([ANVIL, "--port", `${port}`, "--silent"], port);
 }
 
-/** Starts the service with the given settings in `info`. */
 async function startBeside(bench: Bench, node: object, info: object) {
   const config = await bench.config("events.json", { node, info });
   return await bench.service(["--config", config]);
@@ -50,7 +48,7 @@ testWhere(
     const heads = () => reader.of("head").map(({ height }) => height as number);
     const reader = await new EventReader(url).open();
     await untilSeen(() => reader.of("snapshot").length === 1);
-    /** The heights in the info object. The first height was known before there were listeners. */
+    /** The heights in the info object. Height 0 needs no `head` event, since it may be known before anyone listens. */
     const seen = new Set<number>();
     const look = async () => {
       const { height } = await (await fetch(new URL("v1/info", url))).json();
@@ -129,7 +127,6 @@ testWhere(
     await untilSeen(isNow("ok"));
     const others = members.slice(1);
     const from = performance.now();
-    // A member that is stopped by SIGSTOP is unreachable, and can come back.
     for (const member of others) member.signal("SIGSTOP");
     await untilSeen(isNow("degraded"));
     const told = reader.events.at(-1)!.at - from;
@@ -168,7 +165,7 @@ testWhere(
   }),
 );
 
-/** A time that is ten times the `ttl` below. */
+/** This is ten times the `ttl` below. */
 const QUIET_MS = 10_000;
 
 testWhere(

@@ -13,7 +13,6 @@ import { PROGRAMS } from "./_start-chains.ts";
 
 const forms = suite("the forms of the simple page with real nodes");
 
-/** The expectations for a kind. A kind without an entry fails the test. */
 interface Known {
   /** The minimum number of read-only operations that are sent. */
   readonly sent: number;
@@ -23,7 +22,6 @@ interface Known {
   readonly lacking?: Readonly<Record<string, number>>;
   /** The read-only operations whose response is different each time, or depends on the browser. */
   readonly differing?: readonly string[];
-  /** Adds data to the node. */
   readonly prepare?: (node: AskedNode) => Promise<void>;
 }
 
@@ -106,7 +104,6 @@ const KNOWN: Readonly<Record<string, Known>> = {
   },
 };
 
-/** Mines a block with 300 transactions. */
 async function mineFull({ call }: AskedNode): Promise<void> {
   const ask = <T = string>(method: string, ...params: unknown[]) =>
     resultOf<T>(call!, method, params);

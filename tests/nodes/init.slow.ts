@@ -17,12 +17,11 @@ import { startDaemon, until } from "./_daemon.ts";
 
 const first = suite("nodeface init && nodeface check && nodeface");
 
-/** A node, its name, and the way to start it. */
 interface Example {
   readonly program: string;
   readonly args: (port: number, home: string, other: number) => readonly string[];
   readonly kind: string;
-  /** The message that is printed after the file is written. */
+  /** Matches what `nodeface init` prints about the node. */
   readonly named: RegExp;
 }
 
@@ -100,7 +99,7 @@ for (const [name, { program, args, kind, named }] of Object.entries(NODES)) {
       const PATH = `${dirname(EXECUTABLE)}:${process.env.PATH}`;
       const there = { cwd: folder, bare: true };
       const shell = (line: string) => run(["sh", "-c", line], { PATH, HOME: home }, there);
-      // The command may fail if the node has only just started, and is then repeated, as a user would repeat it.
+      // The command may fail while the node is still starting. A user would repeat it, too.
       let written = await shell(`nodeface init ${daemon.url}`);
       await until(async () => {
         if (written.code !== 0) written = await shell(`nodeface init ${daemon.url}`);

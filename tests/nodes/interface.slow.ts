@@ -35,7 +35,7 @@ for (const program of NODES) {
         await compareNames(node, parts, lacks);
         await comparePaths(node, parts);
       });
-      // If the node is not named after its kind, only the operations that the node turned out to have are checked.
+      // hardhat and ganache lack many methods, so only the methods that they have are checked.
       const isAsked = (one: Outcome) => name === kind ? !lacks.includes(one.name) : one.exists;
       const asked = outcomes.filter(isAsked);
       const wrong = asked.flatMap(({ name, mistake }) => mistake ? [`${name} ${mistake}`] : []);
@@ -47,7 +47,7 @@ for (const program of NODES) {
   );
 }
 
-/** Calls the methods that are shown. The methods that the node lacks, and no others, must then be marked as missing. */
+/** Calls the shown methods, and asserts that exactly those that the node lacks are then marked as missing. */
 async function compareLearnt(
   node: AskedNode,
   name: string,
@@ -63,7 +63,6 @@ async function compareLearnt(
   assert.equal([...lacking].sort(), missing.map(({ name }) => name).sort());
 }
 
-/** Compares the operations of a kind with those of a node. */
 async function compareNames(
   node: AskedNode,
   { openrpc }: KindInterface,
@@ -88,7 +87,6 @@ async function compareNames(
   assert.ok(unnamed.length <= 0.2 * listed.length, `the kind does not name ${unnamed.join(", ")}`);
 }
 
-/** Asserts that the node has each REST operation of its kind, including those that write. */
 async function comparePaths(node: AskedNode, { openapi }: KindInterface): Promise<void> {
   if (!openapi || !node.hasOperation) return;
   const missing: string[] = [];

@@ -20,10 +20,9 @@ import { ETCD, startEtcdCluster } from "./_start-services.ts";
 
 const sees = suite("the status of a real node, as its operator sees it");
 
-/** The maximum time until a status is visible, in ms. This time includes the longest interval between two queries. */
+/** The maximum time until a status is visible, including the longest interval between two queries, in milliseconds. */
 const PATIENCE = 45_000;
 
-/** Waits until a status is visible, and returns everything that is visible then. */
 async function reaches(service: Running, status: string, code?: string): Promise<Seen> {
   const over = (request: Request) => fetch(new URL(new URL(request.url).pathname, service.url));
   let last: Seen | undefined;
@@ -86,7 +85,7 @@ testWhere(
     const port = await freePort();
     const daemon = await bench.daemon(litecoind(port), port);
     const found = await bench.service([daemon.url]);
-    // The chain has no recent block.
+    // The status is `syncing`, since the chain has no recent block.
     await reaches(found, "syncing", "syncing");
     const elsewhere = await mkdtemp(join(tmpdir(), "nodeface-empty-"));
     const without = await bench.service([daemon.url], elsewhere);
@@ -196,7 +195,6 @@ testWhere(
     const [port, other] = [await freePort(), await freePort()];
     const command = [NATS, "-a", "127.0.0.1", "-p", String(other), "-m", String(port)];
     const daemon = await bench.daemon(command, port);
-    // During this test, one service keeps the last known values, and the other soon drops them.
     const keeps = await bench.service([daemon.url]);
     const node = { url: daemon.url };
     const config = await bench.config("c.yaml", { node, info: { stale: "1s" } });
@@ -259,7 +257,7 @@ testWhere(
     await reaches(service, "syncing", "syncing");
     await first.stop("SIGTERM");
     await reaches(service, "stale", "connection_refused");
-    // litecoind uses its folder for a while after its child processes have exited. It removes its pid file last.
+    // litecoind runs for a while after faketime has exited, and removes its pid file last.
     const pid = join(bench.home, ".litecoin/regtest/bitcoind.pid");
     await until(() => Promise.resolve(!existsSync(pid)), PATIENCE);
     await bench.daemon(litecoind(port), port);

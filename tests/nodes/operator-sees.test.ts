@@ -28,7 +28,6 @@ interface PlayedOptions extends NodefaceOptions {
   node?: NodeOptions;
 }
 
-/** A node, and the status that must be visible. */
 interface Row {
   node: () => Promise<{ options: PlayedOptions; stop?: () => Promise<unknown> }>;
   seen: Seen;
@@ -44,7 +43,7 @@ const recorded = (name: string, answers: Record<string, unknown> = {}, gone: str
 const answersOf = (name: string, key: string) =>
   RECORDINGS.get(name)!.answers[key] as Record<string, unknown>;
 
-/** Returns a function that starts a simulated node. The node's `fetch` function is created when the test begins. */
+/** `make` is called when the test begins, so that the times of blocks are current. */
 const played = (make: () => typeof fetch, kind?: string): Row["node"] => async () => {
   const server = await serveFetch(make());
   return { options: { node: { url: server.url, ...kind && { kind } } }, stop: server.stop };
@@ -54,7 +53,6 @@ const status =
   (status: number, headers: Record<string, string> = {}, text = ""): typeof fetch => async () =>
     await Promise.resolve(new Response(text, { status, headers }));
 
-/** Returns a function that starts a server for raw connections, without HTTP. */
 const rawNode =
   (onConnection: (socket: import("node:net").Socket) => void): Row["node"] => async () => {
     const server = createServer((socket) => onConnection(socket.on("error", () => {}).resume()));
@@ -84,7 +82,6 @@ const synced = {
 };
 const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
 
-/** Simulates a litecoind on the main network, with some values replaced. */
 const litecoin = (chain: Record<string, unknown>, headAge = 60) =>
   recorded("litecoin", {
     getnetworkinfo: connected,
@@ -419,7 +416,6 @@ sees("after a stop, the last values are shown, then none, and later all again", 
   const server = await serveFetch(litecoin({}));
   const nodefaceFor = (stale: "1h" | "1s") =>
     createNodeface({ node: { url: server.url }, info: { stale, ttl: "100ms" }, log: () => {} });
-  // During this test, one service keeps the last known values, and the other soon drops them.
   const keeps = nodefaceFor("1h");
   const drops = nodefaceFor("1s");
   const reaches = (nodeface: Nodeface, status: string) =>
@@ -463,7 +459,6 @@ sees("after a move to another chain, no value of the former chain is shown", asy
   await server.stop();
 });
 
-/** Creates a self-signed certificate, which is not trusted. */
 function certificate(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];

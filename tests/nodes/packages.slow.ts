@@ -14,7 +14,6 @@ const packages = suite("nodes from npm");
 
 type Values = Record<string, unknown>;
 
-/** A node, and functions that return its own values. */
 interface Case {
   readonly path: string;
   readonly kind: string;
@@ -87,7 +86,7 @@ const CASES: Readonly<Record<string, Case>> = {
         head_at: isoOf(header.time),
         sync_progress: chain.progress,
         peers: pool.inbound + pool.outbound,
-        // The time is rounded to the minute, since bcoin rounds it to seconds and responds a little later.
+        // The time is rounded to the minute, since bcoin reports whole seconds and responds a little later.
         started_at: new Date(Math.round((time.system - time.uptime) / 60) * 60_000).toISOString(),
         synced: chain.progress >= 0.9999,
       };
@@ -133,7 +132,6 @@ for (const [name, node] of Object.entries(CASES)) {
           values.started_at = new Date(minutes * 60_000).toISOString();
         }
         assert.equal(values, { ...values, ...own });
-        // The service must not invent values that the node does not report.
         assert.equal(Object.keys(values).filter((key) => !(key in own)), []);
       };
       try {

@@ -48,7 +48,6 @@ function ask(app: App, path: string): Promise<Response> {
   return Promise.resolve(app.fetch(new Request(`http://localhost${path}`)));
 }
 
-/** Returns the description that the service serves. */
 async function read(app: App): Promise<{ paths: Record<string, unknown> }> {
   return await (await ask(app, "/spec.json")).json();
 }

@@ -5,7 +5,7 @@ const log = () => {};
 const hosts: NodefaceOptions[] = [
   {},
   { description: "spec/openapi.yaml", log },
-  // This is the port of the discard protocol, on which nothing listens.
+  // Nothing listens on port 9, the port of the discard protocol.
   { node: { url: "http://127.0.0.1:9" }, log },
   { info: () => ({ height: 1 }) },
   { info: () => new Promise(() => {}), log },

@@ -17,21 +17,19 @@ import * as assert from "uvu/assert";
 import { COMMANDS, type Running, start } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
 
-/** The phrase that excludes a block if it is in the paragraph before the block. */
 export const NOT_TRIED = "not run by the manual's tests";
 
-/** A fenced block of a page. */
 export interface Block {
   /** The word after the fence, or `""` if there is none. */
   readonly language: string;
-  /** The name of the file that the block contains, if the block has one. */
+  /** The name of the file to which the block is written. */
   readonly file: string | undefined;
   readonly text: string;
   /** True if the paragraph before the block excludes it. */
   readonly isLeftOut: boolean;
 }
 
-/** Lists the blocks of a page, in order. The indentation of blocks in a list is removed. */
+/** Lists the blocks of a page. Blocks within a Markdown list lose their indentation. */
 export function blocksOf(page: string): Block[] {
   const found = page.matchAll(/^( *)```([a-z]*)(?: (\S+))?\n([^]*?)^\1```$/gm);
   return [...found].map(({ index, 1: indent = "", 2: language = "", 3: name, 4: content = "" }) => {
@@ -46,13 +44,12 @@ export function blocksOf(page: string): Block[] {
   });
 }
 
-/** A command and its output, which is `undefined` if the page does not show it. */
+/** `printed` is `undefined` if the page does not show the output of the command. */
 export interface Command {
   readonly command: string;
   readonly printed: string | undefined;
 }
 
-/** Lists the commands of a console or shell block. */
 export function commandsOf({ language, text }: Pick<Block, "language" | "text">): Command[] {
   const parts = language === "console" ? text.split(/^\$ /m).slice(1) : text.split(COMMAND_END);
   return parts.map((part) => {
@@ -72,9 +69,8 @@ const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
 const withoutComment = (command: string) =>
   command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
 
-/** The options for following a page. */
 export interface Surroundings {
-  /** For addresses in the page, such as `127.0.0.1:8545`: the local addresses that replace them. */
+  /** The keys are addresses in the page, such as `127.0.0.1:8545`. The values are the local addresses used instead. */
   readonly places?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /** The files that exist at the start, by their path in the folder. The folder is also `HOME`. */
@@ -85,7 +81,6 @@ export interface Surroundings {
   readonly onPrinted?: (command: string, printed: string) => void;
 }
 
-/** Follows the steps of a page, or of a part of it. */
 export async function follow(
   page: string,
   { places = {}, env = {}, files = {}, isFollowed, onPrinted = () => {} }: Surroundings = {},
@@ -141,13 +136,11 @@ export async function follow(
   }
 }
 
-/** Tells whether a command starts a service, which runs until it is stopped. */
 const isServing = (command: string) =>
   /^(?:npm start|nodeface(?! (?:check|kinds|init)\b))(?!.* (?:--help|--version|-h|-V)\b)/.test(
     command,
   );
 
-/** Returns the port of a command that starts a service, and its arguments without `--port`. */
 function serviceOf(command: string): { words: string[]; port: string } {
   const [, ...all] = command.split(/\s+/);
   const at = all.indexOf("--port");
@@ -168,10 +161,7 @@ const shell = (command: string, cwd: string, env: Record<string, string>) =>
     );
   });
 
-/**
- * Compares output with the page, in which … matches any text. A page may show only some lines of the output of
- * `check`.
- */
+/** In the page, … matches any text. The page may show only some lines of the output of `check`. */
 function assertPrinted(actual: string, printed: string | undefined, command: string): void {
   if (printed === undefined) return;
   if (/^nodeface check\b/.test(command)) {

@@ -27,12 +27,10 @@ const assets = suite("the build step for assets");
 
 const STEP = [process.execPath, "--import", "tsx", "src/build/generated-modules.ts"];
 
-/** The path of the module for one of Scalar's files, below `src/generated/`. */
 const SCALAR = `assets/${FILES.scalar}/standalone.esm.js`;
 
 const bytes = (base64: string) => Buffer.from(base64, "base64");
 
-/** Returns the contents of the generated modules in a checkout, by name. */
 function modulesIn(root: string): Map<string, string> {
   const folder = join(root, "src/generated");
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -44,13 +42,12 @@ function modulesIn(root: string): Map<string, string> {
   );
 }
 
-/** Tells whether a module is generated from the kinds, so that it is different in a copy with only a few kinds. */
+/** A module that is generated from the kinds is different in a copy with only a few kinds. */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
-/** The only kinds in a copy, since reading all kinds takes most of the build step's time. */
+/** A copy has only these kinds, because reading all kinds takes most of the build step's time. */
 const SOME_KINDS = ["etcd", "near"];
 
-/** Calls a function with a copy of the build step's inputs and outputs, which has only a few kinds. */
 async function inCopy(work: (cwd: string) => Promise<void>): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {

@@ -13,7 +13,7 @@ import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 
-/** Wrong arguments and their messages. `mistakes.test.ts` tests more mistakes, without starting the command. */
+/** `mistakes.test.ts` tests more mistakes, without starting the command. */
 const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
   [["check"], {}, "name a node, as in nodeface check http://127.0.0.1:8545"],
@@ -26,7 +26,7 @@ const WRONG: [args: string[], env: Record<string, string>, complaint: string][] 
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** A description with so many dangling references that the report about them exceeds a pipe's buffer. */
+/** The report on this description's dangling references exceeds a pipe's buffer. */
 const MANY = join(folder, "many.json");
 const paths = Array.from({ length: 4000 }, (_, i) => [`/p${i}`, {
   get: { responses: { 200: { $ref: `#/components/responses/none${i}` } } },
@@ -45,14 +45,13 @@ async function runSlowly([program, ...args]: readonly string[]) {
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   await once(child.stdout, "readable");
-  // The output exceeds the pipe's buffer, so the command has ended only if it does not wait for its reader.
+  // If the command waits for its reader, it cannot end yet, because its output exceeds the pipe's buffer.
   await Promise.race([ended, wait(1000)]);
   let stdout = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) stdout += chunk;
   return { code: await ended, stdout };
 }
 
-/** The versions of the service and the runtime, and the commit if it was known at build time. */
 const VERSION =
   /^nodeface \d+\.\d+\.\d+ on (Node|Deno|Bun) \d+\.\d+\.\d+(, built from [0-9a-f]+)?\n$/;
 
@@ -150,7 +149,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     write("first");
     const server = await start([...command, "--config", config]);
     server.leave("stderr");
-    // Each reload logs a line before the next reload starts.
+    // Each reload writes to the log, whose reader has exited.
     for (const name of ["second", "third", "fourth"]) {
       write(name);
       process.kill(server.pid, "SIGHUP");
@@ -217,7 +216,7 @@ json("check --json prints one object and exits with 0 if there is no error", asy
   const args = ["check", "--json", "--spec", spec];
   const ended = await run([...COMMANDS.Bun, ...args], { NODEFACE_PROT: "1" });
   const { ok, troubles, notes } = JSON.parse(ended.stdout);
-  // On a busy machine this takes more than a second, so that a progress line is printed.
+  // On a busy machine, this takes more than a second, and a progress line is printed.
   const others = ended.stderr.replaceAll(/^nodeface: .* …\n/gm, "");
   assert.equal([ok, troubles, ended.code, others], [true, [], 0, ""]);
   assert.match(notes[0], "unknown environment variable NODEFACE_PROT");

@@ -10,7 +10,6 @@ const demo = suite("npm run demo");
 
 const FLAGS = ["--import", "./src/build/signals-before-tsx.mjs", "--import", "tsx"];
 
-/** Starts the demo, and resolves after it has printed its suggestions. */
 async function startDemo(port: number, flags: readonly string[] = FLAGS) {
   const child = spawn(process.execPath, [...flags, "src/build/demo.ts"], {
     cwd: ROOT,

@@ -20,7 +20,6 @@ import { blocksOf } from "./_manual.ts";
 
 const BLOCKS = blocksOf(readFileSync(`${ROOT}docs/events.md`, "utf8"));
 
-/** Returns the only program on the page that is in a given language and contains a given text. */
 function clientOf(language: string, has = ""): string {
   const found = BLOCKS.filter((block) => block.language === language && block.text.includes(has));
   assert.is(found.length, 1, `blocks of ${language} with ${has}`);
@@ -38,7 +37,6 @@ const NO_PYTHON = (() => {
 
 const clients = suite("the clients of docs/events.md");
 
-/** The programs of the page, with their file names and interpreters. */
 const PROGRAMS_OF_PAGE = {
   curl: { text: clientOf("sh", "curl -N"), file: "curl.sh", runner: "sh" },
   Node: { text: clientOf("js"), file: "client.mjs", runner: process.execPath },
@@ -92,7 +90,7 @@ clients.before(async () => {
   for (const [name, { text, file, runner }] of Object.entries(PROGRAMS_OF_PAGE)) {
     if (name === "Python" && NO_PYTHON) continue;
     writeFileSync(join(folder, file), located(text));
-    // The client has its own process group, since a script starts other processes.
+    // A script starts other processes, so each client has its own process group.
     const child = spawn(runner, [join(folder, file)], { detached: true });
     const client: Client = { process: child, printed: "" };
     for (const output of [child.stdout, child.stderr]) {
@@ -119,13 +117,11 @@ clients.after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Mines a block, and returns the new height. */
 async function mine(): Promise<number> {
   await call(anvil.url, "evm_mine");
   return Number(await call(anvil.url, "eth_blockNumber"));
 }
 
-/** Waits until a client has printed a text, and fails with the client's output if it does not. */
 async function prints(name: Name, expected: RegExp | string): Promise<void> {
   const client = running.get(name)!;
   const isPrinted = () =>

@@ -11,7 +11,6 @@ const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, "utf8")
 /** Returns the lowest version in one alternative of a version range, as a list of numbers. */
 const lowest = (range: string) => range.match(/\d+/g)!.map(Number);
 
-/** Tells whether the first version is higher than the second. */
 function isAbove(a: readonly number[], b: readonly number[]): boolean {
   const at = a.findIndex((number, i) => number !== (b[i] ?? 0));
   return at >= 0 && a[at]! > (b[at] ?? 0);

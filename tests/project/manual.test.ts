@@ -16,7 +16,6 @@ import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { type Daemon, startDaemon } from "../nodes/_daemon.ts";
 import { type Block, blocksOf, commandsOf, follow } from "./_manual.ts";
 
-/** The pages, by path. The installation steps in README are tested by `.ci/run`. */
 const PAGES: ReadonlyMap<string, string> = new Map(
   [
     "README.md",
@@ -26,7 +25,7 @@ const PAGES: ReadonlyMap<string, string> = new Map(
     .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );
 
-/** The suites that test the remaining blocks, by page and language. */
+/** Other suites that test blocks of the manual, by page and language. */
 const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "README.md": { sh: "../.ci/run" },
   "docs/beside-your-node.md": { sh: "project/beside.slow.ts" },
@@ -48,10 +47,9 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Languages of blocks that are not tested: printed output, and configurations of other programs. */
+/** Blocks in these languages are not tested: they are printed output, or configurations of other programs. */
 const OTHERS = ["", "yml", "json", "text", "ini"];
 
-/** Lists the blocks that this suite tests. */
 const ownBlocks = (page: string): Block[] =>
   blocksOf(PAGES.get(page)!).filter(({ language, isLeftOut }) =>
     !isLeftOut && BY_OTHERS[page]?.[language] === undefined
@@ -61,7 +59,6 @@ const has = (page: string, ...languages: string[]) =>
 
 const manual = suite("the commands in the manual");
 
-/** The nodes that the pages use, and their local addresses. */
 let anvil: Daemon;
 let exampled: Server;
 let places: Record<string, string>;
@@ -115,7 +112,6 @@ for (const page of [...PAGES.keys()].filter((page) => has(page, "yaml"))) {
   });
 }
 
-/** Simulates a file system that contains only the given configuration. */
 const filesOf = (text: string): Files => ({
   read: () => Promise.resolve(text),
   readBytes: () => Promise.reject(new Error("none")),
@@ -123,7 +119,6 @@ const filesOf = (text: string): Files => ({
   isThere: () => Promise.resolve(false),
 });
 
-/** Completes a kind from a page with the members that every kind needs. */
 const wholeKind = (text: string) =>
   [
     "title: A",
@@ -135,7 +130,6 @@ const wholeKind = (text: string) =>
   ].filter((line) => !new RegExp(`^${line.split(":")[0]}:`, "m").test(text))
     .concat(text).join("\n");
 
-/** Lists the programs of a page, in order. */
 const programsOf = (page: string) => ownBlocks(page).filter(({ language }) => language === "ts");
 
 written("every program in docs/operations.md creates a service with the operation", async () => {
@@ -178,7 +172,6 @@ async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: L
   }
 }
 
-/** Completes a program of a page with the declarations that the page assumes. */
 function programOf(text: string): string {
   const code = text.startsWith("import") ? text : `import { createNodeface } from "nodeface";
 const operation = { responses: { 200: { description: "All of them" } } };

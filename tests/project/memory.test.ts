@@ -10,7 +10,7 @@ const memory = suite("memory");
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** Requests with a random part, so that each is different, though none is longer than an ordinary request. */
+/** Each request has a different random part. No request is longer than an ordinary one. */
 const ENDLESS: Readonly<Record<string, (unique: string) => Promise<Response>>> = {
   "host names": (unique) => askWith({ host: `${unique}.localhost` }, "/v1/health"),
   "paths": (unique) => ask(`/${unique}`),

@@ -11,7 +11,6 @@ const described = suite("a node's description");
 const right = (title: string) =>
   `openapi: 3.1.1\ninfo: { title: ${title}, version: "1" }\npaths: {}\n`;
 
-/** Registers a test of the command on each runtime. Each run gets its own path for the description. */
 function everywhere(
   name: string,
   check: (command: readonly string[], file: string) => Promise<void>,
@@ -49,7 +48,7 @@ everywhere(
 everywhere(
   "the log contains the first twenty diagnostics, and the number of the others",
   async (command, file) => {
-    // There are 57 diagnostics, including the note that the node's URL is unknown.
+    // There are 57 diagnostics: 56 errors, and a note that the URL of the node is unknown.
     const wrong = Array.from({ length: 56 }, (_, i) => `    S${i}: text\n`).join("");
     writeFileSync(file, `${right("One")}components:\n  schemas:\n${wrong}`);
     const server = await start([...command, "--spec", file]);

@@ -42,7 +42,7 @@ function headings(page: string): string[] {
   );
 }
 
-/** Counts the words on a page, without code blocks. Horizontal rules and table bars do not count. */
+/** Code blocks, horizontal rules and table bars do not count as words. */
 function wordsOf(page: string): number {
   const prose = text(page).replaceAll(/^( *)```[^]*?^\1```$/gm, "").replaceAll(/<!--[^]*?-->/g, "");
   return prose.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;

@@ -122,7 +122,7 @@ command(
     const node = createServer((request, response) => {
       const { method, url } = request;
       if (url === "/spec.json") return response.end(isBroken ? "{ nonsense" : GOOD);
-      // The requests of an abandoned service are aborted long before their timeout of ten seconds.
+      // An abandoned service aborts its requests long before their timeout of ten seconds.
       response.on("close", () => response.writableEnded || cut.push(`${method} ${url}`));
       if (!isBroken) response.end("{}");
     }).listen(0, "127.0.0.1");
@@ -216,7 +216,7 @@ command(
     const { status, last_seen } = await reload("second");
     assert.equal([status, (last_seen as Json).height], ["unreachable", 7]);
     assert.is(await sampledAt(), first);
-    // If the new configuration hides a key, its last known value is forgotten.
+    // If the new configuration hides a key, the key's last known value is forgotten.
     await write("third", ["height"]);
     assert.is((await reload("third")).last_seen, undefined);
     await service.stop();
@@ -249,7 +249,6 @@ command(
     const counted = async (route: string) =>
       readMetrics(await (await fetch(`${service.url}v1/metrics`)).text())
         .get(`nodeface_requests_total{route="${route}",status="200"}`);
-    // The service's own query to the node has finished before the metrics are first requested.
     assert.is(await counted("/v1/metrics"), undefined);
     assert.is(await counted("/v1/info"), undefined);
     await fetch(`${service.url}v1/ready`);

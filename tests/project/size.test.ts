@@ -10,7 +10,6 @@ import { ROOT } from "../_paths.ts";
 // in `release/package.slow.ts`.
 const size = suite("the size of the page and of the program");
 
-/** Returns the number of bytes that a browser receives for a file. */
 async function sent(name: string): Promise<number> {
   const { br, gzip, identity } = await ASSETS[name]!.importContent();
   return Buffer.from((br ?? gzip ?? identity)!, "base64").length;
@@ -18,10 +17,7 @@ async function sent(name: string): Promise<number> {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
-/**
- * Loads a view of the page. Returns the number of requests, and the number of bytes received for the HTML, for
- * Nodeface's own scripts, and for all scripts.
- */
+/** Returns the sizes in bytes of the HTML, of Nodeface's own scripts, and of all scripts, as they are sent. */
 async function weigh(view: "reference" | "simple") {
   const response = await ask(`/v1/spec/${view}`, { headers: { "accept-encoding": "br" } });
   assert.is(response.headers.get("content-encoding"), "br");
@@ -47,7 +43,7 @@ size("the reference loads 700 kB, with 13 kB of our scripts, in 16 requests", as
   const { html, own, all, requests } = await weigh("reference");
   assert.ok(html + all < 700_000, `${html + all} bytes`);
   assert.ok(own < 13_000, `${own} bytes`);
-  // The request for the description is counted, too.
+  // The page requests the description, too.
   assert.ok(requests + 1 <= 16, `${requests} files`);
 });
 

@@ -15,7 +15,6 @@ const missing = without(SCRIPT);
 /** The delay of the node in milliseconds: long enough for a progress line, but shorter than the timeout. */
 const SLOW = 1400;
 
-/** Runs a command on a simulated terminal. */
 const onTerminal = (args: string, env: Record<string, string> = {}) =>
   run([SCRIPT, "-qec", `${COMMANDS.Bun.join(" ")} ${args}`, "/dev/null"], {
     TERM: "xterm",
@@ -23,7 +22,6 @@ const onTerminal = (args: string, env: Record<string, string> = {}) =>
     ...env,
   });
 
-/** Runs a test with a nats-server that responds slowly. */
 async function withSlowNode(use: (url: string) => Promise<void>): Promise<void> {
   const server = createServer((_, response) => {
     setTimeout(() => response.end('{"server_id":"A","version":"2.9.10"}'), SLOW);

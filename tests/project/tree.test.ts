@@ -41,13 +41,13 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   main: [["main.ts"], ["build"]],
 };
 
-/** The files that may use APIs of a runtime. All other files use only web standards. */
+/** Only these files may use APIs of a runtime. All other files use only web standards. */
 const NOT_PORTABLE = [
   ...["main.ts", "platform.ts", "http/response.ts", "node/connection.ts"],
   ...["adapters/", "build/", "cli/"],
 ];
 
-/** The maximum number of lines in a file, so that it has one subject and fits on a few screens. */
+/** A file should have one subject and fit on a few screens. */
 const LINES_MAX = 500;
 
 const SRC = join(ROOT, "src");

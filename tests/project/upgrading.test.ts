@@ -10,7 +10,6 @@ const upgrading = suite("the manual's page on upgrading");
 
 const page = readFileSync(join(ROOT, "docs/upgrading.md"), "utf8");
 
-/** Simulates a file system that contains only a `nodeface.yaml`. */
 const filesOf = (yaml: string): Files => ({
   read: () => Promise.resolve(yaml),
   readBytes: () => Promise.reject(new Error("none")),

@@ -2,7 +2,6 @@
 
 import { ask } from "../_app.ts";
 
-/** A request, and the expected response. */
 export interface Case {
   name: string;
   /** The bytes of the request, as a Latin-1 string. */
@@ -16,7 +15,7 @@ export interface Case {
 
 const HOST = "Host: localhost\r\n";
 
-/** The ETag of `/v1/health`, which does not depend on the start time. */
+/** The ETag of `/v1/health` does not depend on the start time. */
 const HEALTH = (await ask("/v1/health")).headers.get("etag");
 
 const get = (path: string, ...lines: string[]) => request("GET", path, ...lines);
@@ -58,7 +57,6 @@ const raw = (status: number | "closed", name: string, bytes: string, answers = 1
   answers,
 });
 
-/** Creates a case with two requests, of which the first has chunked content. */
 const chunks = (status: number, name: string, content: string): Case =>
   raw(
     status,

@@ -5,11 +5,10 @@ import type { Bytes } from "../../src/bytes.ts";
 import { type ResponseHead, ResponseReader } from "../../src/node/http1.ts";
 import { createRandom } from "../_random.ts";
 
-/** A response, and the parts in which it is sent. */
 export interface Sent {
   readonly method: "GET" | "HEAD" | "POST";
   readonly text: string;
-  /** The bytes of the response, split into parts. */
+  /** The bytes of `text`, in the parts in which they are sent. */
   readonly parts: readonly Bytes[];
 }
 
@@ -19,7 +18,7 @@ export type Read = Taken | "refused" | "cut";
 interface Taken {
   readonly status: number;
   readonly body: string;
-  /** The names of all header fields, in lower case, if they can be listed. */
+  /** Names in lower case. The list is empty for Nodeface's client, which does not list header fields. */
   readonly names: readonly string[];
   get(name: string): string | null;
 }
@@ -95,10 +94,8 @@ const TRAILERS = [
   );
 const ENDS = ["\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\n", "\r", "\r\r\n", "\n\r\n"];
 const BEHIND = ["x", "\r\n", "\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "\0"];
-/** Bytes that a mutation inserts into a response. */
 const BYTES = [...'\r\n\0 \t:;,="\\-+0129afAFxX\x01\x7f\x80\xff', "\r\n", "\r\n\r\n", "0\r\n\r\n"];
 
-/** Creates a random response. */
 export function makeResponse(random: () => number): Sent {
   const upTo = (most: number) => Math.floor(random() * (most + 1));
   const pick = <T>(list: readonly T[]): T => list[upTo(list.length - 1)]!;
@@ -126,7 +123,6 @@ export function makeResponse(random: () => number): Sent {
     const status = often("200", STATUSES, 0.3);
     const lines = [`${version} ${status}${pick(REASONS.slice(0, random() < 0.9 ? 3 : undefined))}`];
     while (random() < 0.5) lines.push(pick(random() < 0.9 ? FIELDS.slice(0, 11) : FIELDS));
-    // The framing headers are inserted at random positions among the other headers.
     for (const field of fields) lines.splice(1 + upTo(lines.length - 1), 0, field);
     return lines.map((line) => line + end()).join("") + end();
   };
@@ -154,7 +150,6 @@ export function makeResponse(random: () => number): Sent {
   return { method, text, parts: cut(text, random) };
 }
 
-/** Splits a text at random positions, or into single bytes. */
 function cut(text: string, random: () => number): Bytes[] {
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   const most = random() < 0.2 ? 1 : 1 + Math.floor(random() * 2 * bytes.length);
@@ -166,7 +161,6 @@ function cut(text: string, random: () => number): Bytes[] {
   return parts;
 }
 
-/** Parses a response with Nodeface's client. */
 export function readHere({ method, parts }: Sent): Read {
   let head: ResponseHead | undefined;
   let body = "";
@@ -188,7 +182,7 @@ export function readHere({ method, parts }: Sent): Read {
   return { status, body, names: [], get: (name) => headers.get(name) };
 }
 
-/** A connection that ignores what is written to it. Only the data that it receives matters. */
+/** A connection that ignores what is written to it. */
 class Sender extends Duplex {
   override _read() {}
   override _write(_: unknown, __: unknown, done: () => void) {
@@ -201,7 +195,6 @@ class Sender extends Duplex {
   setTimeout() {}
 }
 
-/** Parses a response with `node:http`. */
 export function readByNode({ method, parts }: Sent): Promise<Read> {
   return new Promise((resolve) => {
     const socket = new Sender();
@@ -232,7 +225,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
       });
     });
     message.end();
-    // `node:http` sends its request in the next tick, so the response is sent after that.
+    // `node:http` sends its request in the next tick. The response must come after the request.
     setImmediate(() => {
       for (const part of parts) socket.push(part);
       socket.push(null);
@@ -240,18 +233,14 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
   });
 }
 
-/**
- * The number of responses with each outcome in the two parsers and with each known difference; the other differences.
- */
+/** `counts` has an entry for each pair of outcomes, and `known` has an entry for each known difference. */
 export interface Compared {
   readonly counts: Record<string, number>;
   readonly known: Record<string, number>;
   readonly differences: string[];
 }
 
-/**
- * Reasons why llhttp may reject a response that Nodeface's client accepts, or may read it differently.
- */
+/** Reasons why llhttp may reject or read differently what Nodeface's client accepts. */
 const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = {
   "the same length twice, which a recipient may accept (RFC 9112, section 6.3)": (here) =>
     here.get("content-length")?.includes(",") === true,
@@ -259,7 +248,6 @@ const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = 
     /(?:chunked|content-length:[ \t]*\d+) *\t/i.test(text),
 };
 
-/** Parses random responses with both parsers, and compares the results. */
 export async function compare(count: number, seed: number): Promise<Compared> {
   const random = createRandom(seed);
   const compared: Compared = { counts: {}, known: {}, differences: [] };

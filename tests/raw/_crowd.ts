@@ -5,13 +5,12 @@ import { connect, type Socket } from "node:net";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** The responses and events that the listeners have received. */
 export interface Told {
   /** The number of open streams. */
   readonly open: number;
   /** The number of responses by status; 0 means no response. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The number of listeners that received the same heights in `head` events. The key lists these heights. */
+  /** The number of listeners by the heights that they received in `head` events. */
   readonly heads: Readonly<Record<string, number>>;
 }
 
@@ -24,7 +23,6 @@ interface Group {
 
 type Order = { open: Group } | { pause: number } | { resume: number } | { leave: true } | "tell";
 
-/** The listeners, in their own process. */
 export class Crowd {
   readonly #child: ChildProcess;
 
@@ -32,12 +30,11 @@ export class Crowd {
     this.#child = fork(fileURLToPath(import.meta.url), { execArgv: ["--import", "tsx"] });
   }
 
-  /** Opens streams, and resolves after each of them has a response or is closed. */
+  /** Resolves when each stream has a response or is closed. */
   open(group: Group): Promise<Told> {
     return this.#order({ open: group });
   }
 
-  /** Stops reading from one of the sockets. */
   pause(index: number): Promise<Told> {
     return this.#order({ pause: index });
   }
@@ -76,7 +73,6 @@ interface Listener {
 
 const listeners: Listener[] = [];
 
-/** The maximum number of connections that are opened at the same time. */
 const AT_ONCE = 50;
 
 async function open({ url, count, from }: Group): Promise<void> {
@@ -86,7 +82,6 @@ async function open({ url, count, from }: Group): Promise<void> {
   }
 }
 
-/** Opens a stream, and resolves when the response begins or the connection is closed. */
 function listen(url: string, localAddress?: string): Promise<void> {
   const { hostname, port, host } = new URL(url);
   const to = { host: hostname, port: Number(port), ...localAddress && { localAddress } };

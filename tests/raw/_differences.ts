@@ -3,7 +3,6 @@
  * other cases, all runtimes send the same response.
  */
 
-/** Cases in which the response of a runtime differs. */
 export interface Difference {
   /** The beginning of the runtime's name. `Node` matches every release of Node. */
   runtime: string;

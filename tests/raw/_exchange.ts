@@ -5,14 +5,14 @@ import { connect } from "node:net";
 export interface Exchange {
   /** The status, or `"closed"` if the connection was closed without a response. */
   status: number | "closed";
-  /** The headers, with names in lower case. */
+  /** Names are in lower case. */
   headers: Record<string, string>;
   body: string;
   /** The number of responses, not counting interim responses (1xx). */
   answers: number;
 }
 
-/** The time limit in milliseconds: longer than any runtime waits for an idle client. */
+/** Milliseconds: longer than any runtime waits for an idle client. */
 const TIMEOUT = 30_000;
 
 /**
@@ -50,7 +50,6 @@ export function exchange(
   });
 }
 
-/** Counts the complete responses in a text, and parses the last of them. Interim responses (1xx) are ignored. */
 function parse(text: string, bodiless: boolean) {
   let answers = 0;
   let last: Omit<Exchange, "answers"> | undefined;

@@ -5,7 +5,7 @@
 import { represent } from "../../src/http/representation.ts";
 import { serveHere } from "./_serve.ts";
 
-/** The delay of `/long`, in milliseconds. */
+/** Milliseconds: longer than the idle timeout. */
 const LONG = 18_000;
 
 const large = await represent(new Uint8Array(32 * 1024 * 1024), {

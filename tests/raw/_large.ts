@@ -1,10 +1,9 @@
 /** The commands that start `_large-server.ts`, and the length of its content. */
 import { COMMANDS, serving } from "../_server.ts";
 
-/** The length of the content in bytes, which exceeds any buffer of a connection. */
+/** The length of the content in bytes. No buffer of a connection is that large. */
 export const LENGTH: number = 32 * 1024 * 1024;
 
-/** The commands by runtime. */
 export const LARGE: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries(COMMANDS).map(([runtime, command]) => [
     runtime,

@@ -2,7 +2,6 @@
 import process from "node:process";
 import type { Callbacks, Servable } from "../../src/adapters/shared.ts";
 
-/** Serves an app with the adapter for the current runtime, until SIGTERM. */
 export async function serveHere(app: Servable, callbacks: Callbacks = {}): Promise<void> {
   const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
   const { serve } = await import(`../../src/adapters/${name}.ts`);

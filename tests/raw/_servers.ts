@@ -9,7 +9,7 @@ const NODES = ["20", "22", "24", "26"].map((release) =>
   [`Node ${release}`, `${ROOT}tests/node_modules/node${release}/bin/node`] as const
 );
 
-/** The commands that run a program, by runtime. workerd has no such command. */
+/** workerd cannot run a program from the command line. */
 export const RELEASES: ReadonlyMap<string, readonly string[]> = new Map([
   ...(NODES.every(([, program]) => existsSync(program))
     ? NODES.map(([name, program]) => [name, [program, ...COMMANDS.Node.slice(1)]] as const)
@@ -18,7 +18,6 @@ export const RELEASES: ReadonlyMap<string, readonly string[]> = new Map([
   ["Bun", COMMANDS.Bun],
 ]);
 
-/** The functions that start the service, by runtime. */
 export const RUNTIMES: ReadonlyMap<string, () => Promise<Server>> = new Map([
   ...[...RELEASES].map(([name, command]) => [name, () => start(command)] as const),
   ["workerd", startPlainWorkerd],

@@ -7,16 +7,12 @@ import { CASES } from "./_cases.ts";
 import { DIFFERENCES } from "./_differences.ts";
 import { type Exchange, exchange } from "./_exchange.ts";
 
-/** Headers that depend on the connection, on the encoder or on the start time. */
+/** These headers depend on the connection, on the encoder or on the start time. */
 const OWN = ["connection", "date", "transfer-encoding"];
 const OF_THE_ENCODER = "content-length";
 const OF_THE_START = "etag";
 
-/**
- * Registers a suite with a test for each raw request.
- *
- * @param starts the functions that start the servers, by runtime
- */
+/** @param starts the functions that start the servers, by runtime */
 export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promise<Server>>): void {
   const rawCases = suite(title);
 
@@ -57,7 +53,6 @@ export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promis
   rawCases.run();
 }
 
-/** Returns the part of a response that must be the same on all runtimes. */
 function comparable({ status, headers, body }: Exchange) {
   const compared = Object.entries(headers).filter(([name]) => !OWN.includes(name));
   const text = decode(body, headers["content-encoding"]).replace(/"started_at": "[^"]*"/, "");

@@ -9,7 +9,7 @@ import { closed, dial } from "./_socket.ts";
 
 const DRIPPING_HEAD = ["GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: ", "a"] as const;
 
-/** Slow clients, with the bytes that they send first, and the bytes that they then send repeatedly. */
+/** `drip` is sent repeatedly after `first`. */
 const STUCK: readonly [kind: string, first: string, drip?: string][] = [
   ["silent", ""],
   ["half a head", "GET /v1/info HTTP/1.1\r\nHost: local"],
@@ -38,7 +38,7 @@ clients.after(async () => {
   await Promise.all([...servers.values()].map((server) => server.stop()));
 });
 
-/** Registers a test that runs on all runtimes at the same time, since it waits most of the time. */
+/** Runs a test on all runtimes at the same time, because these tests mostly wait. */
 function everywhere(name: string, check: (server: Running, runtime: string) => Promise<void>) {
   clients(name, async () => {
     await withEach(servers, check);
@@ -117,14 +117,14 @@ everywhere("large responses that are not read take no memory each", async ({ url
 
 clients.run();
 
-/** Returns the resident memory of a process in MiB, or 0 if it cannot be read. */
+/** Returns the resident memory of a process in MiB, or 0 without `/proc`. */
 function residentMemory(pid: number): number {
   if (!existsSync(`/proc/${pid}/status`)) return 0;
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
   return Math.round(Number(kilobytes) / 1024);
 }
 
-/** Connects and sends slowly. Resolves to the response after the connection is closed. */
+/** Sends slowly, and returns the response when the connection is closed. */
 async function hang(url: string, kind: string, first: string, drip?: string): Promise<string> {
   const socket = await dial(url);
   let answer = "";
@@ -140,7 +140,7 @@ async function hang(url: string, kind: string, first: string, drip?: string): Pr
   }
 }
 
-/** Reads the beginning of a response, waits for 30 s, and reads the rest. Returns the length of the response. */
+/** Stops reading a response for 30 s. Returns the number of bytes received in the end. */
 async function standStill(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const socket = await dial(server.url);
@@ -156,7 +156,7 @@ async function standStill(command: readonly string[]): Promise<number> {
   return received;
 }
 
-/** Requests content that the app sends only after the idle timeout. Returns the length of the content. */
+/** Requests content that the app sends only after the idle timeout. */
 async function waitLong(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const { byteLength } = await (await fetch(`${server.url}long`)).arrayBuffer();
@@ -164,7 +164,7 @@ async function waitLong(command: readonly string[]): Promise<number> {
   return byteLength;
 }
 
-/** Returns a request whose content is so long that the server must read it in several parts. */
+/** Returns a request for a large file. */
 function largestRequest(): string {
   return `GET /assets/${FILES.scalar}/standalone.esm.js HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 }

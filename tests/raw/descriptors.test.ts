@@ -6,7 +6,7 @@ import { processorTime } from "../bench/processes.ts";
 
 const descriptors = suite("without free file descriptors");
 
-/** The maximum number of descriptors: enough for the runtime itself, but too few for the test's connections. */
+/** The runtime itself needs fewer descriptors. The connections of this test need more. */
 const LIMIT = 100;
 const CONNECTIONS = 150;
 
@@ -44,7 +44,7 @@ descriptors("clients waiting to be accepted cost no processor time, on every run
         () => connect(Number(port), hostname).on("error", () => {}),
       );
       try {
-        // Connections are accepted within one second, and none is closed in the nine seconds after that.
+        // No connection is accepted after the first second, and none is closed before the tenth second.
         await sleep(2000);
         const before = processorTime(server.pid);
         await sleep(3000);
@@ -59,14 +59,12 @@ descriptors("clients waiting to be accepted cost no processor time, on every run
   );
 });
 
-/** Returns a command that runs the given command with a limited number of file descriptors. */
 function limitedTo(count: number, command: readonly string[]): string[] {
   return ["sh", "-c", `ulimit -n ${count} && exec "$@"`, "sh", ...command];
 }
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Repeats a request until it gets a response. */
 async function answersWithin(url: string, limit: number): Promise<boolean> {
   const until = performance.now() + limit;
   while (performance.now() < until) {
@@ -74,7 +72,7 @@ async function answersWithin(url: string, limit: number): Promise<boolean> {
       const response = await fetch(`${url}v1/info`, { signal: AbortSignal.timeout(1000) });
       return response.status === 200;
     } catch {
-      // The server does not respond yet, so the request is repeated.
+      // The server does not respond yet.
     }
   }
   return false;

@@ -6,7 +6,6 @@ import { closed, dial } from "./_socket.ts";
 
 const drain = suite("the shutdown of a server");
 
-/** On each runtime, a request with an immediate response and a request with a late response. */
 const EACH = Object.entries(LARGE).flatMap(([runtime, large]) =>
   ["/", "/later"].map((path) => [`${runtime} at ${path}`, { large, path }] as const)
 );
@@ -55,7 +54,7 @@ drain("a response that is not read delays the shutdown only by the grace period"
       const taken = performance.now() - since;
       reader.destroy();
       assert.is(code, 0);
-      // The grace period is five seconds. On a busy machine, the process may end at any later time.
+      // The grace period is five seconds. A busy machine may take longer.
       assert.ok(taken > 4000, `${taken} ms`);
     },
   ));

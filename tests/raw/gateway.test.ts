@@ -19,10 +19,9 @@ import type { Server } from "../runtimes/_suite.ts";
 import { RELEASES } from "./_servers.ts";
 import { closed, dial } from "./_socket.ts";
 
-/** The `forward` setting of each service. */
 const FORWARD = { open: ["reads"], with_token: ["send"], token_file: "" };
 
-/** Sends bytes, and returns everything that is received until the connection is closed. */
+/** Returns everything that is received until the connection is closed. */
 async function talk(url: string, bytes: string): Promise<string> {
   const socket = await dial(url);
   let received = "";
@@ -32,7 +31,6 @@ async function talk(url: string, bytes: string): Promise<string> {
   return received;
 }
 
-/** Tells whether a response is complete. */
 function isWhole(answer: string): boolean {
   const [head = "", ...rest] = answer.split("\r\n\r\n");
   const length = /^content-length: (\d+)/im.exec(head)?.[1];
@@ -55,8 +53,8 @@ const withBody = (line: string, body: string, ...lines: string[]) =>
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
 
 /**
- * Request targets that a server or its parser may misread (`gateway-paths.test.ts` tests Nodeface's own code). None of
- * these targets reaches an operation that is not public. `sent` is the path that the node receives, if any.
+ * A server or its parser may misread these targets. None of them may reach an operation that is not public. `sent` is
+ * the path that the node receives.
  */
 const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status", "/status"],
@@ -130,7 +128,7 @@ for (const [runtime, command] of RELEASES) {
         const answer = await talk(paths.url, request(`GET ${target}`));
         // A runtime may refuse requests that its parser cannot read.
         if (sent().length > 0 || statusOf(answer) < 400) {
-          // Bun does not report a host in the target, but the host in `Host` is correct.
+          // Bun replaces the host in the target with the host in `Host`, so Bun serves this request.
           const isTold = !(runtime === "Bun" && target.startsWith("http://evil"));
           if (isTold) {
             assert.equal(sent(), url === undefined ? [] : [`GET ${url}`]);
@@ -172,8 +170,7 @@ for (const [runtime, command] of RELEASES) {
       ],
     ] as const
   ) {
-    // According to RFC 9112, section 6.3, chunked coding overrides Content-Length, and bytes after the content are a
-    // new request.
+    // Chunked coding overrides Content-Length (RFC 9112, section 6.3). Bytes after the content are a new request.
     calls(`a content with ${why} smuggles no request`, async () => {
       const inner = request("GET /v1/node/status");
       const lineUp = ["Content-Type: application/json", ...lines];
@@ -200,7 +197,7 @@ for (const [runtime, command] of RELEASES) {
         ] as const
       ) {
         const head = [`${line} HTTP/1.1`, "Host: localhost", ...lines];
-        // Fewer bytes are sent than announced, so that the request ends only when the connection is closed.
+        // The content is shorter than announced, so the request ends only when the connection is closed.
         const bytes = [...head, "Content-Length: 100000", "", inner].join(
           "\r\n",
         );

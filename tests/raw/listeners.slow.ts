@@ -30,7 +30,6 @@ const PER_ADDRESS = 250;
 const folder = mkdtempSync(join(tmpdir(), "nodeface-listeners-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts the service with a node that it queries every 2 s while clients listen. */
 function startService(command: readonly string[], node: Daemon, perAddress: number) {
   const config = join(folder, `${perAddress}.json`);
   writeFileSync(
@@ -55,7 +54,7 @@ async function withAnvil(act: (anvil: Daemon) => Promise<void>): Promise<void> {
   }
 }
 
-/** Returns the resident memory of a process, in MB. */
+/** Returns the resident memory of a process, in MiB. */
 function memoryOf({ pid }: Running): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) / 1024;
@@ -68,10 +67,10 @@ async function listenersOf({ url }: Running): Promise<number> {
   return Number(/^nodeface_event_listeners (\d+)/m.exec(text)![1]);
 }
 
-/** The number of blocks that are mined while one listener does not read: one every two seconds, for a minute. */
+/** The service queries the node every two seconds while clients listen, so these blocks take a minute. */
 const BLOCKS = 30;
 
-/** The maximum memory for all listeners, in MB, and the maximum duration of the shutdown, in milliseconds. */
+/** The maximum memory for all listeners, in MiB, and the maximum duration of the shutdown, in milliseconds. */
 const MEMORY_MAX = 100, ENDED_MS = 5000;
 
 // The runtimes are tested one after the other, since the listeners take processor time.
@@ -101,7 +100,7 @@ for (const [runtime, command] of COMMANDS) {
           });
         }
         await crowd.resume(0);
-        // The listener that stopped reading now gets the events that it missed, or was disconnected.
+        // The paused listener gets the missed events now, unless it was disconnected.
         await until(async () => {
           const told = await crowd.tell();
           return told.heads[heads] === COUNT || told.open === COUNT - 1;
@@ -109,7 +108,7 @@ for (const [runtime, command] of COMMANDS) {
         assert.ok(most - memory < MEMORY_MAX, `${memory} to ${most} MB`);
         await crowd.leave();
         await until(async () => await listenersOf(service) === 0);
-        // A few descriptors may belong to connections that are kept for the next request of this test.
+        // A few connections of this test may be kept alive.
         await until(() => Promise.resolve(descriptorsOf(service) <= descriptors + 5));
 
         const again = new Crowd();
@@ -156,7 +155,7 @@ testWhere(
     }),
 );
 
-/** The silence in this test, in milliseconds: several times the longest idle timeout of a runtime or an adapter. */
+/** Several times the longest idle timeout of a runtime or an adapter. */
 const SILENCE_MS = 180_000;
 
 testWhere(

@@ -7,7 +7,7 @@ import { start, withEach } from "../_server.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { dial } from "./_socket.ts";
 
-/** The number of clients that do not read their response. The system buffers only a part of a response's 32 MiB. */
+/** The number of clients that do not read their response. */
 const HOLDERS = 20;
 const RESETS = 200;
 
@@ -16,7 +16,6 @@ const memory = suite("large responses");
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const MIB = 1024 * 1024;
 
-/** The servers by runtime. Without `/proc`, where Linux reports the resources of a process, nothing is tested. */
 const EACH = existsSync("/proc/self/status") ? Object.entries(LARGE) : [];
 
 memory(
@@ -30,7 +29,7 @@ memory(
       const grown = memoryOf(server.pid) - before;
       for (const socket of sockets) socket.destroy();
       await server.stop();
-      // This is a tenth of the memory that a copy for each client would need.
+      // A copy for each client would need ten times as much.
       assert.ok(grown < HOLDERS * LENGTH / 10, `${Math.round(grown / MIB)} MiB`);
     }),
 );
@@ -59,7 +58,7 @@ memory(
 
 memory.run();
 
-/** Connects clients that request the response, but read only its beginning. */
+/** Connects clients that read only the beginning of the response. */
 function hold(url: string, count: number): Promise<Socket[]> {
   return Promise.all(Array.from({ length: count }, async () => {
     const socket = await dial(url);
@@ -75,7 +74,6 @@ function memoryOf(pid: number): number {
   return Number(kilobytes) * 1024;
 }
 
-/** Returns the number of open file descriptors of a process. */
 function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }

@@ -7,7 +7,6 @@ import { exchange } from "./_exchange.ts";
 import { RELEASES } from "./_servers.ts";
 import { closed, dial } from "./_socket.ts";
 
-/** The records that `_recording-server.ts` reports. */
 interface Told {
   records: AnswerRecord[];
   errors: string[];
@@ -18,7 +17,7 @@ interface Told {
 const request = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${path} HTTP/1.1`, "Host: localhost", ...lines, "", ""].join("\r\n");
 
-/** Requests to which the adapter or its parser responds without the app, and the expected records. */
+/** The adapter or its parser responds to these requests without the app. */
 const REFUSED: readonly [name: string, bytes: string, record: Partial<AnswerRecord>][] = [
   ["OPTIONS *", request("OPTIONS", "*"), { method: "OPTIONS", url: "/*", status: 204 }],
   ["no Host", "GET /a?b HTTP/1.1\r\n\r\n", { method: "GET", url: "/a?b", status: 400 }],
@@ -39,7 +38,7 @@ for (const [runtime, command] of RELEASES) {
   const ask = (bytes: string, bodiless = false) =>
     exchange(server.url, bytes, { answers: 1, bodiless });
   const told = async (): Promise<Told> => await (await fetch(`${server.url}own/told`)).json();
-  /** Waits for the given number of records, and returns them without their times. */
+  /** Waits for `count` records, and returns them without their times. */
   const recordsOf = async (act: () => Promise<unknown>, count = 1) => {
     const isNew = ({ url }: AnswerRecord) => !url?.endsWith("/own/told");
     const before = (await told()).records.filter(isNew).length;
@@ -51,7 +50,6 @@ for (const [runtime, command] of RELEASES) {
       return { ...record, ...(record.url && { url: record.url.replace("http://localhost", "") }) };
     });
   };
-  /** Sends bytes, reads the beginning of the response, and disconnects. */
   const leave = async (bytes: string) => {
     const socket = await dial(server.url);
     socket.write(bytes);
@@ -77,7 +75,7 @@ for (const [runtime, command] of RELEASES) {
     );
   });
 
-  // Bun's own parser responds to these requests, so that they have no records.
+  // Bun's own parser responds to these requests, so they have no records.
   if (runtime !== "Bun") {
     for (const [name, bytes, expected] of REFUSED) {
       recording(`${name} has a record although it does not reach the app`, async () => {

@@ -16,7 +16,6 @@ const server = Bun.serve({
 console.error("nodeface bare on http://127.0.0.1:" + server.port + "/");
 `;
 
-/** Builds the executable, and returns its path. */
 export async function makeBare(): Promise<string> {
   const folder = dirname(EXECUTABLE);
   writeFileSync(join(folder, "bare.js"), SOURCE);

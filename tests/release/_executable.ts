@@ -8,22 +8,19 @@ import { makeFolder } from "./_folder.ts";
 
 const FILE = process.platform === "win32" ? "nodeface.exe" : "nodeface";
 
-/** The path of a copy of the executable outside the checkout. */
 export const EXECUTABLE: string = join(makeFolder(), FILE);
 copyFileSync(`${ROOT}dist/${FILE}`, EXECUTABLE);
 
-/** An empty working directory and no environment variables, so that the executable finds no other files. */
+/** With an empty directory and no environment variables, the executable finds no other files. */
 export const NOWHERE: Surroundings = {
   cwd: makeFolder(),
   bare: true,
 };
 
-/** Starts the executable as on a machine without Node. */
 export function startExecutable(): Promise<Running> {
   return start([EXECUTABLE], {}, NOWHERE);
 }
 
-/** Lists the child processes of a process. */
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean)

@@ -7,14 +7,13 @@ import { makeFolder } from "./_folder.ts";
 
 export const HOME: string = makeFolder();
 
-/** The path of the package that `npm pack` creates. */
+/** The file name of the package in `HOME`. */
 export const TARBALL: string =
   (await ok(["npm", "pack", "--silent", "--pack-destination", HOME], ROOT)).trim();
 
 writeFileSync(join(HOME, "package.json"), '{ "type": "module" }\n');
 await ok(["npm", "install", "--no-audit", "--no-fund", "--silent", `./${TARBALL}`], HOME);
 
-/** Runs a command that must succeed, and returns its output. */
 export async function ok(command: string[], cwd: string, env = {}): Promise<string> {
   const { code, stdout, stderr } = await run(command, env, { cwd });
   if (code !== 0) throw new Error(`${command.join(" ")}\n${stdout}\n${stderr}`);

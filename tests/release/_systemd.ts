@@ -20,21 +20,16 @@ export const UNITS = "/run/units";
 /** The time limit for the start, in ms. */
 const PATIENCE = 20_000;
 
-/** A running separate systemd. */
 export interface Systemd extends AsyncDisposable {
-  /** Runs a shell command in the namespaces of systemd. */
   shell(line: string): Promise<Ended>;
-  /** Writes a file in the namespaces of systemd. Without `mode`, every user can read the file. */
+  /** Without `mode`, every user can read the file. */
   write(path: string, text: string, mode?: string): Promise<void>;
 }
 
-/** Empty units that other units require. The real units would change the machine. */
+/** Other units require these units. They are empty, because the real units would change the machine. */
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
-/**
- * Returns the boot script, which stops at the first failure. systemd sees a read-only disk. Changes to `/etc` and
- * `/var` are kept in memory, as are `/run`, `/tmp`, and `/usr/local/bin`, where the executable is installed.
- */
+/** The disk is read-only. Changes to `/etc`, `/var`, `/run`, `/tmp` and `/usr/local/bin` are kept in memory. */
 const boot = (folder: string) => `
 set -e
 mount --make-rprivate /
@@ -66,7 +61,7 @@ exec env -i PATH="$PATH" container=other SYSTEMD_UNIT_PATH=${UNITS} SYSTEMD_GENE
   SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/run/none ${SYSTEMD} --system --unit=tests.target --show-status=no
 `;
 
-/** Starts systemd, or returns the reason why it cannot run on this machine. */
+/** Returns a reason instead if systemd cannot run on this machine. */
 export async function startSystemd(): Promise<Systemd | string> {
   const missing = NOT_ROOT ?? without(SYSTEMD, "/usr/bin/unshare", "/usr/bin/nsenter");
   if (missing !== undefined) return missing;
@@ -108,9 +103,7 @@ export async function startSystemd(): Promise<Systemd | string> {
   return { shell, write, [Symbol.asyncDispose]: stop };
 }
 
-/**
- * Returns the ID that systemd's first process has outside its namespaces, or an empty string if there is no process.
- */
+/** Returns the ID of systemd outside its namespaces, or an empty string if systemd is not running. */
 function firstOf({ pid }: ChildProcess): string {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();

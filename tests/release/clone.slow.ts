@@ -13,7 +13,7 @@ import { makeFolder } from "./_folder.ts";
 const clone = suite("a fresh clone");
 
 /**
- * Makes Deno trust the machine's certificate authorities, since a proxy may intercept TLS connections to a registry.
+ * Deno must trust the machine's certificate authorities, because a proxy may intercept TLS connections to a registry.
  */
 const TRUST = {
   DENO_TLS_CA_STORE: "mozilla,system",
@@ -75,7 +75,7 @@ clone("`npm ci && npm run demo` installs anvil and serves together with it", asy
     cwd,
     env: { ...process.env, PORT: String(port) },
     stdio: "ignore",
-    // The demo has its own process group, as in a shell, where Ctrl+C reaches the whole group.
+    // The demo needs its own process group, because Ctrl+C in a shell reaches the whole group.
     detached: true,
   });
   const ended = new Promise((resolve) => demo.on("close", resolve));

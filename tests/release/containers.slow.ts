@@ -20,7 +20,7 @@ const containers = suite("containers");
 
 const BUILDAH = "/usr/bin/buildah", PODMAN = "/usr/bin/podman", RUNC = "/usr/sbin/runc";
 const COMPOSE = "/usr/bin/podman-compose", ETCD = "/usr/bin/etcd";
-/** A program that Podman's network helper needs. If it is missing, the only error is "No such file or directory". */
+/** Podman's network helper needs this program. Without it, the only error is "No such file or directory". */
 const IPTABLES = "/usr/sbin/iptables";
 /** The processor architecture, named as in anvil's packages. */
 const ARCH = process.arch === "x64" ? "amd64" : process.arch;
@@ -44,12 +44,12 @@ const store = [
 ];
 const buildah = (...args: string[]) => run([BUILDAH, ...store, ...args]);
 
-/** A script that runs Podman with a separate store. */
+/** podman-compose needs a program, so this script runs Podman with a separate store. */
 const podman = join(folder, "podman");
 writeFileSync(podman, `#!/bin/sh\nexec ${PODMAN} ${store.join(" ")} --runtime=${RUNC} "$@"\n`, {
   mode: 0o755,
 });
-/** Podman's options that keep the limits of a container within those of this process. */
+/** The limits of a container must not exceed those of this process. */
 const limits = async () => {
   const { stdout } = await run(["/bin/bash", "-c", "ulimit -Hn; ulimit -Hu"]);
   const [files, processes] = stdout.trim().split("\n").map((text) => Number(text) || 1_048_576);
@@ -57,7 +57,6 @@ const limits = async () => {
   return [`--ulimit=nofile=${files}:${files}`, `--ulimit=nproc=${most}:${most}`];
 };
 
-/** Builds an image that contains a program and its libraries. */
 async function build(program: string, image: string, dockerfile: string): Promise<void> {
   const context = makeFolder();
   const root = await run([`${ROOT}deploy/image-root.sh`, program, context]);
@@ -69,7 +68,7 @@ async function build(program: string, image: string, dockerfile: string): Promis
   assert.is(code, 0, stderr);
 }
 
-/** Returns the reason why images cannot be built on this machine, or `undefined` if they can. */
+/** Returns the reason if images cannot be built on this machine. */
 async function findBuilder(): Promise<string | undefined> {
   const absent = NOT_ROOT ?? without(BUILDAH);
   if (absent !== undefined) return absent;
@@ -81,7 +80,7 @@ async function findBuilder(): Promise<string | undefined> {
 const missing = await findBuilder();
 if (missing === undefined) await build(EXECUTABLE, "nodeface", `${ROOT}deploy/Dockerfile`);
 
-/** Returns the reason why containers cannot run on this machine, or `undefined` if they can. */
+/** Returns the reason if containers cannot run on this machine. */
 async function findEngine(): Promise<string | undefined> {
   const absent = missing ?? without(PODMAN, RUNC, COMPOSE, ETCD, IPTABLES);
   if (absent !== undefined) return absent;

@@ -103,7 +103,7 @@ pack("npx can serve the package from its archive", async () => {
   const npx = spawn("npx", ["--yes", `./${TARBALL}`, "--port", `${port}`], {
     cwd: HOME,
     stdio: "ignore",
-    // The command has its own process group, as in a shell, since npm does not pass SIGTERM on.
+    // npm does not pass SIGTERM on, so the command needs its own process group.
     detached: true,
   });
   try {
@@ -167,7 +167,6 @@ pack(
   },
 );
 
-/** Lists the paths of all files in a folder of the package. */
 function filesIn(folder: string): string[] {
   const names = readdirSync(join(INSTALLED, folder), { recursive: true, encoding: "utf8" });
   return names.filter((name) => statSync(join(INSTALLED, folder, name)).isFile());
@@ -180,7 +179,7 @@ pack("the package has no content twice, and types only of its exports", () => {
   const files = filesIn("dist");
   const sizes = files.map((file) => statSync(join(INSTALLED, "dist", file)).size);
   const mega = sizes.reduce((sum, size) => sum + size) / 1e6;
-  // Modules and declarations may have source maps, which only a debugger reads.
+  // Only a debugger reads source maps.
   const read = files.filter((file) => !file.endsWith(".map"));
   assert.ok(mega < 5.5 && read.length < 200, `${mega} MB in ${read.length} files`);
   assert.not.ok(files.some((file) => file.startsWith("cli") || file === "main.d.ts"));
@@ -305,7 +304,7 @@ const tscOf = (version: string) =>
     ? `${ROOT}node_modules/.bin/tsc`
     : join(COMPILERS, "node_modules", `ts-${version}`, "bin/tsc");
 
-/** Compiles programs in strict mode, as a host does, and also checks the types of packages. */
+/** Also checks the types of packages, because `skipLibCheck` is not set. */
 async function compile(name: string, tsc: string, files: string[], more: object): Promise<void> {
   const project = join(HOME, name);
   mkdirSync(project);

@@ -19,11 +19,10 @@ import { freePort } from "../_port.ts";
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";
 
-/** Returns the lines for the `http` block, which are comments in the snippet. */
+/** In the snippet, the lines for the `http` block are comments. */
 const forHttpBlock = (snippet: string) =>
   [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
 
-/** The proxies, each with its snippet, the configuration around the snippet, and the arguments of the proxy. */
 const PROXIES = [
   {
     name: "nginx",
@@ -65,14 +64,13 @@ https://node.example:${port} {
   },
 ];
 
-/** The services behind the prefixes of the snippets, and one service whose node records its requests. */
 interface Behind {
   readonly services: Readonly<Record<string, Running>>;
   /** The targets of the requests that reached the REST node. */
   readonly seen: string[];
   /** Makes the Ethereum node mine a block, and returns the new height. */
   mine(): Promise<number>;
-  /** If this is set, it is called with a function that sends the REST node's response. */
+  /** If this is set, the REST node calls it instead of sending its response. */
   hold: ((respond: () => void) => void) | undefined;
   stop(): Promise<void>;
 }
@@ -90,7 +88,7 @@ paths:
       x-access: read
 `;
 
-/** Starts the services behind a proxy. Two services have a real node, and one has a simulated node. */
+/** Two services have a real node. The third service has a simulated node. */
 async function startBehind(): Promise<Behind> {
   const home = makeFolder();
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
@@ -146,13 +144,12 @@ async function startBehind(): Promise<Behind> {
   return behind;
 }
 
-/** The calls to each node, and a part of the expected response. */
 const CALLS = {
   ethereum: { path: "/v1/rpc/eth_chainId", below: "", body: "{}", answer: /^"0x7a69"/ },
   etcd: { path: "/v3/maintenance/status", below: "/v1/node", body: "{}", answer: /"version"/ },
 } as const;
 
-/** Paths that proxies have misrouted in the past. Each path is sent below a prefix. */
+/** Proxies have misrouted these paths in the past. Each path is sent below a prefix. */
 const MALFORMED = [
   "/v1/node/blocks/a%2Fb",
   "/v1/node/blocks/a%252Fb",
@@ -179,7 +176,7 @@ const MALFORMED = [
   "/v1%2Fnode/blocks/7",
 ];
 
-/** Paths that try to reach another node's prefix, or to bypass a prefix. */
+/** These paths try to reach another node's prefix, or to bypass a prefix. */
 const DETOURS = [
   "/ethereum/../rest/v1/node/blocks/7",
   "/ethereum/%2e%2e/rest/v1/node/blocks/7",
@@ -336,7 +333,6 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     }
     await until(() => Promise.resolve(/^:$/m.test(told())));
     stream.leave();
-    // The service must notice that there are no more listeners.
     const metrics = new URL("/v1/metrics", behind.services.ethereum!.url);
     await until(async () =>
       /^nodeface_event_listeners 0$/m.test(await (await send(metrics)).text())
@@ -397,7 +393,6 @@ async function makeCertificate(): Promise<void> {
   assert.is(code, 0, stderr);
 }
 
-/** Sends a request over TLS with the host name that the proxy expects. */
 function ask(
   port: number,
   path: string,
@@ -427,7 +422,7 @@ function ask(
   });
 }
 
-/** Opens a stream over TLS. `text` contains what has been received so far. */
+/** `text` is what the stream has received so far. */
 function listen(port: number, path: string) {
   type Stream = { text: string; coding: string | undefined; leave(): void };
   return new Promise<Stream>((resolve, reject) => {
@@ -446,7 +441,7 @@ function listen(port: number, path: string) {
   });
 }
 
-/** Returns the status of the response to a path, which is sent unchanged; `fetch` would normalize the path. */
+/** The path is sent unchanged. `fetch` would normalize the path. */
 function askDirectly(url: string, path: string): Promise<number> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -456,7 +451,7 @@ function askDirectly(url: string, path: string): Promise<number> {
   });
 }
 
-/** Waits until a program accepts connections, and rejects if the program exits instead. */
+/** Rejects if the program exits before it accepts connections. */
 function listening(child: ChildProcess, port: number): Promise<void> {
   let said = "";
   child.stderr?.on("data", (text) => said += text);

@@ -20,7 +20,7 @@ const NGINX = "/usr/sbin/nginx";
 const missing = without(NGINX);
 const folder = makeFolder();
 
-/** The minimum number of clients, the number of concurrent clients, and the minimum duration in ms. */
+/** The minimum number of requests, the number of requests at the same time, and the minimum duration in ms. */
 const VISITORS = 1000, AT_A_TIME = 25, WHILE = 3000;
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -112,7 +112,7 @@ testWhere(replicas, missing, "all services serve the same description and files"
   await until(async () => new Set(await Promise.all(services.map(tagOf))).size === 1);
   for (let i = 0; i < 6; i++) {
     const etag = (await get("/spec.json")).headers.get("etag")!;
-    // A different service than before sends this response.
+    // nginx sends this request to a different service than the request before.
     assert.is((await get("/spec.json", { headers: { "if-none-match": etag } })).status, 304);
   }
   const html = await (await get("/v1/spec")).text();

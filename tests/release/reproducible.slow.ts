@@ -12,7 +12,6 @@ import { makeFolder } from "./_folder.ts";
 
 const reproducible = suite("two builds of one commit");
 
-/** The built files, by build script. The name of a package contains its version. */
 const BUILT: Readonly<Record<string, readonly string[]>> = {
   "npm run build:exe": ["nodeface", "nodeface.exe"],
   "npm run build:deno": ["nodeface-deno.js"],
@@ -20,7 +19,6 @@ const BUILT: Readonly<Record<string, readonly string[]>> = {
   "npm pack --silent --pack-destination dist": [],
 };
 
-/** Creates a clone of the current commit that uses the same installed packages. */
 function clone(folder: string): string {
   execFileSync("git", ["clone", "--quiet", ROOT, folder]);
   cpSync(`${ROOT}node_modules`, join(folder, "node_modules"), { recursive: true });
@@ -28,7 +26,6 @@ function clone(folder: string): string {
   return folder;
 }
 
-/** Runs all builds in a clone, and returns the digest of each file. */
 async function build(
   folder: string,
   { umask, ...env }: Readonly<Record<string, string>>,

@@ -17,7 +17,6 @@ const starting = suite("the executable, compared with a bare server");
 let bare = "";
 starting.before(async () => void (bare = await makeBare()));
 
-/** The number of times that each program is started. */
 const STARTS = 15;
 
 starting("its first response takes at most four times as long", async () => {
@@ -59,7 +58,7 @@ testWhere(
 
 starting.run();
 
-/** Measures the time from the start of a program to its first response, in milliseconds. */
+/** Returns the milliseconds from the start of a program to its first response. */
 async function firstAnswer(program: string): Promise<number> {
   const port = await freePort();
   const since = performance.now();
@@ -97,12 +96,12 @@ function resident(pid: number): number {
   return Number(size) / 1024;
 }
 
-/** Lists the files that a server opens from its start until it has responded to requests for every path. */
+/** Lists the files that a program opens until it has responded to a request for every path. */
 async function opens(program: string): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--trace=open,openat,openat2"];
   const server = await start([...strace, "--output=trace", program], {}, NOWHERE);
   for (const [path] of PATHS) await (await fetch(new URL(path, server.url))).arrayBuffer();
-  // The program itself is killed, since strace does not pass signals on.
+  // strace does not pass signals on, so the program itself is killed.
   for (const traced of childrenOf(server.pid)) process.kill(traced, "SIGKILL");
   await server.ended;
   const trace = join(NOWHERE.cwd!, "trace");

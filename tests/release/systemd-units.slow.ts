@@ -31,14 +31,13 @@ units.after(async () => {
   if (!missing) await systemd[Symbol.asyncDispose]();
 });
 
-/** Runs a shell command in the separate systemd. The command must succeed. */
 async function shell(line: string): Promise<string> {
   const { code, stdout, stderr } = await systemd.shell(line);
   assert.is(code, 0, `${line}: ${stdout}${stderr}`);
   return stdout;
 }
 
-/** Writes a drop-in file for a unit. The log of the unit goes to a file, since there is no journal. */
+/** The log of the unit goes to a file, because there is no journal. */
 const dropIn = (unit: string, lines = "") =>
   systemd.write(
     `${UNITS}/${unit}.d/tests.conf`,
@@ -47,7 +46,7 @@ const dropIn = (unit: string, lines = "") =>
 
 const info = async (port: number) => await (await fetch(`http://127.0.0.1:${port}/v1/info`)).json();
 
-/** Waits until a service reports that the status of its node is `ok`. */
+/** Waits until a service reports that its node is `ok` or `syncing`. */
 async function well(port: number, unit: string) {
   let last: unknown;
   const isWell = async () => {
@@ -92,7 +91,7 @@ testWhere(
       await shell("chmod 644 /etc/nodeface/*.yaml");
       await dropIn("nodeface@ethereum.service");
 
-      // The node runs as its own user, and its group can read the cookie.
+      // The node has its own user. The group of this user can read the cookie.
       await shell("useradd --system litecoin");
       await systemd.write(
         `${UNITS}/litecoind.service`,

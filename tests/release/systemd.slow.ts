@@ -22,7 +22,6 @@ const unitOf = (name: string) => readFileSync(`${ROOT}deploy/${name}`, "utf8");
 const text = unitOf("nodeface.service");
 const template = unitOf("nodeface@.service");
 
-/** The text of each unit, by the name under which the unit is started. */
 const UNITS = { "nodeface.service": text, "nodeface@etcd.service": template };
 
 for (const [name, unit] of Object.entries(UNITS)) {
@@ -101,7 +100,7 @@ testWhere(
   },
 );
 
-/** The user and group of the node, and another user for the service, since each unit has its own user. */
+/** The node and the service have different users, as their units do. */
 const NODE_USER = 61_001, OWN_USER = 61_002;
 
 testWhere(
@@ -112,7 +111,7 @@ testWhere(
     const home = makeFolder();
     chownSync(home, NODE_USER, NODE_USER);
     const port = await freePort();
-    // litecoind shares its files with its group only without wallets. Later versions have the option rpccookieperms.
+    // `-sysperms` lets the group read the cookie, and works only without wallets.
     const node = () =>
       startDaemon([
         ...[SETPRIV, `--reuid=${NODE_USER}`, `--regid=${NODE_USER}`, "--clear-groups"],
@@ -148,7 +147,7 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // The cookie can be read by its group, but this causes no warning, since the file belongs to the node's user.
+      // The group can read the cookie. This causes no warning, because the file belongs to the node's user.
       assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },
@@ -179,7 +178,7 @@ systemd("the environment variables in the units are those that the command reads
 
 systemd.run();
 
-/** Lists the system calls that the filters of a unit allow, according to systemd's own sets. */
+/** Expands the filters of a unit with systemd's own sets of system calls. */
 function allowedCalls(said: string, unit: string): Set<string> {
   const sets = new Map<string, string[]>();
   for (const line of said.split("\n")) {
@@ -197,7 +196,7 @@ function allowedCalls(said: string, unit: string): Set<string> {
   return allowed;
 }
 
-/** Lists the system calls that the executable makes until it has responded to requests for every path. */
+/** Lists the system calls that the executable makes until it has responded to a request for every path. */
 async function callsMade(): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--quiet=all", "--output=calls"];
   const server = await start([...strace, EXECUTABLE], {}, NOWHERE);

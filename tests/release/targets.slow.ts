@@ -13,7 +13,6 @@ import { NOWHERE } from "./_executable.ts";
 const FOLDER = `${ROOT}dist/executables/`;
 const isBuilt = existsSync(`${FOLDER}SHA256SUMS`);
 
-/** The emulators for programs of another architecture, with the libraries of that architecture. */
 const EMULATORS: Readonly<Record<string, readonly string[]>> = {
   "linux-arm64": ["/usr/bin/qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"],
 };

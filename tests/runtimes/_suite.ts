@@ -5,23 +5,17 @@ import { parse } from "yaml";
 import { ask, PATHS } from "../_app.ts";
 import { send } from "../_http.ts";
 
-/** A server under test. */
 export interface Server {
   /** The URL of the server, with a trailing slash. */
   url: string;
   stop(): Promise<unknown>;
 }
 
-/** Headers that the runtime adds, or that depend on the connection. */
 const OF_THE_CONNECTION = ["connection", "date", "keep-alive", "transfer-encoding"];
 
-/** Keys of the info object that are different after each start. */
 const OF_THE_START = ["started_at"];
 
-/**
- * Registers the suite for a runtime. Each response is compared with the response of the app in this process, so that
- * all runtimes must respond alike.
- */
+/** Registers tests that compare the responses of a runtime with the responses of the app in this process. */
 export function runtimeSuite(name: string, start: () => Promise<Server>): void {
   const runtime = suite(`on ${name}`);
   let server: Server;

@@ -10,7 +10,6 @@ import type { Server } from "./_suite.ts";
 const require = createRequire(new URL("../package.json", import.meta.url));
 const { Miniflare } = require("miniflare") as typeof import("miniflare");
 
-/** Bundles the worker, and serves it on a free port. */
 export async function startWorkerd(): Promise<Server> {
   const { code, stderr } = await run([
     process.execPath,
@@ -24,7 +23,7 @@ export async function startWorkerd(): Promise<Server> {
 }
 
 /**
- * Runs a service with the same options as on the other runtimes. (`dist/worker.js` allows any host instead.)
+ * Runs a service with the same options as on the other runtimes. In contrast, `dist/worker.js` allows any host.
  *
  * @param options further options, as JavaScript code
  * @param flags compatibility flags
@@ -33,7 +32,6 @@ export async function startPlainWorkerd(options = "", flags: string[] = []): Pro
   return await startModule(`export default createNodeface(${options});`, flags);
 }
 
-/** Bundles and serves a module that may use `createNodeface`. */
 export async function startModule(program: string, flags: string[] = []): Promise<Server> {
   const contents = `import { createNodeface } from "./src/index.ts";\n${program}`;
   const { outputFiles } = await build({
@@ -45,15 +43,14 @@ export async function startModule(program: string, flags: string[] = []): Promis
   return await startWorker(outputFiles[0]!.text, flags);
 }
 
-/** Serves a bundle on a free port. By default, no compatibility flag is set. */
 export async function startWorker(contents: string, flags: string[] = []): Promise<Server> {
   const worker = new Miniflare({
-    // The modules are listed, as Wrangler lists them, so that Miniflare does not look for others.
+    // As in Wrangler, the modules are listed, so that Miniflare does not look for others.
     modules: [{ type: "ESModule", path: "worker.js", contents }],
     // This date does not enable Node's modules.
     compatibilityDate: "2026-01-01",
     compatibilityFlags: flags,
-    // This bypasses Miniflare's entry worker, which would compress responses itself.
+    // This bypasses Miniflare's entry worker, which would compress responses.
     unsafeDirectSockets: [{}],
   });
   await worker.ready;

@@ -10,7 +10,6 @@ runtimeSuite("workerd", startWorkerd);
 
 const threads = suite("workerd, which has no threads");
 
-/** Returns the options of a service, as JavaScript code, with a description of the given size in bytes. */
 const optionsFor = (size: number) =>
   `{ description: { name: "a.json", text: JSON.stringify({
     openapi: "3.1.1",

@@ -10,7 +10,6 @@ import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/description/known
 import { ROOT } from "../_paths.ts";
 import { countOperations } from "./programs/count-operations.ts";
 
-/** A description with which tools are tested. */
 export interface Document {
   name: string;
   /**
@@ -27,7 +26,7 @@ export interface Document {
 
 const downloaded = (file: string) => () => `${ROOT}tests/.cache/documents/${file}`;
 const kept = (file: string) => () => `${ROOT}tests/description/${file}`;
-/** Returns a function that writes files by path. The first file is the root file, whose path the function returns. */
+/** The first of the files is the root file. */
 const written = (files: Record<string, string>) => (folder: string) => {
   const paths = Object.entries(files).map(([name, text]) => {
     const path = join(folder, name);
@@ -41,7 +40,6 @@ const written = (files: Record<string, string>) => (folder: string) => {
 const responses = (schema: string) =>
   `{ "200": { description: Good, content: { application/json: { schema: { $ref: "${schema}" } } } } }`;
 
-/** References to files, within files, to path items, parameters and schemas, and references that form a cycle. */
 const SEVERAL_FILES = {
   "openapi.yaml": `openapi: 3.0.3
 info: { title: Several files, version: "1", license: { name: MIT, url: "https://mit.example" } }
@@ -102,7 +100,7 @@ properties:
   "schemas/error.json": `{ "type": "object", "properties": { "message": { "type": "string" } } }`,
 };
 
-/** Members whose place or name in Swagger 2.0 differs from that in OpenAPI 3. */
+/** Contains members that have another place or name in OpenAPI 3. */
 const ODD_2_0 = `swagger: "2.0"
 info: { title: Swagger, version: "1", license: { name: MIT, url: "https://mit.example" } }
 host: 127.0.0.1:9053
@@ -213,7 +211,7 @@ components:
     Block: { type: object, properties: { height: { type: integer } } }
 `;
 
-/** A document with CRLF line ends, multi-line strings, and integers that `number` cannot represent exactly. */
+/** Contains CRLF line ends, multi-line strings, and integers that `number` cannot represent exactly. */
 const WINDOWS = `openapi: 3.0.3
 info:
   title: Windows
@@ -242,7 +240,6 @@ components:
     Number: { type: integer, maximum: 18446744073709551615, example: 18446744073709551615 }
 `.replaceAll("\n", "\r\n");
 
-/** Small descriptions, which are generated here or belong to the project. */
 export const SMALL: readonly Document[] = [
   { name: "our own", operations: 0 },
   { name: "pets 2.0", entry: kept("petstore-2.0.json"), operations: 1 },
@@ -311,7 +308,6 @@ function softwareIn(parts: KindInterface): Set<string> {
   return new Set([...marks].flatMap(([, list]) => JSON.parse(list!) as string[]));
 }
 
-/** Small and large descriptions from other projects. */
 export const REAL: readonly Document[] = [
   { name: "Ergo 3.0", entry: kept("ergo-openapi.yaml"), operations: 128 },
   { name: "petstore 2.0", entry: downloaded("petstore-2.0.yaml"), operations: 20 },
@@ -332,7 +328,6 @@ export const FURTHER: readonly Document[] = (process.env.DESCRIPTIONS ?? "").spl
   .filter((path) => path !== "")
   .map((path) => ({ name: basename(path), entry: () => path, operations: operationsIn(path) }));
 
-/** Counts the operations in a description, or the methods in an OpenRPC document. */
 function operationsIn(path: string): number {
   const read = (path: string) => parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
   const { methods, paths = {} } = read(path);

@@ -1,16 +1,14 @@
 /** Pairs of a tool and a document that fail because one of the two has a fault. A test checks that they still fail. */
 
-/** A fault of a tool or a document, not of Nodeface. */
 export interface KnownFault {
   tool: string;
-  /** The names of the documents for which the tool fails. */
   documents: readonly string[];
   /** The part of the pair that is at fault. */
   of: "tool" | "document";
   why: string;
   /** A link to a report of the fault. Without such a link, the tool must also fail with the original document. */
   evidence?: string;
-  /** True if the tool would run endlessly. The time limit of the tool is then shorter. */
+  /** The tool would run endlessly, so its time limit is shorter. */
   isEndless?: true;
 }
 

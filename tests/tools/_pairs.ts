@@ -18,13 +18,11 @@ export interface Pair {
   problem: string | undefined;
   /** The error with the original document, which is tried only if the served description fails. */
   original: string | undefined;
-  /** The known fault of the tool or the document, if there is one. */
   fault: KnownFault | undefined;
-  /** The time that the tool took, in seconds. */
   seconds: number;
 }
 
-/** The generous time limit for running a tool with a description, in milliseconds. */
+/** The time limit for running a tool with a description, in milliseconds. */
 const TIMEOUT = 600_000;
 /** The time limit for a tool that would run endlessly, in milliseconds. */
 const SHORT_TIMEOUT = 30_000;
@@ -33,7 +31,6 @@ const LANES = 2;
 /** An address where no server listens. */
 const NODE = "http://127.0.0.1:9053";
 
-/** Lists the paths in the root file of a description. */
 function pathsOf(file: string): string[] {
   const text = readFileSync(file, "utf8").replace(/^\uFEFF/, "");
   const { paths } = (text.startsWith("{") ? JSON.parse(text) : parse(text)) as { paths?: object };
@@ -45,7 +42,7 @@ const OWN_PATHS = pathsOf(`${ROOT}spec/openapi.yaml`);
 /**
  * Serves a description, and runs each of the tools with it.
  *
- * @throws {Error} if the service does not show the description
+ * @throws {Error} if the description is not served
  */
 export async function runPairs(document: Document, tools: readonly Tool[]): Promise<Pair[]> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-tools-"));
@@ -59,8 +56,7 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // The description may have the same path as the service. Then either the first segment of the description's path
-    // has moved to the URL of a server, or the description's path replaces the service's.
+    // If the description has one of the service's paths, only the `operationId` tells whose operation is served there.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const isOurs = (path: string) =>
       !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);
@@ -92,7 +88,6 @@ export function complaintOf({ problem, original, fault }: Pair): string | undefi
   return original === undefined ? problem : `${problem}\nand of the original: ${original}`;
 }
 
-/** Returns the arguments for a node of a kind. The node does not respond. */
 function argumentsOf({ kind, software }: Document, folder: string): string[] {
   if (kind === undefined) return [];
   if (software === undefined) return ["--kind", kind, NODE];
@@ -103,8 +98,8 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
 }
 
 /**
- * Waits until a description is shown, instead of only the service's own operations. While a file is being read, the
- * page says so. The description of a kind is shown once there are paths besides the service's own.
+ * Waits until the description is shown. While a file is being read, the page says so. The description of a kind adds
+ * paths to those of the service.
  */
 async function untilShown(url: string, { kind }: Document): Promise<void> {
   const since = performance.now();

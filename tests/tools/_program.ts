@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
 
-/** The result of a program. */
 export interface Ended {
   /** The exit code, or `null` if the program was killed. */
   code: number | null;
@@ -12,19 +11,16 @@ export interface Ended {
   isLate: boolean;
 }
 
-/** The options for running a program. `timeout` is in milliseconds. */
+/** `timeout` is in milliseconds. */
 export interface ProgramOptions {
   cwd: string;
   timeout: number;
   env?: Record<string, string>;
-  /**
-   * After the program has written `text`, calls `then` and stops the program. Servers need this, since they do not end
-   * by themselves.
-   */
+  /** Once the program has written `text`, calls `then` and kills the program. Servers do not end by themselves. */
   until?: { text: string; then: (output: string) => Promise<void> };
 }
 
-/** The cache for compiled code. Programs are started often, and each start would otherwise compile them again. */
+/** Without this cache, each start of a program would compile its code again. */
 const NODE_COMPILE_CACHE = `${ROOT}tests/.cache/compiled`;
 
 /** The maximum number of characters of output that are kept. */

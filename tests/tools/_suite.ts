@@ -8,7 +8,6 @@ import { complaintOf, type Pair, runPairs } from "./_pairs.ts";
 import { tableOf } from "./_table.ts";
 import type { Tool } from "./_tools.ts";
 
-/** Tests every document with every tool, and prints a table of all pairs at the end. */
 export function testPairs(all: readonly Document[], tools: readonly Tool[]): void {
   const only = new RegExp(process.env.DOCUMENTS ?? "");
   const documents = all.filter(({ name }) => only.test(name));

@@ -21,7 +21,6 @@ export interface Input {
   entry: string | undefined;
 }
 
-/** The result of running a tool. */
 export interface Verdict {
   /** The end of the tool's output if the tool rejected the description. */
   problem?: string | undefined;
@@ -38,21 +37,20 @@ export interface Tool {
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
 }
 
-/** The number of characters to keep from the end of a failed program's output, which states the reason. */
+/** The number of characters that are kept from the end of a failed program's output. */
 const EXCERPT = 1500;
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const NODE_24 = `${ROOT}tests/node_modules/node24/bin/node`;
 const missing = existsSync(NODE_24) ? undefined : "needs the Node 24 of tests/package-lock.json";
 
-/** Returns the path of a file in a package, which is installed either for the slow tests or for all tests. */
+/** Packages are installed either for the slow tests or for all tests. */
 const inPackage = (path: string): string =>
   [`${HERE}node_modules/${path}`, `${ROOT}tests/node_modules/${path}`].find(existsSync) ?? path;
 const script = (name: string): string => `${HERE}programs/${name}`;
 
 type Options = Omit<ProgramOptions, "cwd" | "timeout">;
 
-/** Runs a program, and returns its error if it fails. */
 async function run(
   command: readonly string[],
   cwd: string,
@@ -88,7 +86,6 @@ function judge(
   };
 }
 
-/** A tool that generates TypeScript. */
 interface Generator {
   name: string;
   command: (input: Input) => readonly string[];
@@ -105,11 +102,11 @@ const TSC = [
   `${ROOT}node_modules/typescript/bin/tsc`,
   ...["--noEmit", "--strict", "--target", "es2022", "--lib", "es2023,dom,dom.iterable"],
   ...["--module", "esnext", "--moduleResolution", "bundler", "--types", ""],
-  // TypeScript's own libraries are correct, and checking them would take longer than checking most generated code.
+  // Checking TypeScript's own libraries would take longer than checking most generated code.
   ...["--ignoreConfig", "--allowImportingTsExtensions", "--skipDefaultLibCheck"],
 ];
 
-/** Creates a tool for a generator. A strict `tsc` must be able to compile the generated code. */
+/** The generated code must compile with a strict `tsc`. */
 function generator(
   { name, command, env, compiled, counted, node = NODE_24 }: Generator,
 ): Tool {
@@ -134,12 +131,10 @@ function generator(
   };
 }
 
-/** The linter of this project. */
 const CHECK: Tool = {
   name: "nodeface check",
   isOurs: true,
   async run({ entry }, _, timeout) {
-    // If there is neither a node nor a file, there is nothing to check.
     if (entry === undefined) return { problem: undefined };
     return await run([...COMMANDS.Node, "check", "--spec", entry], ROOT, timeout);
   },
@@ -154,7 +149,6 @@ const ours = (name: string, file: string): Tool => ({
   },
 });
 
-/** Checks that the served form has all operations of the description, and no others. */
 const OPERATIONS: Tool = {
   name: "operations",
   isOurs: true,
@@ -168,7 +162,7 @@ const OPERATIONS: Tool = {
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  // Prism loads a URL several times, with such long pauses that the connection may be closed in between.
+  // Prism gets a file, since it loads a URL several times with pauses in which the connection may be closed.
   async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");
@@ -188,7 +182,7 @@ const PRISM: Tool = {
         text: "Prism is listening",
         async then(output) {
           const url = / GET +(http:\S+)/.exec(output)?.[1];
-          // Prism 5.16 sometimes writes "&" when it has omitted the first parameter.
+          // Prism 5.16 sometimes omits the first parameter, and writes "&" where "?" should be.
           if (url) status = (await fetch(url.replace(/^([^?&]*)&/, "$1?"))).status;
         },
       },
@@ -231,7 +225,6 @@ export const QUICK: readonly Tool[] = [
   }),
 ];
 
-/** All tools, in the order of the table's columns. */
 export const TOOLS: readonly Tool[] = [
   ...QUICK,
   judge(

@@ -3,6 +3,5 @@ import { SMALL } from "./_documents.ts";
 import { testPairs } from "./_suite.ts";
 import { QUICK } from "./_tools.ts";
 
-// The service's own operations are added to each document. The document with only webhooks has no other operations.
 const NAMES = ["webhooks only 3.1", "several files 3.0"];
 testPairs(SMALL.filter(({ name }) => NAMES.includes(name)), QUICK);

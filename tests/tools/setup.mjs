@@ -11,7 +11,6 @@ import { install, once, run } from "../_install.mjs";
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const documents = `${folder}../.cache/documents/`;
 
-// This installs a newer Node for the tools that need it.
 install(
   folder,
   "Installing the tools that read descriptions: generators, linters, validators",
@@ -23,7 +22,6 @@ once(`${folder}documents.json`, `${documents}.installed`, () => {
   for (const source of JSON.parse(readFileSync(`${folder}documents.json`, "utf8"))) extract(source);
 });
 
-/** Extracts some files from a package without installing it. */
 function extract({ package: name, integrity, files }) {
   const temporary = mkdtempSync(join(tmpdir(), "nodeface-documents-"));
   try {

@@ -2,9 +2,7 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Creates the function that chooses the recorded response to a request.
- *
- * @param file the recorded validators, full responses and 304 responses, by path and content coding
+ * @param file the recorded ETags, full responses and 304 responses, by path and content coding
  * @param port the port of the server, which is part of `Host` in the requests
  * @param prepare converts a recorded response into what the server writes
  */

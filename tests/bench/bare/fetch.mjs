@@ -1,5 +1,4 @@
-// A bare server that uses `Bun.serve` (from source or as an executable) or `Deno.serve`. Usage: `fetch.mjs ANSWERS
-// PORT`.
+// A bare server with `Bun.serve` (also as an executable) or `Deno.serve`. Usage: `fetch.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { createChoice } from "./choose.mjs";

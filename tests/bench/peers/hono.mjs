@@ -1,4 +1,4 @@
-// Hono with its own server for Node, or on Bun, used as in its documentation. Usage: `hono.mjs ANSWERS PORT`.
+// Hono as in its documentation, on Bun or with its own server for Node. Usage: `hono.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";

@@ -1,4 +1,4 @@
-// itty-router, with srvx on Node or on Bun, to measure the cost of routing alone. Usage: `itty.mjs ANSWERS PORT`.
+// itty-router on Bun, or on Node with srvx. It measures the cost of routing alone. Usage: `itty.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
 import process from "node:process";
@@ -15,7 +15,7 @@ for (const { path, identity } of JSON.parse(readFileSync(file, "utf8"))) {
   router.get(path, () => new FastResponse(content, init));
 }
 
-// The router modifies the object that it gets, so it gets a new object instead of the request.
+// The router modifies its argument, so the request itself is not passed.
 const fetch = (request) => router.fetch({ method: request.method, url: request.url });
 
 const options = { fetch, hostname: "127.0.0.1", port: Number(port) };

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
-/** Keys whose values are arbitrary data, even if these look like references. */
+/** The values of these keys are arbitrary data, even if a value looks like a reference. */
 const DATA = new Set(["example", "examples", "default", "enum", "const"]);
-/** Keys whose values have member names that the author of the description chose. */
+/** In the values of these keys, the author of the description chooses the names of the members. */
 const NAMED = new Set(["properties", "patternProperties", "schemas", "parameters", "responses"]);
 const REFERENCE = /^#\/components\/([A-Za-z]+)\/([A-Za-z0-9._-]+)$/;
 

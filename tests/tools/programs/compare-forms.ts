@@ -13,7 +13,6 @@ if (place !== undefined) {
   process.exit(1);
 }
 
-/** Returns the first place at which two values differ, or `undefined` if they are equal. */
 function difference(a: unknown, b: unknown, place: string): string | undefined {
   if (typeof b === "bigint") b = exact(b);
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {

@@ -1,9 +1,9 @@
 /** Counts the operations in a description. */
 
-/** The HTTP methods for which a path item of OpenAPI 3.2 has a field. */
+/** A path item of OpenAPI 3.2 has a field for each of these methods. */
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/** Counts the operations in the path items themselves, but not those behind a `$ref`. */
+/** Operations behind a `$ref` are not counted. */
 export function countOperations(
   { paths = {} }: { paths?: Record<string, Record<string, unknown>> },
 ): number {
