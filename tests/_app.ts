@@ -3,12 +3,10 @@ import { createNodeface, type Nodeface } from "../src/index.ts";
 
 export const app: Nodeface = createNodeface();
 
-/** Requests a path in-process. */
 export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   return await app.fetch(new Request(`http://localhost${path}`, init));
 }
 
-/** Requests a path in-process, with headers. */
 export function askWith(headers: Record<string, string>, path: string): Promise<Response> {
   return ask(path, { headers });
 }

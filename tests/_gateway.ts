@@ -12,18 +12,16 @@ export interface Come {
   readonly method: string;
   /** The request target, exactly as received. */
   readonly url: string;
-  /** The header names are in lower case. */
   readonly headers: IncomingMessage["headers"];
   readonly rawHeaders: readonly string[];
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** Sends the node's response to a request. */
 export type PlayedAnswer = (come: Come, response: ServerResponse) => unknown;
 
 /** A node whose responses the test chooses. */
 export interface PlayedNode extends Played {
-  /** The requests that the node has received since the last call of `forget`. */
+  /** The requests since the last call of `forget`. */
   come: Come[];
   answer: PlayedAnswer;
   forget(): void;
@@ -31,7 +29,7 @@ export interface PlayedNode extends Played {
 
 export const playNode = (): Promise<PlayedNode> => startNode(nodeToStart());
 
-/** Adds a node to a suite: starts it before the tests, stops it after them, and resets it before each test. */
+/** Starts a node before the tests of a suite, resets it before each test, and stops it at the end. */
 export function nodeOf(suite: Test): PlayedNode {
   const node = nodeToStart() as PlayedNode;
   suite.before(async () => void await startNode(node));
@@ -66,7 +64,7 @@ async function startNode(node: NodeToStart): Promise<PlayedNode> {
   return Object.assign(node, played);
 }
 
-/** Responds with JSON that is given as text or as a value. */
+/** Responds with a value as JSON, or with a string that is already JSON. */
 export const json =
   (content: unknown, status = 200, headers: Record<string, string> = {}): PlayedAnswer =>
   (_, response) => {
@@ -74,15 +72,13 @@ export const json =
     response.end(typeof content === "string" ? content : JSON.stringify(content));
   };
 
-/** Responds to JSON-RPC calls with a result that is given as JSON text. */
+/** Responds to JSON-RPC calls with a result, given as JSON text. */
 export const result = (text: string): PlayedAnswer =>
   json(`{"jsonrpc":"2.0","id":1,"result":${text}}`);
 
-/** Responds to JSON-RPC calls with an error. */
 export const rpcError = (error: unknown, status = 200): PlayedAnswer =>
   json({ jsonrpc: "2.0", id: 1, error }, status);
 
-/** Returns the body of a request as text. */
 export const textOf = ({ body }: Come): string => new TextDecoder().decode(body);
 
 const ok = { responses: { 200: { description: "" } } };
@@ -99,7 +95,6 @@ const body = (schema: object, type = "application/json", required = true) => ({
   requestBody: { required, content: { [type]: { schema } } },
 });
 
-/** An OpenAPI description of a REST node. */
 export const REST = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
@@ -198,7 +193,6 @@ const method = (name: string, access: string | undefined, params: object[], more
   ...access && { "x-access": access },
 });
 
-/** An OpenRPC description of a JSON-RPC node. */
 export const RPC = {
   openrpc: "1.3.2",
   info: { title: "A node", version: "1" },
@@ -232,17 +226,14 @@ export const RPC = {
   ],
 };
 
-/** A service that runs in this process, and its log. */
 export interface Gateway {
   readonly app: ReturnType<typeof createNodeface>;
-  /** The log entries for calls. */
   readonly calls: CallRecord[];
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** Sends a JSON-RPC request body. */
   rpc(content: unknown, init?: RequestInit): Promise<Response>;
 }
 
-/** Returns the options for a service that stands in front of a node. */
 export const optionsFor = (url: string, description: typeof REST | typeof RPC) => ({
   node: { url, kind: "none" },
   description: { name: "a.json", text: formatJson(description) },
@@ -278,10 +269,8 @@ export function forwarding(
   return { app, calls, ask, rpc };
 }
 
-/** A token that is long enough to be valid. */
 export const TOKEN = "a-token-of-32-or-more-characters.";
 
-/** Waits until a condition holds. */
 export async function until(holds: () => unknown, what = String(holds)): Promise<void> {
   const late = performance.now() + 60_000;
   while (!await holds()) {

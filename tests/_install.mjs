@@ -5,11 +5,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 
 /**
- * Installs the packages of a folder's `package-lock.json`, unless they are installed already.
- *
- * @param folder its path, with a trailing slash
- * @param message printed before a long installation
- * @param flags further flags of `npm ci`
+ * @param folder the folder of the lock file, with a trailing slash
+ * @param message printed before an installation
+ * @param flags further flags for `npm ci`
  */
 export function install(folder, message, ...flags) {
   once(`${folder}package-lock.json`, `${folder}node_modules/.installed`, () => {
@@ -19,10 +17,10 @@ export function install(folder, message, ...flags) {
 }
 
 /**
- * Does some work, unless its source has not changed since the work was last done.
+ * Does some work if its source has changed since the last time.
  *
  * @param source the file on which the result of the work depends
- * @param stamp the file that stores the digest of that source
+ * @param stamp the file that stores the digest of the source
  */
 export function once(source, stamp, work) {
   const wanted = createHash("sha256").update(readFileSync(source)).digest("hex");
@@ -32,9 +30,9 @@ export function once(source, stamp, work) {
 }
 
 /**
- * Runs a program; ends this process if that fails.
+ * Runs a program, and ends this process if the program fails.
  *
- * @returns its standard output
+ * @returns the program's standard output
  */
 export function run(program, args, cwd) {
   const { status, stdout } = spawnSync(program, args, {

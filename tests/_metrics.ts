@@ -1,10 +1,9 @@
 /** Parses the part of the Prometheus text format that this service uses. */
 import * as assert from "uvu/assert";
 
-/** The samples in a metrics text: a map from each metric name with its labels to the value, both as written. */
+/** Maps each metric name, including its labels, to its value as text. */
 export type Lines = ReadonlyMap<string, string>;
 
-/** Matches a metric name, labels whose values may have escaped quotes and backslashes, and a value. */
 const LINE = /^([a-z_]+(?:\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})?) (\S+)$/;
 
 /** Parses a metrics text, and asserts that every line is valid and that no series occurs twice. */
@@ -21,6 +20,5 @@ export function readMetrics(text: string): Lines {
   return lines;
 }
 
-/** Returns the metric names without their labels. */
 export const namesIn = (lines: Lines): Set<string> =>
   new Set([...lines.keys()].map((series) => series.replace(/\{.*/s, "")));

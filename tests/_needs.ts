@@ -19,13 +19,12 @@ export function testWhere(
   console.log(`Skipped, ${missing}: ${name}`);
 }
 
-/** Returns the reason why a test that needs these programs cannot run, or `undefined` if all are installed. */
+/** Returns the reason to skip a test, or `undefined` if all programs that the test needs are installed. */
 export function without(...programs: string[]): string | undefined {
   const missing = programs.filter((program) => !existsSync(program));
   return missing.length === 0 ? undefined : `needs ${missing.join(" and ")}`;
 }
 
-/** The reason why tests that need root on Linux cannot run here, or `undefined` if they can. */
 export const NOT_ROOT: string | undefined = process.getuid?.() === 0 && process.platform === "linux"
   ? undefined
   : "needs root on Linux";

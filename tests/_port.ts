@@ -2,12 +2,11 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** The range is below the ephemeral ports, so that only other test programs can take a port before it is used. */
+/** These ports are below the ephemeral range, so the system does not assign them to other programs. */
 const [FIRST, END] = [20_000, 32_000];
 
 const given = new Set<number>();
 
-/** Resolves to a free port. No port is returned twice. */
 export async function freePort(): Promise<number> {
   while (given.size < END - FIRST) {
     const port = randomInt(FIRST, END);

@@ -1,6 +1,6 @@
 /** Pseudorandom numbers that are the same in every run. */
 
-/** Creates a function that returns pseudorandom numbers of at least 0 and less than 1 (mulberry32). */
+/** Creates a mulberry32 generator, which returns numbers of at least 0 and less than 1. */
 export function createRandom(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

@@ -8,7 +8,7 @@ import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { playedBy } from "./_sources.ts";
 
-/** The state of the simulated node, which the test can change. */
+/** The state of the simulated node. Tests may change every member. */
 export interface Held {
   /** The monotonic clock, in milliseconds. */
   monotonic: number;
@@ -20,7 +20,6 @@ export interface Held {
   failure: string | undefined;
   /** A promise that must resolve before the node responds. */
   gate: Promise<unknown>;
-  /** Creates the node's response to a request. */
   fetch: typeof fetch;
   /** True while a client is subscribed to the node's events. */
   isHeard: boolean;
@@ -33,24 +32,19 @@ export interface SceneOptions {
   kinds?: Readonly<Record<string, Kind>>;
 }
 
-/** A simulated node and the monitor that watches it. */
 export interface Scene {
   monitor: Monitor;
   held: Held;
   /** The log lines, each prefixed with its level. */
   said: string[];
-  /** The history of the last hour. */
   history: History;
-  /** Returns how often the node has changed to another chain. */
+  /** Returns how often the node's chain has changed. */
   changes(): number;
   /** Advances both clocks. */
   pass(milliseconds: number): void;
-  /**
-   * Waits until all running and due queries have ended, and returns the body of `GET /v1/info` without the facts about
-   * the service itself. The result does not depend on the machine's speed.
-   */
+  /** Waits for all running and due queries, and returns the body of `GET /v1/info` without `api` and `links`. */
   info(): Promise<Record<string, unknown>>;
-  /** Returns the info that a request gets if its maximum wait ends while a query is still running. */
+  /** Returns the same body as `info`, but waits no longer than a client's request would. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
 }
 

@@ -7,14 +7,11 @@ import { join } from "node:path";
 import process from "node:process";
 import { BUN, DENO_RUN, ROOT } from "./_paths.ts";
 
-/** The folder for programs that are bundled for Node. */
 const PROGRAMS = mkdtempSync(join(tmpdir(), "nodeface-"));
 process.on("exit", () => rmSync(PROGRAMS, { recursive: true, force: true }));
 
-/** The program that Node runs, bundled from `src/main.ts`. */
 const MAIN = bundle("src/main.ts");
 
-/** The command that starts the service on each runtime. */
 export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[]>> = {
   Node: [process.execPath, MAIN],
   Deno: [...DENO_RUN, ...denoFlags()],
@@ -27,8 +24,7 @@ export const serving = (command: readonly string[], file: string): readonly stri
 
 /**
  * Bundles a module with its imports into one file for Node. Starting from source takes a second of processor time, and
- * starting from the bundle takes a fifth of that. Returns the path of the bundle, which is written only once because a
- * process may be reading it.
+ * starting from the bundle a fifth of that. The file is written only once, because a process may be reading it.
  */
 function bundle(module: string): string {
   const outfile = join(PROGRAMS, `${module.replaceAll(/[/\\]|\.ts$/g, "-")}.mjs`);
@@ -53,10 +49,6 @@ function bundle(module: string): string {
   return outfile;
 }
 
-/**
- * Runs a function for all commands at once, since each command mostly waits. If a command fails, the error message
- * names its runtime.
- */
 export async function withEach<T>(
   commands: Iterable<readonly [runtime: string, T]>,
   act: (command: T, runtime: string) => Promise<void>,
@@ -71,7 +63,6 @@ export async function withEach<T>(
   }));
 }
 
-/** Starts the service on each runtime, and returns the running processes by runtime. */
 export async function startEach(): Promise<Map<string, Running>> {
   const starts = Object.entries(COMMANDS).map(async ([runtime, command]) =>
     [runtime, await start(command)] as const
@@ -79,39 +70,32 @@ export async function startEach(): Promise<Map<string, Running>> {
   return new Map(await Promise.all(starts));
 }
 
-/** A running server. */
 export interface Running {
-  /** The URL that the server printed. */
   url: string;
   pid: number;
   /** Returns what the server has written to standard error so far. */
   stderr(): string;
-  /** Resolves when the process has exited. */
   ended: Promise<Ended>;
-  /** Closes the pipe from standard output, as `head` does, or the pipe from standard error. @default "stdout" */
+  /** Closes our end of a pipe, as `head` does once it has read enough. @default "stdout" */
   leave(output?: "stdout" | "stderr"): void;
-  /** Sends the process a signal, and waits until it exits. @default SIGTERM */
+  /** Sends a signal, and waits for the exit. @default SIGTERM */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** The exit code and the output of a process that has exited. */
 export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** The options of a process. */
 export interface Surroundings {
   /** @default the root of the checkout */
   cwd?: string;
   /** If true, the process does not inherit the environment variables of the tests. */
   bare?: boolean;
-  /** The ID of the user that the process runs as. */
   uid?: number;
 }
 
-/** Runs a command until it exits. */
 export function run(
   [program, ...args]: readonly string[],
   env: Record<string, string> = {},
@@ -175,7 +159,7 @@ function launch(
   return { child, ended, ready, printed };
 }
 
-/** Returns the arguments of `deno task start`: its flags, including the permissions, and its module. */
+/** Returns the flags and the module of `deno task start`. The flags include the permissions. */
 function denoFlags(): string[] {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
   return tasks.start.command.split(" ").slice(2);

@@ -15,7 +15,7 @@ export const within = (
   signal: AbortSignal = new AbortController().signal,
 ): RequestLimits => ({ timeout, signal });
 
-/** Creates kinds of node that differ only in their names and in how the nodes refuse requests. */
+/** Creates kinds that differ only in name and in how their nodes refuse requests. */
 export function kindsRefusing(
   auths: Readonly<Record<string, KindAuth>>,
 ): Record<string, Kind> {
@@ -33,14 +33,13 @@ export function kindsRefusing(
   return Object.fromEntries(kinds);
 }
 
-/** Creates a client that sends requests with a test's `fetch`, to which it passes request bodies as text. */
+/** Creates a client from a `fetch` function that expects request bodies as text. */
 export const playedBy = (fetch: typeof globalThis.fetch): Client =>
   clientOfFetch((input, init) => {
     const body = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : null;
     return fetch(input, { ...init, body });
   });
 
-/** Returns the client and the credentials for queries to the node at a URL. By default, there are no credentials. */
 export const contextFor = (
   nodeUrl: string,
   { fetch, tls, ...options }:
@@ -51,14 +50,13 @@ export const contextFor = (
   credentials: createCredentials({ nodeUrl, ...options }),
 });
 
-/** Sends a GET request, and fails with the same error as a source of node values would. */
+/** Sends a GET request that fails with the same errors as a source of node values. */
 export const get = (
   url: string,
   context: NodeAccess = contextFor(url),
   limits = within(),
 ) => requestText({ ...limits, url, method: "GET" }, context);
 
-/** Waits until a source fails, and returns its error. */
 export async function failure(work: Promise<unknown>): Promise<SourceError> {
   try {
     await work;
@@ -73,20 +71,17 @@ export async function failure(work: Promise<unknown>): Promise<SourceError> {
   return assert.unreachable("it has not failed") as never;
 }
 
-/** A server that a test started. */
 export interface Played {
   url: string;
   port: number;
   close(): Promise<void>;
 }
 
-/** Starts an HTTP server. */
 export function play(answer: RequestListener): Promise<Played> {
   const server = createServer(answer);
   return listen(server, "http", () => server.closeAllConnections());
 }
 
-/** Starts a server that receives raw connections. */
 export function playTcp(
   connect: (socket: Socket) => void,
   scheme = "http",
@@ -104,14 +99,12 @@ export function playTcp(
   );
 }
 
-/** The methods that all types of server have in common. */
 interface Listening {
   listen(port: number, host: string, ready: () => void): unknown;
   address(): unknown;
   close(done: () => void): unknown;
 }
 
-/** Makes a server listen on a free port. */
 export function listen(
   server: Listening,
   scheme: string,

@@ -1,21 +1,17 @@
-/**
- * Runs, on the current runtime, the suites whose path below `tests/` matches a pattern. Exits with 0 if all
- * tests pass.
- */
+/** Runs the test files whose path below `tests/` matches a pattern. Exits with 0 if all tests pass. */
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "uvu/parse";
 
-/** Runs a suite. `errors` is `true` if no test failed. */
+/** `errors` is `true` if no test failed. */
 type Run = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
-/** The suites of each file, as uvu collects them. */
 type Queue = [name: string, ...suites: Run[]][];
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const { suites } = await parse(folder, process.argv[2] ?? String.raw`\.test\.ts$`);
 
-/** The processor seconds that each file has used. */
+/** The processor seconds of each file. */
 const costs = new Map<string, number>();
 
 // The code below does the same as `uvu/run`, except that it wraps each suite.
@@ -43,7 +39,7 @@ process.exit(process.exitCode ?? 0);
 function processorSeconds(): number {
   try {
     const stat = readFileSync("/proc/self/stat", "utf8");
-    // These fields are the user and system times of the process and of its children, in 1/100 s.
+    // The fields are user and system time, of the process and then of its children, in 1/100 s.
     const times = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 15);
     return times.reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
   } catch {
@@ -51,7 +47,6 @@ function processorSeconds(): number {
   }
 }
 
-/** Wraps a suite's run so that its processor time is added to the total of its file. */
 function measured(name: string, run: Run): Run {
   return async () => {
     const before = processorSeconds();
@@ -61,7 +56,6 @@ function measured(name: string, run: Run): Run {
   };
 }
 
-/** Formats the names and processor times of the most expensive files. */
 function costliest(): string {
   const rows = [...costs].filter(([, seconds]) => seconds >= 1).sort(([, a], [, b]) => b - a);
   return rows.slice(0, 8).map(([name, seconds]) => `, ${name} ${seconds.toFixed(1)}`).join("");

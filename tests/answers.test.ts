@@ -14,11 +14,10 @@ type Description = {
 };
 
 const description: Description = await (await ask("/spec.json")).json();
-// OpenAPI's own formats and keywords do not matter here.
+// Ajv does not know the keywords and formats that only OpenAPI defines.
 const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
 ajv.addSchema(description, "description");
 
-/** Requests for each path that can respond with 304. Together, these requests get every possible status except 500. */
 const REQUESTS: readonly [status: number, query: string, headers: Record<string, string>][] = [
   [200, "", {}],
   [200, "", { "accept-encoding": "gzip" }],
@@ -34,7 +33,7 @@ for (const [path, { get }] of Object.entries(description.paths)) {
   if (!get.responses["304"]) continue;
   for (const [status, query, headers] of REQUESTS) {
     answers(`GET ${path} ${JSON.stringify(headers)}${query.slice(0, 2)}: ${status}`, async () => {
-      // This is a plain object, since the `Host` header of a `Request` cannot be set.
+      // By the Fetch standard, a `Request` drops the `Host` header.
       const request = {
         url: `http://localhost${path}${query}`,
         method: "GET",
@@ -45,7 +44,6 @@ for (const [path, { get }] of Object.entries(description.paths)) {
   }
 }
 
-/** Validates a response against the responses that are documented for its operation. */
 async function check(
   response: Response,
   responses: Description["paths"][string]["get"]["responses"],

@@ -14,11 +14,9 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const check = suite("nodeface check");
 
-/** An address where no server listens. */
 const NOWHERE = "http://127.0.0.1:9";
 const DESCRIPTION = new URL("../spec/openapi.yaml", import.meta.url).href;
 
-/** Runs `check` with a configuration. */
 const checked = (config: Partial<Config>) =>
   checkConfig({
     command: "check",
@@ -146,7 +144,7 @@ check("without a description, no name under forward is reported as unknown", asy
   assert.match(text, "connection refused; start the node, or correct node.url");
 });
 
-/** Creates a description that causes many findings, some of which are notes. */
+/** Creates a description that causes many errors and some notes. */
 const many = (count: number) => {
   const wrong = Array.from(
     { length: count },

@@ -9,7 +9,6 @@ import { createRandom } from "./_random.ts";
 
 const client = suite("the client for the node");
 
-/** The result of parsing a response. */
 interface Read {
   status?: number;
   headers?: ResponseHead["headers"];
@@ -37,7 +36,6 @@ function read(answer: string, length = answer.length, method = "GET"): Read {
 const OK = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = "Transfer-Encoding: chunked\r\n";
 
-/** Complete responses, each with its text, and whether the connection can be reused afterwards. */
 const WHOLE: readonly [answer: string, text: string, isKept: boolean, method?: string][] = [
   [`${OK}Content-Length: 2\r\n\r\nok`, "ok", true],
   [`${OK}Content-Length: 2\r\nContent-Length: 2\r\n\r\nok`, "ok", true],
@@ -71,7 +69,6 @@ for (const [answer, text, isKept, method] of WHOLE) {
   });
 }
 
-/** Incomplete responses. */
 const CUT = [
   "",
   "HTTP/1.1 20",
@@ -88,7 +85,6 @@ for (const answer of CUT) {
   });
 }
 
-/** Responses that are ambiguous, or that are not valid HTTP. */
 const REFUSED = [
   `${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nok`,
   `${OK}Content-Length: 2, 3\r\n\r\nok`,
@@ -191,7 +187,6 @@ client("parses random chunks in one piece with the same result as byte by byte",
       }\r\n`;
     }
     answer += "0\r\n\r\n";
-    // One response in three has a wrong byte.
     if (i % 3 === 0) {
       const at = 60 + Math.floor(random() * (answer.length - 60));
       answer = answer.slice(0, at) + pick(["\r", "\n", "0", "x", " ", "\0"]) + answer.slice(at + 1);
@@ -260,7 +255,7 @@ class Talkative extends Duplex {
     done();
   }
 
-  /** Bytes that arrived while the connection was idle are read only after a call of `ref`, as on Deno. */
+  /** As on Deno, bytes that arrive while the connection is idle are read only after a call of `ref`. */
   ref() {
     if (this.#isUsed) this.push(`${OK}Content-Length: 1\r\n\r\n0`);
     this.#isUsed = true;
@@ -290,7 +285,6 @@ for (const isOnce of [false, true]) {
   });
 }
 
-/** A connection whose server sends the next of the given responses after each request. */
 class Answering extends Duplex {
   readonly #answers: string[];
 

@@ -25,10 +25,9 @@ import { CLI_OPTIONS, configuration } from "../src/settings/configuration.ts";
 
 const config = suite("config");
 
-/** Checks a configuration, but does not read the files that it names. */
+/** Checks a configuration without reading the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** Lists the errors in a configuration file. */
 function problems(text: string): readonly string[] {
   try {
     readFile(text, "nodeface.yaml");
@@ -39,7 +38,6 @@ function problems(text: string): readonly string[] {
   }
 }
 
-/** Reads a configuration from arguments, environment variables and a single file. */
 const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8Array) =>
   readConfig(args, env, {
     read: () => Promise.resolve(file),
@@ -49,7 +47,6 @@ const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8A
     isThere: (path) => Promise.resolve(path === place),
   });
 
-/** Lists the errors in arguments, environment variables and a file. */
 async function wrong(
   args: string[],
   env = {},
@@ -442,7 +439,6 @@ config("every example in the reference is a valid configuration", () => {
   }
 });
 
-/** Lists the examples in a schema, each together with the schema that it must match. */
 function* examplesIn(schema: Schema): Generator<[Schema, string]> {
   const { example } = aboutOf(schema);
   if (example !== undefined) yield [schema, example];
@@ -685,7 +681,6 @@ config("an error in the URL of the node is reported without secrets from that UR
   assert.is((await read(["HTTP://127.0.0.1:1/@a"])).node.url, "http://127.0.0.1:1/@a");
 });
 
-/** For each unknown flag, the end of the message that begins with "unknown option". */
 const NO_FLAGS: Readonly<Record<string, string>> = {
   "--cors": "; it is a key of the configuration: cors",
   "--hosts": "; it is a key of the configuration: hosts",

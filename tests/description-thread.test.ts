@@ -17,7 +17,7 @@ const large = suite("a large description");
 const ROOT = "file:///folder/openapi.json";
 const JOB: LoadJob = { entry: ROOT, own: { paths: {} }, operations: [], where: {} };
 
-/** Creates a description with a number of operations, each of which takes about a kilobyte. */
+/** Creates a description whose operations take about a kilobyte each. */
 function describe(count: number, more: object = {}): string {
   const description = "What it is and how it is doing. ".repeat(25);
   const responses = { "200": { description } };
@@ -35,7 +35,6 @@ function without({ content, ...prepared }: Prepared) {
   return { ...prepared, content: first };
 }
 
-/** Creates a reader that reads files from a table and records their names. */
 function readerOf(files: Readonly<Record<string, string>>) {
   const asked: string[] = [];
   const read: Reader = (url) => {
@@ -126,7 +125,7 @@ const bytesOf = async (response: Response) => new Uint8Array(await response.arra
 large("has the same content and a related ETag for clients with and without gzip", async () => {
   const description = { text: describe(1700), name: "a.json" };
   const app = createNodeface({ description, log() {} });
-  // The test waits here, since early requests do not wait for a description that takes a long time to read.
+  // Requests do not wait for a description that takes long to read, so the test waits here.
   await app.refresh();
   const ask = async (path: string, coding: string, init: RequestInit = {}) => {
     const headers = { "accept-encoding": coding, ...init.headers };

@@ -13,7 +13,7 @@ const detect = suite("detecting a kind");
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** All kinds. If a kind has files with secrets, they are replaced by one file with a secret of this test. */
+/** All kinds. A file of this test replaces the files in which a kind's nodes keep their secrets. */
 const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, kind]) => {
     const file = join(folder, name);

@@ -127,7 +127,7 @@ embedding(
     const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
     const app = createNodeface({
       description: { text: 'openapi: 3.1.1\ninfo: { title: A, version: "1" }\npaths: 7\n' },
-      // The port of the discard protocol, on which nothing listens.
+      // Nothing listens on this port, which belongs to the discard protocol.
       node: { url: "http://127.0.0.1:9", kind: "etcd" },
       operations: [failing],
       log: (message, { code, level }) => told.push([code, level, message]),
@@ -243,7 +243,6 @@ const throws = () => {
   throw new Error("the log is full");
 };
 
-/** Log callbacks that fail, each in a different way. */
 const FAILING: readonly [how: string, callback: () => void][] = [
   ["throws", throws],
   ["rejects", () => Promise.reject(new Error("the log is full"))],
@@ -268,7 +267,6 @@ for (const [how, callback] of FAILING) {
   });
 
   embedding(`a log that ${how} when a node is unreachable does not affect responses`, async () => {
-    // The port of the discard protocol, on which nothing listens.
     const node = { url: "http://127.0.0.1:9", kind: "etcd" };
     const app = createNodeface({ node, log: callback, description: "none" });
     for (const path of ["/v1/info", "/v1/info", "/v1/spec"]) {
@@ -347,7 +345,7 @@ embedding("the service responds even if another class replaces Promise", async (
   const paths = ["/v1/info", "/v1/spec", "/v1/peers/b2", "/assets/a/b"];
   const app = createNodeface({ operations: [peer] });
   try {
-    // This replaces `Promise` as zone.js does. An `async` function still returns a native promise.
+    // zone.js replaces `Promise` in the same way. An `async` function still returns a native promise.
     const Other = function (executor: ConstructorParameters<PromiseConstructor>[0]) {
       return new native(executor);
     };

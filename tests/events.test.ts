@@ -17,7 +17,7 @@ interface Told {
   readonly text: string;
 }
 
-/** Reads events until no more are available. */
+/** Reads the events that are available now. */
 async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Told[]> {
   const told: Told[] = [];
   for (;;) {
@@ -36,7 +36,7 @@ async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Prom
   }
 }
 
-/** The pending `read()` of each reader. The next call of `readEvents` waits for it. */
+/** A pending `read()` cannot be undone, so the next call of `readEvents` waits for its result. */
 const waiting = new WeakMap<object, ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>();
 
 function pending(reader: ReadableStreamDefaultReader<Uint8Array>) {
@@ -222,7 +222,7 @@ events("a listener that does not read is disconnected, and the others get all ev
   assert.is(node.stream.listeners, 1);
   assert.equal(heard, [1, 2, 1]);
   assert.equal(heads, Array.from({ length: 10 }, (_, i) => i + 2));
-  // The bytes that were already passed to the platform still arrive. Then the stream ends.
+  // Bytes that were already passed to the platform still arrive.
   let parts = 0;
   while (!(await stuck.read()).done) parts++;
   assert.ok(parts <= 3, `${parts} parts`);

@@ -21,7 +21,6 @@ const examples = suite("example values from the node");
 
 const HASH = `0x${"a1".repeat(32)}`;
 
-/** Returns the example values that the service takes from the responses of a simulated Ethereum node. */
 async function givenBy(head: Json, info: InfoSettings = {}) {
   const results: Json = {
     web3_clientVersion: "anvil/v1.7.1",
@@ -94,7 +93,6 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
   });
 }
 
-/** Renders a document of the explorer for a description and example values from the node. */
 async function pageOf(
   document: Json,
   values: Record<string, string>,

@@ -12,7 +12,6 @@ const DONE = { responses: { 200: { description: "Done" } } };
 const render = (paths: Json, more: Json = {}) =>
   renderContent(readOutline({ openapi: "3.1.1", info: { title: "A" }, paths, ...more }));
 
-/** Renders one operation and returns the data of its form, or `undefined` if it has no form. */
 async function dataOf(operation: Json, path = "/a", method = "get", more: Json = {}) {
   const html = await render({ [path]: { [method]: { ...DONE, ...operation } } }, more);
   const [, json] = /data-try='([^']*)'/.exec(html) ?? [];
@@ -102,7 +101,7 @@ form(
   async () => {
     const node = { servers: [{ url: "./v1/node" }] };
     assert.is(await dataOf({ "x-call": "refused" }, "/a", "get", node), undefined);
-    // Without `forward`, the operation has no `x-call` mark, and no form either.
+    // Without the setting `forward`, operations have no `x-call` mark.
     assert.is(await dataOf({}, "/a", "get", node), undefined);
     const components = { securitySchemes: { Key: { type: "http", scheme: "Bearer" } } };
     const security = [{ Key: [] }];
@@ -137,7 +136,7 @@ form("without JavaScript, a GET that only reads has a link if its form is comple
     },
     "/d/{id}": { get: { ...DONE, parameters: [{ name: "id", in: "path", required: true }] } },
     "/e": { post: DONE },
-    // A write has no link, since the page could not ask for confirmation without JavaScript.
+    // A link to a write could not ask for confirmation.
     "/f": { get: { ...DONE, "x-access": "write" } },
     // A link cannot send a header.
     "/g": {
@@ -157,7 +156,7 @@ form("an operation counts as a write unless its mark or its method says otherwis
     const marked = access === undefined ? {} : { "x-access": access };
     return (await dataOf(marked, "/a", method)).isWrite ?? false;
   };
-  // The gateway treats an unknown `x-access` mark as if it were missing.
+  // An unknown `x-access` mark counts as missing, as it does in the gateway.
   for (const access of [undefined, "sign", "", 7, null, ["read"]]) {
     assert.is(await isWrite("delete", access), true, `DELETE ${access}`);
     assert.is(await isWrite("get", access), false, `GET ${access}`);

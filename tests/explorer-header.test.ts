@@ -16,7 +16,6 @@ import { sampleSize } from "./_runtime.ts";
 
 const header = suite("the header of the explorer");
 
-/** The name of the page for an info object without a name. */
 const NAMING = { api: "Their API" };
 
 const describeInfo = (info: Info) => {
@@ -28,7 +27,6 @@ const describeInfo = (info: Info) => {
 const SPACE = "\u202f";
 const API = { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" };
 
-/** An info object, and the header's texts about its state. */
 const STATES: [info: Info, label: string, note: string][] = [
   [{ status: "ok", synced: true, api: API }, "In sync", ""],
   [{ status: "ok", api: API }, "Online", ""],
@@ -61,7 +59,6 @@ const STATES: [info: Info, label: string, note: string][] = [
   [{ status: { toString: null } }, "", ""],
 ];
 
-/** A key with a value, and its text in the header. */
 const VALUES: [key: string, value: unknown, shown: string][] = [
   ["height", 0, "0"],
   ["height", 999, "999"],
@@ -102,7 +99,6 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["head_at", 1769847300, ""],
 ];
 
-/** An info object, the operator's title, and the resulting name of the page with the line below it. */
 const NAMES: [info: Info, title: string | undefined, name: string, about: string][] = [
   [{ name: "a", software: "b", version: "1", network: "c", api: API }, undefined, "a", "b 1 · c"],
   [{ name: "a", software: "b", api: API }, " My\n node ", "My node", "b"],
@@ -134,7 +130,7 @@ const NAMES: [info: Info, title: string | undefined, name: string, about: string
   [{ name: { toString: null }, version: 7, api: API }, undefined, "Their API", "7"],
 ];
 
-/** An age in milliseconds, and its text. */
+/** Ages are in milliseconds. */
 const AGES: [age: number, said: string][] = [
   [0, "0 seconds ago"],
   [-999, "0 seconds ago"],
@@ -243,7 +239,6 @@ header("cuts a number that has thousands of digits", () => {
   assert.ok(fact?.[1] && fact[1].length <= 80);
 });
 
-/** A history of three samples, 15 s apart. Its last columns are values that the kind defines. */
 const HISTORY = {
   interval: 15,
   at: ["2026-01-31T08:14:30.000Z", "2026-01-31T08:14:45.000Z", "2026-01-31T08:15:00.000Z"],
@@ -268,7 +263,6 @@ header("has at most four figures, with those of the history and their past", () 
     html,
     `<title>from 100 to 103 in the last 30 seconds</title><path d="M0 24L120 16L240 0" `,
   );
-  // This column starts late and does not change.
   assert.match(html, `<title>7 in the last 30 seconds</title><path d="M120 12L240 12" `);
   const more = { ...info, updated_at: "2026-01-31T08:15:00Z", head_at: "2026-01-31T08:15:00Z" };
   assert.is(describeNamed(more, NAMING, HISTORY).figures.length, 4);
@@ -345,7 +339,6 @@ header("shows the remedy for a status code from the documentation", () => {
   }
 });
 
-/** An unreachable node with its last known values. */
 const LAST_SEEN = {
   software: "litecoind",
   version: "0.21.4",
@@ -411,7 +404,6 @@ header("is text, whatever the node says", () => {
 
 header.run();
 
-/** Lists integers that nodes may send: those around every power of ten and of two, with up to 40 digits. */
 function numbers(): (number | bigint)[] {
   const powers = Array.from({ length: 40 }, (_, digits) => 10n ** BigInt(digits));
   const doubles = Array.from({ length: 130 }, (_, bits) => 2n ** BigInt(bits));

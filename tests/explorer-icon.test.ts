@@ -8,7 +8,6 @@ const icon = suite("the icon of the page");
 
 const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** Names, each with the letter that its icon shows, or `undefined` if the name has no letter or digit. */
 const LETTERS: [name: string, letter: string | undefined][] = [
   ["litecoind", "L"],
   ["  9 lives", "9"],
@@ -26,7 +25,6 @@ const LETTERS: [name: string, letter: string | undefined][] = [
   ["", undefined],
 ];
 
-/** The first bytes of files, each with its media type, or `undefined` if the file is not an image. */
 const IMAGES: [start: string, type: string | undefined][] = [
   ["\x89PNG\r\n\x1a\n...", "image/png"],
   ["\xff\xd8\xff\xe0...", "image/jpeg"],
@@ -51,7 +49,6 @@ async function ask(app: ReturnType<typeof createNodeface>, path: string): Promis
   return await app.fetch(new Request(`http://localhost${path}`));
 }
 
-/** Requests a service's page, and the icon at the URL that the page contains. */
 async function show(options: NodefaceOptions) {
   const app = createNodeface({ log() {}, ...options });
   const html = await (await ask(app, "/v1/spec")).text();
@@ -149,7 +146,6 @@ icon("an invalid logo is refused with a message that says what is valid", () => 
   assert.throws(() => createNodeface({ page: { titel: "a" } } as NodefaceOptions), /mean title/);
 });
 
-/** Calls a function repeatedly until it returns a value other than `undefined`. */
 async function until<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const value = await attempt();

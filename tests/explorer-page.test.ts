@@ -1,5 +1,4 @@
-/** Tests the initial HTML of the simple page. Deno and Bun run only some of the tests with thousands of operations.
- */
+/** Tests the initial HTML of the simple page. Deno and Bun skip some tests with thousands of operations. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { renderParts } from "../src/explorer/render-content.ts";
@@ -11,7 +10,6 @@ import { processorTime, sampleOf, testOnNode } from "./_runtime.ts";
 
 const page = suite("the initial HTML of the explorer");
 
-/** Texts of a description that must never become HTML elements, attributes or links in the page. */
 const DANGERS = [
   `<script>document.title = "run"</script>`,
   `"><img src=x onerror=run()>`,
@@ -565,7 +563,7 @@ page("1,000 operations take less than 75 kB, even if their texts are long", asyn
     // The curl command is hidden, because the path parameter has no value.
     assert.is(html.match(/<div class="command" hidden>/g)?.length, 1000);
     assert.match(html, "<h4>Responses</h4>");
-    // If the description of a response would exceed the limit, it is omitted, not truncated.
+    // The description of a response is omitted, not truncated, if it would exceed the limit.
     if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
   }
 });
@@ -588,7 +586,7 @@ testOnNode(page, "the processor time grows linearly with the size of the descrip
   };
   await time(10_000);
   const [small, large] = [await time(10_000), await time(100_000)];
-  // The second text is ten times as long. Linear growth multiplies the time by 10, and quadratic growth by 100.
+  // Linear growth multiplies the time by 10, and quadratic growth by 100.
   assert.ok(large < 40 * small, `${small} ms for 10 kB, ${large} ms for 100 kB`);
 });
 
@@ -660,9 +658,8 @@ function manyOperations(count: number, words: number): Document {
   return { info: { title: "Many" }, paths: Object.fromEntries(paths) };
 }
 
-/** Lists all tags of a page in order, without the values of their attributes. */
 function tagsOf(html: string): string[] {
-  // Remove every `<wbr>`, which the page inserts between the words of a name.
+  // The page inserts `<wbr>` between the words of a name.
   return [...html.replaceAll("<wbr>", "").matchAll(/<[^>]*>/g)].map(([tag]) =>
     tag.replaceAll(/"[^"]*"|'[^']*'/g, '""')
   );
@@ -670,11 +667,7 @@ function tagsOf(html: string): string[] {
 
 type Document = Record<string, unknown>;
 
-/** Requests the simple page of a service with a description.
- * @param description the members to add to a minimal description, or a complete description as text
- * @param info the info object that the host returns
- * @param headers the headers of the request for the page
- */
+/** @param description the members to add to a minimal description, or a complete description as text */
 async function show(
   description: Document | string,
   info: Record<string, unknown> = {},
@@ -694,13 +687,12 @@ async function show(
   return response;
 }
 
-/** Returns the HTML of the page without `dir` attributes and without the style sheet, which contains similar words. */
+/** Omits the style sheet, because it contains some of the words for which the tests search. */
 async function render(description: Document, info = {}): Promise<string> {
   const html = await (await show(description, info)).text();
   return html.replace(/<style>.*?<\/style>/gs, "").replaceAll(' dir="auto"', "");
 }
 
-/** Returns the HTML of the page, and asserts that its gzip form takes less than 75 kB. */
 async function unpack(description: Document): Promise<string> {
   const response = await show(description, {}, { "accept-encoding": "gzip" });
   const packed = await response.arrayBuffer();

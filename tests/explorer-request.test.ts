@@ -17,7 +17,7 @@ import {
 
 const requests = suite("the requests of forms");
 
-/** Runs a `sh` command in which `curl` prints its arguments, each followed by a NUL. */
+/** Returns the arguments that `sh` passes to `curl` in a command line. */
 async function runShell(line: string, env: Record<string, string> = {}): Promise<string[]> {
   const script = `curl() { printf '%s\\0' "$@"; }\n${line}`;
   const { stdout } = await promisify(execFile)("sh", ["-c", script], { env });
@@ -82,7 +82,6 @@ const QUERY: FormData = {
   token: "Token",
 };
 
-/** Creates the form of a GET with some fields. */
 const withFields = (...fields: FieldData[]): FormData => ({ method: "GET", address: "/a", fields });
 
 requests("a line has the values of the form, and none of it runs", async () => {

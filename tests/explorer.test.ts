@@ -8,7 +8,6 @@ import { ask, askWith } from "./_app.ts";
 
 const explorer = suite("explorer");
 
-/** The paths of the explorer, each with the document that it shows: Scalar's reference or the simple page. */
 const DOCUMENTS = [
   ["/v1/spec", "reference"],
   ["/v1/spec/reference", "reference"],
@@ -17,7 +16,6 @@ const DOCUMENTS = [
 
 const htmlOf = async (path: string) => await (await ask(path)).text();
 
-/** Returns the paths of all files and pages that a document references. */
 const referencesOf = (html: string, path: string) =>
   [...html.matchAll(/(?:href|src|data-scalar)="([^"#]+)"/g)].map(([, reference]) => {
     assert.not.match(reference!, /^(\w+:|\/)/);
@@ -38,7 +36,7 @@ for (const [path, view] of DOCUMENTS) {
   explorer(`${path} may run only the explorer's own files and inline scripts`, async () => {
     const html = await htmlOf(path);
     const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script]) => script!);
-    // The script element with the examples contains data and is never run.
+    // The examples are data, so their script element is never run.
     const running = /<script(?![^>]*\bsrc=)(?! type="application\/json" id="examples">)/g;
     assert.is(html.match(running)?.length ?? 0, scripts.length);
     assert.not.match(html, /\son\w+=/);
@@ -113,7 +111,6 @@ explorer("its files can be cached for a year, and are available in brotli and gz
   }
 });
 
-/** Returns the path of the script that the simple page loads. */
 const scriptOf = async () =>
   referencesOf(await htmlOf("/v1/spec/simple"), "/v1/spec/simple")
     .find((path) => path.endsWith("simple.js"))!;

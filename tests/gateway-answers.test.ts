@@ -28,7 +28,7 @@ answers.before(() => {
   rest = forwarding(node.url, REST);
 });
 
-/** Headers that a response always has, whatever the node sends. */
+/** Every response has these headers, whatever the node sends. */
 const OWN = [
   ...["cache-control", "content-length", "content-security-policy", "content-type"],
   ...["cross-origin-resource-policy", "referrer-policy", "x-content-type-options"],
@@ -237,10 +237,7 @@ answers("a response with the content coding identity is passed on", async () => 
   assert.equal([answer.status, answer.headers.get("content-encoding")], [200, null]);
 });
 
-/**
- * Starts a node. After each complete request, the node calls `answer` with the connection and the number of requests so
- * far.
- */
+/** Starts a node that calls `answer` after each complete request. */
 const raw = async (
   answer: (socket: Socket, count: number) => void,
   use: (url: string, count: () => number) => Promise<void>,
@@ -272,7 +269,6 @@ const raw = async (
 const head = (...lines: string[]) =>
   `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${lines.join("\r\n")}\r\n\r\n`;
 
-/** Malformed responses of the node. */
 const BROKEN: readonly (readonly [why: string, answer: (socket: Socket) => void])[] = [
   ["nothing", (socket) => socket.destroy()],
   ["a reset", (socket) => socket.resetAndDestroy?.() ?? socket.destroy()],

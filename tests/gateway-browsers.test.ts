@@ -13,7 +13,6 @@ const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0";
 const node = nodeOf(browsers);
 let rest: Gateway;
 let rpc: Gateway;
-/** Two services: the first lists no origin in `origins`, and the second lists one. */
 let asOrigins: Gateway[];
 browsers.before(() => {
   rest = forwarding(node.url, REST, OPEN);
@@ -240,8 +239,7 @@ browsers(
     assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
     const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
     assert.is((await call.json()).error.code, -32011);
-    // Every client is refused this call, so a page of any origin may read the reason, at `/v1/rpc/{method}` and
-    // `/v1/rpc`.
+    // Every client is refused this call, so a page of any origin may read the reason.
     const reason = /^balance is not forwarded: /;
     const refused = await post(methods, "/v1/rpc/balance", headers);
     assert.is(refused.status, 403);
@@ -276,7 +274,7 @@ for (
       };
       assert.is((await rest.ask("/v1/node/any", init)).status, 415);
       assert.is((await rpc.ask("/v1/rpc/number", init)).status, 415);
-      // Some JSON-RPC clients send no content type. A content type is required only if a request may come from a page.
+      // Some JSON-RPC clients send no content type. Only a request that may come from a page needs one.
       const agent = { "user-agent": "Mozilla/5.0", "x-nodeface": "1" };
       const ofPage = { ...init, headers: { ...init.headers, ...agent } };
       assert.is((await rpc.ask("/v1/rpc", type ? init : ofPage)).status, 415);

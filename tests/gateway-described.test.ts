@@ -13,7 +13,6 @@ import { load } from "./description/_load.ts";
 
 const described = suite("what a description says about calls");
 
-/** Operations of the node, at least one for each access mark, and some operations of other servers. */
 const DOCUMENT: Json = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
@@ -71,7 +70,6 @@ const TOKEN: Forward = { open: ["reads"], with_token: ["POST /write"], token_fil
 const say = (forward: Forward, document: Json = DOCUMENT) =>
   annotateCalls(structuredClone(document), resolveForward(forward), "operator").document;
 
-/** Returns an operation of a document. */
 const operation = (document: Json, path: string, method = "get"): Json =>
   objectOf(objectOf(objectOf(document.paths)[path])[method]);
 
@@ -174,7 +172,7 @@ described("the page shows the permissions of operations and commands that work",
     article("/read"),
     `curl &quot;<var>$BASE_URL</var>/v1/node/read&quot;</code>`,
   );
-  // The required parameter of `/asked` has no example.
+  // Required parameters of `/asked` have no example.
   assert.match(article("/asked"), `<div class="command" hidden>`);
   assert.match(
     article("give"),

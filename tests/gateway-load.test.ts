@@ -21,7 +21,6 @@ import {
 const load = suite("concurrent calls");
 
 const node = nodeOf(load);
-/** Calls to which the node has not responded yet. */
 let held: ServerResponse[];
 load.before.each(() => {
   held = [];
@@ -263,7 +262,7 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // The light call is sent last. If a second heavy call had been sent to the node, it would have arrived earlier.
+    // The light call is sent last. A second heavy call would have reached the node earlier.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -279,7 +278,6 @@ load(
   },
 );
 
-/** Holds back the node's responses, and counts those whose connection is closed before they end. */
 const holdAndCount = () => {
   const count = { closed: 0 };
   node.answer = (_, response) => {
@@ -363,7 +361,7 @@ load(
 );
 
 load("if a client cancels a response, the rest is read and discarded", async () => {
-  // This is more than the buffers of the operating system can hold.
+  // The buffers of the operating system cannot hold this many bytes.
   const size = 30 * 1024 * 1024;
   holdAndCount();
   const { ask } = forwarding(node.url, REST, {
@@ -474,7 +472,7 @@ load(
 
 const MIB = 1024 * 1024;
 
-/** Creates a function that makes calls with responses of a given length, and never releases the responses. */
+/** The returned `send` makes calls whose responses are never released. */
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
@@ -534,8 +532,7 @@ load(
     }
     assert.is(await send(40), 40);
     assert.is(await send(1 * MIB, true), MIB);
-    // The total size of short responses is limited too. Above this limit, only calls with the token are sent to the
-    // node.
+    // The total size of short responses is limited too. Above the limit, only calls with the token reach the node.
     let filled: number | UpstreamError = 0;
     while (typeof filled === "number") filled = await send(16_000);
     assert.ok(filled.wasRefused);

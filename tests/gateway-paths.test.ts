@@ -12,10 +12,7 @@ paths.before(() => {
   gateway = forwarding(node.url, REST);
 });
 
-/**
- * Paths below `/v1/node`, each with the URL that the node receives if it differs from the path. The path is forwarded
- * byte for byte, but the query is rewritten.
- */
+/** Paths are forwarded byte for byte, and queries are rewritten. `url` is given if the rewritten URL differs. */
 const SENT: readonly (readonly [path: string, url?: string])[] = [
   ["/status"],
   ["/blocks/7"],
@@ -49,7 +46,7 @@ for (const [path, url = path] of SENT) {
   });
 }
 
-/** Paths, each with its status. Only paths with status 200 reach the node. `Request` itself removes dot segments. */
+/** Only paths with status 200 reach the node. `Request` itself removes dot segments. */
 const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["", 404],
   ["/", 404],
@@ -137,7 +134,6 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/queues/ALL%2fsecret%2F", 404],
   ["/files/ALL/secret", 404],
   ["/files/all/secret%2F", 400],
-  // The query may contain only parameters of the operation.
   ["/status?a=1", 400],
   ["/status?", 200],
   ["/find", 400],

@@ -46,9 +46,7 @@ const settings = (more: object = {}) => ({
   token_file: file,
   ...more,
 });
-/**
- * One service for each description and setting. Each service is reused, since creating one takes longer than a request.
- */
+/** Each service is reused, since creating one takes longer than a request. */
 const services = new Map<string, Gateway>();
 function shared(
   description: typeof REST | typeof RPC,
@@ -63,7 +61,6 @@ function shared(
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** For each setting, the operations that it opens to all callers, and those that it opens to callers with the token. */
 const RIGHTS: readonly (readonly [
   forward: () => NodefaceOptions["forward"],
   open: readonly string[],
@@ -175,7 +172,7 @@ refusals("the servers in a description do not decide where calls are sent", asyn
   await other.close();
 });
 
-/** Each request has the error that causes its own status, and also the errors that cause the statuses in later rows. */
+/** Each request also has the errors of all later rows. */
 const ORDER: readonly (readonly [
   status: number,
   path: string,

@@ -37,7 +37,7 @@ requests.after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Headers that a client may send, but that the node must not receive. */
+/** A client may send these headers, but the node must not receive the client's values. */
 const VISITORS: Record<string, string> = {
   host: "localhost",
   cookie: "session=visitors",
@@ -72,7 +72,7 @@ const VISITORS: Record<string, string> = {
   "sec-gpc": "1",
 };
 
-/** Headers that the node may receive because the HTTP client of the runtime or this service adds them. */
+/** This service, or the HTTP client of a runtime, may add these headers. */
 const OURS = new Set([
   ...["host", "accept", "accept-encoding", "connection", "content-type", "content-length"],
   ...["user-agent", "accept-language", "sec-fetch-mode", "x-size", "node-secret"],
@@ -248,7 +248,6 @@ requests("a body of unknown length is refused as soon as it exceeds the limit", 
   assert.ok(sent < 4 * 1024 * 1024);
 });
 
-/** Sends a request body in parts. */
 const inParts = (path: string, type: string, pull: UnderlyingDefaultSource["pull"]) =>
   rest.ask(path, {
     method: "POST",
@@ -390,7 +389,6 @@ requests("an operation without a request body gets none", async () => {
   assert.is(node.come[0]!.body.length, 0);
 });
 
-/** A kind with user accounts. The operations of such a node are in a description on disk. */
 const ACCOUNTS: Kind = {
   ...{ title: "Accounts", url: "http://127.0.0.1:1", health: { ok: "it answers" } },
   ...{ detect: { "it#/it": "^it$" }, sources: { it: { get: "/it" } }, fields: {} },

@@ -177,7 +177,6 @@ rpc("a POST call with a query and a GET call with a body are refused", async () 
   assert.equal(node.come, []);
 });
 
-/** Names that must not be mistaken for the name of a public method. */
 const NAMES = [
   ...["send", "balance", "unmarked", "nope", "", " number", "number ", "Number", "NUMBER"],
   ...["number\n", "number\u0000", "\ufeffnumber", "num\u200bber", "__proto__", "constructor"],
@@ -365,9 +364,7 @@ rpc("a batch may have 1 to 100 calls", async () => {
   assert.is(node.come.length, 100);
 });
 
-/**
- * Errors of a node, each with its status at `/v1/rpc/{method}` and, if `/v1/rpc` changes the error, the changed error.
- */
+/** `status` is for `/v1/rpc/{method}`. `passed` is the error that `/v1/rpc` returns, if it differs. */
 const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],
   [{ code: -32601, message: "Method not found" }, 404],
@@ -422,7 +419,6 @@ rpc("a node's error message is truncated to 1 kB, and data above 16 kB is omitte
   assert.is((await (await gateway.ask("/v1/rpc/number")).json()).data.length, 16_000);
 });
 
-/** Responses of a node that are not JSON-RPC. */
 const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[] = [
   ["empty", ""],
   ["HTML", "<html>words of the node</html>"],
@@ -470,7 +466,6 @@ for (const status of [503, 429]) {
 
 const MIB = 1024 * 1024;
 
-/** Many kilobytes of invalid parameters, the message about the first error, and the number of reported errors. */
 const MANY: readonly (readonly [what: string, params: string, says: string, told: number])[] = [
   [
     "too many values",

@@ -1,4 +1,4 @@
-/** The diagnostics about the setting `forward`, which are reported at the start and by `nodeface check`. */
+/** Tests the diagnostics about the setting `forward`. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -13,7 +13,6 @@ const settings = suite("the settings of calls");
 
 const NODE = "http://127.0.0.1:8545";
 
-/** Returns the messages of the diagnostics, each prefixed with its level. */
 const said = async (
   forward: ForwardSettings,
   listening?: { host: string; port: number },
@@ -104,7 +103,6 @@ settings("settings that conflict are reported one by one", () => {
   assert.equal(found(["node.example"]), []);
 });
 
-/** Operations with only the properties that matter here: a name and an access mark. */
 const OPERATIONS = Object.entries({
   getBlock: "read",
   sendBlock: "write",
@@ -136,7 +134,7 @@ settings(
   },
 );
 
-/** Creates the operations of a description that comes from the network (if `isForeign`) or from the disk. */
+/** The description comes from the network if `isForeign`, and otherwise from the disk. */
 const operations = (isForeign: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],
@@ -182,7 +180,7 @@ const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
   [{ with_token: ["GET /status", "send", "GET /keys"] }, "t-tt", "t-tt"],
   [{ with_token: ["*"] }, "tt--", "----"],
   [{ with_token: ["*", "send", "GET /keys"] }, "tttt", "--tt"],
-  // `*` in `with_token` keeps every operation from being public, even an operation that `*` does not allow.
+  // With `*` in `with_token`, no operation is public.
   [{ open: ["reads"], with_token: ["*"] }, "tt--", "----"],
 ];
 

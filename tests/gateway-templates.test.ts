@@ -45,7 +45,6 @@ function describe(
   } as typeof REST;
 }
 
-/** Returns the rows that `nodeface check` prints about the operations in a description. */
 const rowsOf = (description: typeof REST) =>
   policyRows(
     listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }, "operator"),
@@ -249,7 +248,6 @@ function patternOf(template: string, spans: string | undefined): RegExp {
       ? "(.+)"
       : "([^/]+?)"
   );
-  // A parameter matches as little as possible, both before and after a multi-segment parameter.
   return new RegExp(`^${source.join("")}$`);
 }
 
@@ -379,7 +377,7 @@ templates(
   },
 );
 
-/** Functions that change a text into one that a lenient server may treat as the same. */
+/** A lenient server may treat the result as the same text. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toUpperCase(),
@@ -415,7 +413,6 @@ templates(
     );
     const { ask } = forwarding(node.url, closed);
     const disguise = fc.constantFrom(...DISGUISES);
-    /** If true, all characters are percent-encoded; if false, only those that must be. */
     const encoding = fc.boolean();
     const write = (text: string, isAll: boolean) =>
       isAll
