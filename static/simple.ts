@@ -95,6 +95,11 @@ function makeFilter(): void {
     if (event.key === "Enter" && found[0]) {
       close();
       location.hash = found[0].querySelector("h3")!.id;
+    } else if (event.key === "Escape" && input.value !== "") {
+      // Escape would also close the popover.
+      event.preventDefault();
+      input.value = "";
+      filter();
     }
   });
   addEventListener("keydown", (event) => {
@@ -103,7 +108,7 @@ function makeFilter(): void {
     const isSlash = key === "/" && !ctrlKey && !metaKey && !altKey && !isTyping;
     if (!isSlash && !(key.toLowerCase() === "k" && (ctrlKey || metaKey))) return;
     event.preventDefault();
-    if (nav.checkVisibility()) focus();
-    else nav.togglePopover(true);
+    if (!nav.checkVisibility()) nav.togglePopover(true);
+    focus();
   });
 }
