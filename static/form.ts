@@ -148,7 +148,9 @@ function makeForm(details: HTMLDetailsElement) {
   return form;
 }
 
-const readForm = ({ fields }: Form): string[] => fields.map(({ input }) => input.value);
+function readForm({ fields }: Form): string[] {
+  return fields.map(({ input }) => input.value);
+}
 
 function checkForm({ fields }: Form): Field | undefined {
   for (const { mark, mistakeIn, input } of fields) mark(mistakeIn(input.value));

@@ -395,6 +395,25 @@ tries("a call without a response can be cancelled", () =>
   }));
 
 tries(
+  "a form that is opened before the script has loaded can be sent",
+  () =>
+    inPage(async (page) => {
+      let release = () => {};
+      const held = new Promise<void>((resolve) => release = resolve);
+      await page.route("**/simple.js", async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.goto(own.url + SIMPLE, { waitUntil: "commit" });
+      const operation = operationAt(page, "getHealth");
+      await operation.locator(".try > summary").click();
+      release();
+      await operation.getByRole("button", { name: "Send" }).click();
+      await operation.getByText(/^200 OK/).waitFor();
+    }, { server: own }),
+);
+
+tries(
   "without JavaScript, a complete GET that only reads has a link",
   () =>
     inPage(async (page) => {
