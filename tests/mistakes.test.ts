@@ -274,7 +274,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { sources: { a: { get: nope } } }",
-    '1:30: info.sources.a.get must be a path such as /status, a URL, or the place of a link such as id#/link, not "nope"',
+    '1:30: info.sources.a.get must be a path such as /status, a URL, or a link in another response, such as id#/link, not "nope"',
   ],
   [
     "info: { sources: { a: { jsonrpc: 5, foo: 1 } } }",

@@ -27,7 +27,7 @@ import {
 } from "./query-plan.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 
-/** The values of a response by JSON Pointer. */
+/** Values found in a response, each under its JSON Pointer. */
 export type Taken = ReadonlyMap<string, unknown>;
 
 export type QueryOutcome =

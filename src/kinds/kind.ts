@@ -41,7 +41,7 @@ export interface JsonRpcSource extends SourceOptions, MethodCall {
 
 /** An HTTP GET request for JSON. */
 export interface GetSource extends SourceOptions {
-  /** A path below the node's URL, an absolute URL, or the place of a link in another response. */
+  /** A path below the node's URL, an absolute URL, or a link in another response. */
   get: string;
   /** The media type to request. @default "application/json" */
   accept?: string | undefined;

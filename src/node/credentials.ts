@@ -42,7 +42,7 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** Kinds by name, whose typical refusals are compared with the node's refusal. @default none */
+  /** The kinds, by name, that tell how a node refuses access. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   readonly triesDefaults?: boolean;
 }

@@ -167,8 +167,8 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       v.union([t.PATH, s.object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
       {
         text:
-          "The node's own description of its interface: a path to OpenAPI below the node's URL, or a " +
-          "JSON-RPC method that returns OpenRPC",
+          "Where the node describes its interface: a path below the node's URL that returns OpenAPI, " +
+          "or a JSON-RPC method that returns OpenRPC",
       },
     ),
     listing: s.setting(LISTING, {

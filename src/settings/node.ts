@@ -147,7 +147,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
       v.union([v.array(s.json, "a list"), s.map(t.LINE, s.json)], "a list or an object"),
       {
         text:
-          "The parameters. In a list, { from: PLACE } is replaced by a value in another response",
+          "The parameters. In a list, { from: PLACE } is replaced by a value from another response",
         example: "[1, true]",
       },
     ),
@@ -160,7 +160,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
   get: {
     get: s.needed(get, {
-      text: "A path below node.url, a URL, or the place of a link in another response",
+      text: "A path below node.url, a URL, or a link in another response",
       example: "/status",
     }),
     accept: s.setting(t.LINE, {

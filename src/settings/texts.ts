@@ -135,13 +135,13 @@ export const SOURCE_PATH: Schema<string> = text(
 );
 
 export const SOURCE_GET: Schema<string> = text(
-  "a path such as /status, a URL, or the place of a link such as id#/link",
+  "a path such as /status, a URL, or a link in another response, such as id#/link",
   /^(\/|[hH][tT][tT][pP][sS]?:\/\/|[\w-]+#\/)\S*$/,
   WITHOUT_USER,
 );
 
 export const PATH_OR_LINK: Schema<string> = text(
-  "a path such as /status, or the place of a link such as id#/link",
+  "a path such as /status, or a link in another response, such as id#/link",
   /^(\/|[\w-]+#\/)\S*$/,
 );
 
