@@ -223,7 +223,11 @@ const ROWS: Readonly<Record<string, Row>> = {
       )();
       process.env.NODEFACE_TEST_LOGIN = "user:wrong";
       const auth = { basic_env: "NODEFACE_TEST_LOGIN" };
-      return { options: { node: { ...options.node, auth } }, stop: stop! };
+      const stopAll = async () => {
+        delete process.env.NODEFACE_TEST_LOGIN;
+        await stop!();
+      };
+      return { options: { node: { ...options.node, auth } }, stop: stopAll };
     },
     seen: {
       status: "degraded",
