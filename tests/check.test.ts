@@ -109,6 +109,22 @@ check("the verdict says that a node is still syncing, or that no node is configu
   );
 });
 
+check(
+  "says that the node's own description is shown, and reports what is wrong in it",
+  async () => {
+    const info = { title: "Of the node", version: "1" };
+    const own = { swagger: "2.0", info, paths: { "/v2/status": { get: {} } } };
+    await using node = await serveFetch((url) => {
+      const isOwn = String(url).endsWith("/swagger.json");
+      return Promise.resolve(isOwn ? Response.json(own) : new Response(null, { status: 404 }));
+    });
+    const found = await report({ node: { url: node.url, kind: "algorand" } });
+    assert.match(found, `The description is the node's own, at ${node.url}/swagger.json`);
+    assert.match(found, /^note  swagger\.json:1:\d+ an operation needs "responses"$/m);
+    assert.not.match(found, "There is no description");
+  },
+);
+
 check("says that the kind's operations are shown if the node's own cannot be read", async () => {
   const text = await report({ node: { url: NOWHERE, kind: "bitcoin" } });
   assert.match(

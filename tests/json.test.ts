@@ -7,6 +7,7 @@ import {
   formatPointer,
   isEqual,
   isObject,
+  mapMembers,
   parsePointer,
   resolveFragment,
   resolvePointer,
@@ -351,6 +352,13 @@ json("a member can be set and replaced, even if its name is __proto__", () => {
   assert.is(formatJson(object), '{"a":2,"__proto__":2}');
   assert.is(Object.getPrototypeOf(object), Object.prototype);
   assert.equal([{}, [], null, 1, "a", undefined].map(isObject), [true, ...Array(5).fill(false)]);
+});
+
+json("changing no member returns the object itself, so that large values are not copied", () => {
+  const object = { a: 1, b: [2] };
+  assert.ok(mapMembers(object, (member) => member) === object);
+  assert.equal(mapMembers(object, (_, key) => key === "a" ? undefined : 3), { b: 3 });
+  assert.equal(object, { a: 1, b: [2] });
 });
 
 json.run();
