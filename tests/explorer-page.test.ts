@@ -384,6 +384,13 @@ page("Markdown lists become HTML lists, with any bullet or number", () => {
   }
 });
 
+page("Markdown headings become strong text, from level 1 to 6", () => {
+  for (const [mark, isHeading] of [["#", true], ["######", true], ["#######", false]] as const) {
+    const html = renderMarkdown(`${mark} Limits\n\nafter`, 100);
+    assert.is(html.startsWith("<p><strong>Limits</strong></p>"), isHeading, mark);
+  }
+});
+
 page("truncation never splits a character", () => {
   for (const length of [1, 2, 3]) {
     const html = renderMarkdown("\u{1f600}\u{1f601}", length) +

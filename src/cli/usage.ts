@@ -67,7 +67,7 @@ function textOf({ text, default: usual, variables = [] }: CliOption): string {
   const more = usual === undefined ? [] : [`default ${usual}`];
   if (variables.length > 0) more.push(`environment ${variables.join(" or ")}`);
   const start = text.charAt(0).toLowerCase() + text.slice(1);
-  return more.length > 0 ? `${start} (${more.join("; ")})` : start;
+  return `${start} (${more.join("; ")})`;
 }
 
 function row(name: string, text: string): string {
