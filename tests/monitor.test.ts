@@ -298,6 +298,18 @@ monitor("if a node of another kind replaces the detected node, its kind is detec
   assert.equal([after.software, after.status, after.chain_id], ["nats-server", "ok", undefined]);
 });
 
+monitor("a kind that is detected again is not logged again", async () => {
+  const { held, said, pass, info } = scene({ node: {} });
+  await info();
+  const { eth_blockNumber: _, ...answers } = RECORDINGS.get("anvil")!.answers;
+  held.fetch = play({ ...RECORDINGS.get("anvil")!, answers });
+  for (let round = 0; round < 3; round++) {
+    pass(12_000);
+    assert.equal((await info()).chain_id, "31337");
+  }
+  assert.is(said.filter((line) => line.includes("is of the kind")).length, 1);
+});
+
 monitor(
   "a node that never responded like its kind is of the wrong kind, and one that did is faulty",
   async () => {
