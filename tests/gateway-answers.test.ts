@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { responseHeaders } from "../src/gateway/response.ts";
 import { sampleOf } from "./_runtime.ts";
 import { gzipSync } from "node:zlib";
 import {
@@ -60,6 +61,13 @@ const NODES: Record<string, string | string[]> = {
   link: "</b>; rel=next",
   "retry-after": "7",
 };
+
+answers("a header with an empty value is passed on, and one with control characters is not", () => {
+  const values = new Map([["x-empty", ""], ["x-bell", "a\x07"]]);
+  const headers = { get: (name: string) => values.get(name) ?? null };
+  const passed = responseHeaders(headers, ["x-empty", "x-bell"]);
+  assert.equal([passed["x-empty"], passed["x-bell"]], ["", undefined]);
+});
 
 answers("only common headers and those that the operation declares are passed on", async () => {
   node.answer = (_, response) =>

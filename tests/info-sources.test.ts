@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { placeOfParam } from "../src/info/query-plan.ts";
 import {
   createEndpoint as createSettling,
   readFileSource,
@@ -272,6 +273,16 @@ sources(
     });
     assert.is((await failure(ask(503, "sorry"))).message, "responded with 503");
     assert.is((await failure(ask(404, "{}"))).isAbsent, true);
+  },
+);
+
+sources(
+  "only an object with nothing but a valid from takes a parameter from another source",
+  () => {
+    assert.is(placeOfParam({ from: "head#/hash" }), "head#/hash");
+    for (const param of [{ from: "head#/hash", to: "x" }, { from: "latest" }, "head#/hash"]) {
+      assert.is(placeOfParam(param), undefined, JSON.stringify(param));
+    }
   },
 );
 

@@ -383,7 +383,8 @@ function createBudget(): () => Room {
     let hasEnded = false;
     return {
       set(bytes, purpose) {
-        const more = hasEnded ? 0 : bytes - held;
+        if (hasEnded) return true;
+        const more = bytes - held;
         const share = Math.max(SHARES[purpose], bytes <= SMALL ? SHARE_OF_SMALL : 0);
         if (more > 0 && taken + more > BYTES_MAX * share) return false;
         taken += more;
