@@ -247,7 +247,7 @@ broken("the number of reported diagnostics is limited, and that of the rest is g
     /further diagnostics .* \(and 499 more\)$/,
   );
   const [last] = (await load({ text: text(10_001) })).diagnostics.slice(-1);
-  assert.match(formatDiagnostic(last!), /further diagnostics [^()]*$/);
+  assert.is(last!.more, undefined);
   assert.equal(forLog(diagnostics).logged.length, 20);
   assert.is(forLog(diagnostics).more, 9981);
 });
