@@ -10,11 +10,11 @@ const ELSEWHERE =
 
 const hostOf = (name: string) => new URL(`http://${name}/`).hostname;
 
-loopback("every spelling of a loopback name or address is this machine", () => {
+loopback("every spelling of a loopback name or address counts as this machine", () => {
   for (const name of HERE.split(" ")) assert.ok(isLoopback(hostOf(name)), name);
 });
 
-loopback("a name or address that only resembles a loopback one is not this machine", () => {
+loopback("a name or address that only looks like loopback is not this machine", () => {
   for (const name of ELSEWHERE.split(" ")) assert.not.ok(isLoopback(hostOf(name)), name);
 });
 

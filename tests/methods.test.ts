@@ -5,7 +5,7 @@ import { ask, PATHS } from "./_app.ts";
 const methods = suite("methods");
 
 for (const [path] of PATHS) {
-  methods(`HEAD ${path} returns the headers of GET without content`, async () => {
+  methods(`HEAD ${path} returns the headers of GET, but no content`, async () => {
     const get = await ask(path);
     const head = await ask(path, { method: "HEAD" });
     assert.is(head.status, 200);
@@ -24,7 +24,7 @@ methods("OPTIONS lists the methods of a path", async () => {
   assert.is(response.headers.get("allow"), "GET, HEAD, OPTIONS");
 });
 
-methods("the path * is like any other unknown path", async () => {
+methods("the path * is treated like any other unknown path", async () => {
   assert.is((await ask("/*", { method: "OPTIONS" })).status, 404);
 });
 

@@ -22,7 +22,7 @@ const infoOf = async (info: HostInfo): Promise<Lines> => await serviceOf({ info 
 const NODE = /^node_/;
 const ofNode = (lines: Lines) => [...namesIn(lines)].filter((name) => NODE.test(name));
 
-metrics("if metrics are off, their path is like any other unknown path", async () => {
+metrics("if metrics are off, /v1/metrics is treated like any unknown path", async () => {
   for (const options of [{}, { metrics: false }, { metrics: undefined }]) {
     const app = createNodeface(options);
     for (const method of ["GET", "HEAD", "OPTIONS"]) {
@@ -36,7 +36,7 @@ metrics("if metrics are off, their path is like any other unknown path", async (
 });
 
 metrics(
-  "if metrics are on, both forms of the description include their path, and nothing else changes",
+  "if metrics are on, only the metrics path is added to both forms of the description",
   async () => {
     const without = await (await createNodeface().fetch(at("/spec.json"))).json();
     const { ask } = serviceOf();
@@ -48,7 +48,7 @@ metrics(
   },
 );
 
-metrics("pages of other origins cannot read the metrics, whatever cors allows", async () => {
+metrics("pages of other origins cannot read the metrics, even with cors", async () => {
   const origin = "https://app.example";
   for (const cors of ["*", [origin]] as const) {
     const { ask } = serviceOf({ cors });
@@ -71,7 +71,7 @@ metrics("pages of other origins cannot read the metrics, whatever cors allows", 
 });
 
 metrics(
-  "with a node, the metrics path is the last of the service's own operations",
+  "with a node, the metrics path comes last among the service's own paths",
   async () => {
     for (const isOn of [true, false]) {
       const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
@@ -83,7 +83,7 @@ metrics(
   },
 );
 
-metrics("the metrics are Prometheus text without a content coding, and never stored", async () => {
+metrics("the metrics are uncompressed Prometheus text, with Cache-Control: no-store", async () => {
   const { ask } = serviceOf();
   const get = await ask("/v1/metrics", { headers: { "accept-encoding": "gzip, br" } });
   assert.is(get.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
@@ -107,7 +107,7 @@ metrics("each metric has one HELP and one TYPE line, before its samples", async 
   assert.is([...text.matchAll(/^#/gm)].length, heads.length * 2);
 });
 
-metrics("a service without a node has no metrics of a node", async () => {
+metrics("a service without a node has no node metrics", async () => {
   const lines = await serviceOf().read();
   assert.equal(ofNode(lines), []);
   assert.ok(namesIn(lines).has("nodeface_build_info"));
@@ -122,7 +122,7 @@ metrics("a value that the node does not report is absent from the metrics, not 0
   }
 });
 
-metrics("the values of the node keep all their digits in the metrics", async () => {
+metrics("numbers from the node keep all their digits in the metrics", async () => {
   const started_at = "2026-01-01T00:00:00.500Z";
   const lines = await infoOf(() => ({
     ...{ software: "exampled", version: "1.2", network: "main", started_at },
@@ -147,7 +147,7 @@ metrics("a key that is hidden in the info object is absent from the metrics too"
   assert.is(lines.get('node_info{software="x"}'), "1");
 });
 
-metrics("exactly one status is 1, and one status code unless the status is ok", async () => {
+metrics("only the current status and its code, if there is one, have the value 1", async () => {
   const which = (lines: Lines, name: string) =>
     [...lines].filter(([series, value]) => series.startsWith(`${name}{`) && value === "1")
       .map(([series]) => series);
@@ -165,7 +165,7 @@ const sampled = (info: Partial<Info>) =>
   readMetrics(expose(nodeSamples({ status: "ok", links: LINKS, ...info }, 0)));
 
 metrics(
-  "a node that does not respond is down, and its last values are absent",
+  "a node that does not respond is reported as down, without its last values",
   async () => {
     const last = {
       height: 5,
@@ -192,7 +192,7 @@ metrics(
   },
 );
 
-metrics("labels with text from the node are escaped, truncated, and on a single line", async () => {
+metrics("labels with text from the node are escaped, truncated, and kept on one line", async () => {
   const software = 'a"b\\c\nd\0e\ud800';
   const { ask } = serviceOf({ info: () => ({ software, version: "9".repeat(3000) }) });
   const text = await (await ask("/v1/metrics")).text();
@@ -211,7 +211,7 @@ metrics("a request for the metrics queries the node", async () => {
   assert.is(asked, 1);
 });
 
-metrics("every response is counted by its status and the template of its route", async () => {
+metrics("responses are counted by status and by route template", async () => {
   const operation = { responses: { 200: { description: "" } } };
   const { ask, read } = serviceOf({
     operations: [{
@@ -359,7 +359,7 @@ metrics("calls that are waiting for a slot at the node are counted", async () =>
   }
 });
 
-metrics("the metrics have the age of the current description, if there is one", async () => {
+metrics("the metrics include the age of the current description, if there is one", async () => {
   const age = "nodeface_description_age_seconds";
   const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
   const shown = serviceOf({ description });
@@ -372,7 +372,7 @@ metrics("the metrics have the age of the current description, if there is one", 
   assert.not((await broken.read()).has(age));
 });
 
-metrics("a counter has a limited number of series, and one more for everything else", () => {
+metrics("a counter has a limited number of series, and one more for all other labels", () => {
   const counter = new Counter();
   for (let i = 0; i < 507; i++) counter.add("a", i);
   counter.add("a", 0);
@@ -383,7 +383,7 @@ metrics("a counter has a limited number of series, and one more for everything e
   assert.equal(others.at(-1), { labels: ["other", "other"], value: 7 });
 });
 
-metrics("a histogram counts each duration in every bucket whose bound is not lower", () => {
+metrics("a histogram counts each duration in every bucket with an equal or higher bound", () => {
   const histogram = new Histogram();
   for (const seconds of [0.004, 0.005, 0.2, 99]) histogram.observe("a", seconds);
   for (let i = 0; i < 101; i++) histogram.observe(`b${i}`, 1);

@@ -1,4 +1,4 @@
-/** Typical mistakes in commands, files and a host's options, each with its complete error messages. */
+/** Typical mistakes in commands, files and host options, with the complete error messages. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readConfig } from "../src/cli/read-config.ts";
@@ -354,7 +354,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
 ];
 
-/** A valid kind of six lines, to which the tests append further lines. */
+/** A valid kind of six lines. The tests append further lines to it. */
 const KIND = `title: Good
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^good$ }

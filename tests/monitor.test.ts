@@ -32,7 +32,7 @@ const KIND: Kind = {
   health: { ok: "it answers" },
 };
 
-/** Creates a `fetch` from JSON values by path. A number is the status of a response without content. */
+/** Creates a `fetch` from JSON values by path. A number stands for an empty response with that status. */
 const answers = (paths: Record<string, unknown>): typeof fetch => (input) => {
   const answer = paths[new URL(String(input)).pathname] ?? 404;
   const isStatus = typeof answer === "number";
@@ -62,7 +62,7 @@ monitor("a node that responds to one of its two sources is not unreachable", asy
   assert.equal([height, status, status_reason], [7, "degraded", "connection refused (genesis)"]);
 });
 
-monitor("the node is not queried without requests", async () => {
+monitor("without requests, the node is not queried", async () => {
   const { held, pass, info } = scene();
   assert.is(held.asked, 0);
   await info();
@@ -72,7 +72,7 @@ monitor("the node is not queried without requests", async () => {
   assert.is(held.asked, asked);
 });
 
-monitor("a node without a kind and sources keeps its configured values forever", async () => {
+monitor("a node with neither kind nor sources keeps its configured values forever", async () => {
   const { monitor, held, pass } = scene({
     info: { static: { network: "home" } },
     node: { kind: "none" },
@@ -85,7 +85,7 @@ monitor("a node without a kind and sources keeps its configured values forever",
   assert.is(held.asked, 0);
 });
 
-monitor("however many requests there are, the node is queried once per time to live", async () => {
+monitor("any number of requests cause one query per time to live", async () => {
   const { monitor, held, pass, info } = scene();
   const all = await Promise.all(Array.from({ length: 50 }, () => monitor.get()));
   const { asked } = held;
@@ -136,7 +136,7 @@ monitor("once there is a snapshot, no response waits for a slow node", async () 
 monitor("a response waits briefly for a node that responds quickly", async () => {
   const { held, pass, info, infoMeanwhile } = oneNode({ "/state": { height: 7 } });
   await info();
-  // On a busy machine, some responses may come too late, but not all.
+  // On a busy machine, some of the responses may be too late, but not all of them.
   for (let height = 8; height < 100; height++) {
     held.fetch = answers({ "/state": { height } });
     pass(1000);
@@ -201,7 +201,7 @@ monitor("a source that is still cached does not count as a sign of life", async 
   });
 });
 
-monitor("when a node comes back, all sources are queried, since it may be a new node", async () => {
+monitor("when a node comes back, all sources are queried, as the node may be new", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   held.failure = "ECONNREFUSED";
@@ -221,7 +221,7 @@ monitor("after a pause without requests, all sources are queried again", async (
   assert.is((await info()).chain_id, "y");
 });
 
-monitor("a source with a long time to live is not queried before that time is over", async () => {
+monitor("a source with a long time to live is not queried before it expires", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   assert.is(held.asked, 2);
@@ -289,7 +289,7 @@ monitor("a node that starts after the service is detected once it runs", async (
   assert.match(said.join("\n"), /is of the kind ethereum: chain# is "0x7a69"/);
 });
 
-monitor("if a node of another kind replaces the detected node, its kind is detected", async () => {
+monitor("if a node of another kind replaces the node, the new kind is detected", async () => {
   const { held, pass, info } = scene({ node: {} });
   assert.is((await info()).chain_id, "31337");
   held.fetch = play(RECORDINGS.get("nats")!);
@@ -311,7 +311,7 @@ monitor("a kind that is detected again is not logged again", async () => {
 });
 
 monitor(
-  "a node that never responded like its kind is of the wrong kind, and one that did is faulty",
+  "a node that never responded like its kind has the wrong kind; one that once did is faulty",
   async () => {
     const page = () => Promise.resolve(new Response("<!doctype html>", { status: 200 }));
     const other = scene({ fetch: page });
@@ -341,7 +341,7 @@ monitor("if the kind is configured, no other kind is detected", async () => {
 });
 
 monitor(
-  "if one source of the kind fails, this is reported, and its last values are shown for a while",
+  "if a source of the kind fails, this is reported, and the last values are shown for a while",
   async () => {
     const both = { ...KIND, sources: { ...KIND.sources, peers: { get: "/peers" } } };
     both.fields = { ...KIND.fields, peers: "peers#/count" };
@@ -435,7 +435,7 @@ monitor("if a host's info function throws, the error is logged, but not served",
   }
 });
 
-monitor("values of a host's info function that cannot be shown are named in the log", async () => {
+monitor("the log names each value of a host's info function that cannot be shown", async () => {
   const own: Record<string, unknown> = { height: 7, status: "ok", rate: NaN, at: new Date(0) };
   own.self = { inner: own };
   own.deep = { list: [1, () => 1], map: new Map() };
@@ -457,7 +457,7 @@ monitor("values of a host's info function that cannot be shown are named in the 
   ) assert.ok(said.join().includes(what), said.join());
 });
 
-monitor("a host's info function may return an object of any interface or class", async () => {
+monitor("a host's info function may return a typed object or a class instance", async () => {
   interface Peer {
     height: number;
   }
@@ -472,7 +472,7 @@ monitor("a host's info function may return an object of any interface or class",
 });
 
 monitor(
-  "a node that hangs when it is queried after a pause is not ok, even if it was ok before",
+  "if a node hangs at the first query after a pause, its status is not ok",
   async () => {
     for (const stale of ["60s", "2h"] as const) {
       const { held, pass, info, infoMeanwhile } = scene({
@@ -489,7 +489,7 @@ monitor(
   },
 );
 
-monitor("a slow source that the operator added does not delay the node's values", async () => {
+monitor("a slow source that the operator added does not delay other values", async () => {
   const { monitor, held, pass, info } = scene({
     info: { sources: { slow: { get: "/slow", timeout: "10s" } }, fields: { more: "slow#/x" } },
   });
@@ -538,7 +538,7 @@ monitor("a late response from a replaced node is not shown for the new node", as
 });
 
 monitor(
-  "detection runs again if a node responds to only some queries of its former kind",
+  "the kind is detected again if the node responds to only some queries of its former kind",
   async () => {
     for (const [before, after] of [["bee", "etcd"], ["etcd", "bee"]] as const) {
       const { held, pass, info } = scene({ node: {}, fetch: play(RECORDINGS.get(before)!) });

@@ -17,7 +17,7 @@ const anywhere = createNodeface({ operations: [echo] });
 const ask = async (path: string, app = below) =>
   await app.fetch(new Request(`http://localhost${path}`));
 
-/** Returns the path to which the redirect at `path` leads a client that requested `visited`. */
+/** Returns the target path of the redirect at `path`, for a client that requested `visited`. */
 async function destination(path: string, visited: string): Promise<string> {
   const { status, headers } = await ask(path);
   assert.is(status, 307, path);
@@ -26,7 +26,7 @@ async function destination(path: string, visited: string): Promise<string> {
 
 const PATHS = ["/v1/spec", "/v1/info", "/spec.json", "/.well-known/api-catalog"];
 
-mounting("with a prefix, every path is found below it and below no other prefix", async () => {
+mounting("with a prefix, every path is found only below that prefix", async () => {
   for (const path of PATHS) {
     assert.is((await ask(`/a/node${path}`)).status, 200, path);
     for (const other of ["/a", "/a/nodes", "/a/node/a/node", "/b", "/A/node", "//a/node"]) {
@@ -35,14 +35,14 @@ mounting("with a prefix, every path is found below it and below no other prefix"
   }
 });
 
-mounting("a path is found if the host has stripped the prefix or its first part", async () => {
+mounting("a path is found even if the host has removed all or part of the prefix", async () => {
   for (const path of PATHS) {
     assert.is((await ask(path)).status, 200, path);
     assert.is((await ask(`/node${path}`)).status, 200, path);
   }
 });
 
-mounting("a prefix that is also the start of the service's paths hides none of them", async () => {
+mounting("the prefix /v1 hides none of the service's paths", async () => {
   const app = createNodeface({ prefix: "/v1" });
   for (const path of ["/v1/v1/info", "/v1/info", "/v1/spec.json"]) {
     assert.is((await ask(path, app)).status, 200, path);
@@ -55,7 +55,7 @@ mounting("the prefix redirects to the explorer, with or without a trailing slash
   }
 });
 
-mounting("the redirect to the explorer is right even if the host strips the prefix", async () => {
+mounting("the redirect leads to the explorer even if the host removes the prefix", async () => {
   for (const path of ["/", "/node", "/node/"]) {
     for (const visited of ["/a/node", "/a/node/"]) {
       assert.is(await destination(path, visited), "/a/node/v1/spec", path);
@@ -66,13 +66,13 @@ mounting("the redirect to the explorer is right even if the host strips the pref
   }
 });
 
-mounting("a prefix with which no path can begin is refused", () => {
+mounting("a prefix that cannot be the beginning of a path is refused", () => {
   for (const prefix of ["node", "/node/", "/", "//node", "/n de", "/%20", "/a/..", "/./a"]) {
     assert.throws(() => createNodeface({ prefix }), /prefix must be a path such as "\/node1"/);
   }
 });
 
-mounting("a request matches if the service has its path, whatever the method is", () => {
+mounting("a request matches if the service has the requested path, whatever the method is", () => {
   const matches = (path: string, app = below) =>
     app.matches({ url: `http://localhost${path}`, headers: new Headers() } as Request);
   for (const path of ["/v1/info", "/", "/v1/echo", "/favicon.ico", "/assets/a/b"]) {
@@ -117,7 +117,7 @@ const status = async (url: string, init?: RequestInit) =>
   (await fetch(url, { redirect: "manual", ...init })).status;
 
 for (const [what, app] of [["with", below], ["without", anywhere]] as const) {
-  mounting(`a router that strips the path needs no further setting, ${what} a prefix`, async () => {
+  mounting(`below a router that strips its path, Nodeface works ${what} a prefix`, async () => {
     await serving(mount("/a/node", listener(app), own), async (url) => {
       for (const path of PATHS) assert.is(await status(`${url}/a/node${path}`), 200, path);
       for (const path of ["", "/", "/v1", "/v1/", "?x=1"]) {
@@ -172,7 +172,7 @@ const CONTENTS: readonly [type: string, body: unknown, content: string][] = [
 ];
 
 for (const [type, body, content] of CONTENTS) {
-  mounting(`an operation can read ${type} that the host has parsed: ${content}`, async () => {
+  mounting(`an operation can read already parsed ${type}: ${content}`, async () => {
     await serving(parsed(body), async (url) => {
       const init = { method: "POST", body: "as it was sent", headers: { "content-type": type } };
       const response = await fetch(`${url}/v1/echo`, init);
@@ -198,7 +198,7 @@ mounting("content that the host has parsed has a new length and no content codin
 });
 
 for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
-  mounting(`if ${type} was consumed before, reading it fails with advice`, async () => {
+  mounting(`if ${type} content was already consumed, reading it fails with advice`, async () => {
     const errors: unknown[] = [];
     const app = createNodeface({
       operations: [echo],
@@ -216,7 +216,7 @@ for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
   });
 }
 
-mounting("if a Request was consumed before, reading it fails with advice", async () => {
+mounting("if a Request was already consumed, reading it fails with advice", async () => {
   const errors: unknown[] = [];
   const app = createNodeface({
     operations: [echo],
@@ -229,7 +229,7 @@ mounting("if a Request was consumed before, reading it fails with advice", async
 });
 
 mounting(
-  "an operation receives the message with the properties that the host's middleware added",
+  "an operation receives the properties that the host's middleware added to the request",
   async () => {
     const path = "/v1/me";
     const app = createNodeface({

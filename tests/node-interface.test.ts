@@ -1,4 +1,4 @@
-/** A node's operations in the descriptions that the service serves. Deno and Bun test a sample of the kinds. */
+/** A node's operations in the served descriptions. On Deno and Bun, the tests cover a sample of the kinds. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -81,7 +81,7 @@ shown("if the kind is configured, its operations are shown before the node respo
   assert.not.match(JSON.stringify(document), "127.0.0.1");
 });
 
-shown("operations that the node lists are shown, and all others are omitted", async () => {
+shown("only operations that the node lists are shown", async () => {
   methods.help = { result: '== Blockchain ==\ngetblock "hash" ( n )\ngetblockcount\nnewmethod x' };
   const { read } = create({ node: { url, kind: "bitcoin" } });
   const document = await read();
@@ -110,7 +110,7 @@ shown("if a node lists its groups of methods, only methods of these groups are s
   assert.equal(names.filter((name) => !/^(eth|net)_/.test(name)), []);
 });
 
-shown("a listing that is a tree determines which operations are shown", async () => {
+shown("a listing in the form of a tree determines which operations are shown", async () => {
   answers["POST /api/v0/commands"] = {
     Name: "ipfs",
     Subcommands: [
@@ -125,7 +125,7 @@ shown("a listing that is a tree determines which operations are shown", async ()
   assert.equal(nodes.sort(), ["/block/get", "/bootstrap", "/bootstrap/list"]);
 });
 
-shown("if a listing should be a tree but is not JSON, no operation is omitted", async () => {
+shown("if a listing is not the expected JSON tree, no operation is omitted", async () => {
   answers["POST /api/v0/commands"] = "no tree";
   const { read } = create({ node: { url, kind: "kubo" } });
   const { paths } = await read();
@@ -146,7 +146,7 @@ shown("methods of Substrate that end a subscription are listed, but not shown", 
   ]);
 });
 
-shown("in a node's own description, only the x-access marks of its kind count", async () => {
+shown("in a node's own description, only the kind's x-access marks take effect", async () => {
   const method = (name: string, more = {}) => ({
     name,
     params: [],
@@ -249,11 +249,11 @@ for (
     ["no server", undefined, "", "./v1/node"],
     ["a relative server", "/api", "", "./v1/node/api"],
     ["the node's own address", "NODE/api/", "", "./v1/node/api"],
-    ["another name of this machine, with its port", "LOCAL/x", "", "./v1/node/x"],
+    ["another name of this machine, with the node's port", "LOCAL/x", "", "./v1/node/x"],
     ["another port of this machine", "http://localhost:1/x", "", "./v1/node/x"],
     ["another host", "https://api.example/v1", "", "./v1/node/v1"],
-    ["a relative server below the node's path", "/deep/api", "/deep", "./v1/node/api"],
-    ["a relative server beside the node's path", "/api", "/deep", "./v1/node/api"],
+    ["a relative server below the path of node.url", "/deep/api", "/deep", "./v1/node/api"],
+    ["a relative server outside the path of node.url", "/api", "/deep", "./v1/node/api"],
   ] as const
 ) {
   shown(`the operations of a description with ${name} are called at ${expected}`, async () => {
@@ -282,7 +282,7 @@ shown("if node.public_url is set, the operations are called there", async () => 
   assert.equal((await read()).servers, [{ url: "https://node.example" }]);
 });
 
-shown("if node and service have the same path, both remain in the description", async () => {
+shown("if the node and the service have the same path, the description keeps both", async () => {
   const responses = { 200: { description: "" } };
   const { read } = create({
     node: { url },
@@ -414,7 +414,7 @@ const PARTS = {
 } as unknown as KindInterface;
 const ABOUT = { title: "Both", version: "1" };
 
-shown("the description of a kind with paths and methods contains both, under unique names", () => {
+shown("the description of a kind with paths and methods contains both, with unique names", () => {
   const { servers, paths, components } = documentOfKind(PARTS, ABOUT) as Described;
   assert.equal(servers, [{ url: "./v1/node/base" }]);
   assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
@@ -424,7 +424,7 @@ shown("the description of a kind with paths and methods contains both, under uni
   assert.equal(Object.keys((components as Record<string, Json>).schemas!), ["Same", "Same2"]);
 });
 
-shown("paths come before methods if there are more of them, and otherwise after", () => {
+shown("paths come before methods only if there are more paths than methods", () => {
   const named = (name: string) => [{ name }];
   const { methods } = PARTS.openrpc!;
   const { paths } = PARTS.openapi!;
@@ -506,7 +506,7 @@ for (
   });
 }
 
-shown("what a node's own description lacks is added from its kind", () => {
+shown("operations that a node's own description lacks are added from its kind", () => {
   const kind = documentOfKind(PARTS, ABOUT);
   const document = {
     openapi: "3.1.1",

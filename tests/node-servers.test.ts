@@ -109,28 +109,28 @@ const CALLED: readonly (readonly [
     ...["", "/v1/a", "/v1/a"] as const,
   ],
   [
-    "a server with variables, which have their default values",
+    "a server with variables that have default values",
     describe([TEMPLATE]),
     "",
     "/v2/a",
     "/v2/a",
   ],
   [
-    "a server with a path, while node.url has another path",
+    "a server whose path differs from the path of node.url",
     describe([{ url: "/v1" }]),
     "/eth",
     "/v1/a",
     "/eth/v1/a",
   ],
   [
-    "a server with a path with which node.url ends",
+    "a server whose path is the end of node.url",
     describe([{ url: "https://a.example/v1" }]),
     "/eth/v1",
     "/a",
     "/eth/v1/a",
   ],
   [
-    "a path that begins as the node's URL does",
+    "a server whose path begins with the path of node.url",
     describe([{ url: "/eth/v1" }]),
     "/eth",
     "/v1/a",
@@ -164,7 +164,7 @@ const CALLED: readonly (readonly [
     ...["", "/a", "/a"] as const,
   ],
   [
-    "the same server at the top and at a path",
+    "the same server in the document and in a path item",
     { ...describe([PUBLIC]), paths: { "/a": { servers: [PUBLIC], get: GET } } },
     ...["", "/hub/a", "/hub/a"] as const,
   ],
@@ -196,7 +196,7 @@ servers(
 );
 
 servers(
-  "an operation with a server at another origin is not forwarded, but one with a relative server is",
+  "an operation is forwarded if its server is relative, but not if the server has another origin",
   async () => {
     const from = describe([PUBLIC]);
     assert.is(await arrives("/elsewhere", from), undefined);
@@ -215,7 +215,7 @@ servers("with servers: keep, calls to servers at another origin are not forwarde
 });
 
 servers(
-  "if the servers have two paths, no call is forwarded until the operator chooses one",
+  "if the servers have different paths, no call is forwarded until the operator chooses a path",
   async () => {
     const from = describe([PUBLIC, { url: "https://b.example/v1" }]);
     assert.is(await arrives("/hub/a", from), undefined);
@@ -225,7 +225,7 @@ servers(
 );
 
 servers(
-  "in a description from another origin, even relative servers stand for the node",
+  "a relative server means the node, even in a description from another origin",
   async () => {
     await using other = await serveFetch(() =>
       Promise.resolve(Response.json(describe([{ url: "v1" }])))
@@ -244,7 +244,7 @@ servers(
   },
 );
 
-/** Descriptions and configurations that make no operation callable, and the message of `check` for each. */
+/** Descriptions and configurations without callable operations, each with the message of `check`. */
 const NOTHING: readonly (readonly [
   from: object | undefined,
   config: object,

@@ -10,16 +10,16 @@ const PET = { type: "object", properties: { name: { type: "string" } } };
 /** The reference `ref` is in `root.json`, and must lead to the component `name`. */
 const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>> = {
   "a whole file": ["pet.json", { "pet.json": PET }, "pet"],
-  "a file in a folder above of a folder below": ["b/../c/pet.json", { "c/pet.json": PET }, "pet"],
+  "a file with a path through another folder": ["b/../c/pet.json", { "c/pet.json": PET }, "pet"],
   "a file with a space in its name": ["my%20pet.json", { "my%20pet.json": PET }, "my_pet"],
   "a file without letters in its name": ["7.json", { "7.json": PET }, "Schema7"],
-  "a file named by a date": ["2023-11.yaml", { "2023-11.yaml": "type: object" }, "Schema2023-11"],
+  "a file named by date": ["2023-11.yaml", { "2023-11.yaml": "type: object" }, "Schema2023-11"],
   "a member of a file": ["all.json#/Cat", { "all.json": { Cat: PET } }, "Cat"],
   "an item of a list": ["list.json#/0", { "list.json": [PET] }, "list0"],
   "a key with a slash": ["all.json#/a~1Pet", { "all.json": { "a/Pet": PET } }, "all"],
   "a key with a space": ["all.json#/My%20Pet", { "all.json": { "My Pet": PET } }, "My_Pet"],
   "a key with a percent sign": ["all.json#/a%2525", { "all.json": { "a%25": PET } }, "a_25"],
-  "the root by its name": ["root.json#/components/schemas/Pet", {}, "Pet"],
+  "the root file by its name": ["root.json#/components/schemas/Pet", {}, "Pet"],
   "a component": ["#/components/schemas/Pet", {}, "Pet"],
   "a part of a component": ["#/components/schemas/Pet/properties/name", {}, "PetName"],
   "a part of another operation": [
@@ -30,9 +30,9 @@ const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>>
 };
 
 const PLACES: Readonly<Record<string, (reference: Json) => Json>> = {
-  "as the schema of a response": (schema) => schema,
+  "as a response schema": (schema) => schema,
   "as items": (items) => ({ type: "array", items }),
-  "in properties called default and example": (reference) => ({
+  "in properties named default and example": (reference) => ({
     properties: { default: reference, example: reference, $ref: reference },
   }),
   "in allOf": (reference) => ({ allOf: [{ type: "object" }, reference] }),
@@ -57,7 +57,7 @@ const OTHERS = {
 };
 
 for (const [shape, [ref, more, name]] of Object.entries(SHAPES)) {
-  references(`${shape}: a reference to it anywhere leads to the component ${name}`, async () => {
+  references(`${shape}: each reference leads to the component ${name}`, async () => {
     for (const [place, make] of Object.entries(PLACES)) {
       const root = describeSchema(make({ $ref: ref })) as { paths: Json; components?: unknown };
       root.paths = { ...OTHERS.paths, ...root.paths };
@@ -74,7 +74,7 @@ for (const [shape, [ref, more, name]] of Object.entries(SHAPES)) {
   });
 }
 
-references("a reference to a schema that is true or false is replaced by that schema", async () => {
+references("a reference to a boolean schema is replaced by that schema", async () => {
   const bundled = await bundleFiles({
     "root.json": describeSchema({ type: "array", items: { $ref: "all.json#/any" } }),
     "all.json": { any: true },
@@ -137,7 +137,7 @@ const describeExamples = (example: unknown) =>
   });
 
 references(
-  "a reference in place of an example is inlined if it leads to a file in the folder",
+  "a $ref in an example is replaced by its target if the file is in the folder",
   async () => {
     const $ref = "./examples/block.json#/a~1b";
     const block = { $ref: "#/no/reference", height: 1 };
@@ -173,7 +173,7 @@ for (
     ["there.json#/none", "leads nowhere"],
   ] as const
 ) {
-  references(`a reference in place of an example stays, and is reported: ${$ref}`, async () => {
+  references(`a $ref in an example that leads elsewhere is reported: ${$ref}`, async () => {
     const root = describeExamples({ $ref });
     const { document, diagnostics } = await bundleFiles({
       "root.json": root,
@@ -187,7 +187,7 @@ for (
   });
 }
 
-references("references in place of examples are inlined only up to a total size", async () => {
+references("a $ref in an example is replaced only up to a total size", async () => {
   const example = { $ref: "large.json" };
   const items = Array.from({ length: 60 }, () => ({ example }));
   const { document, diagnostics } = await bundleFiles({
@@ -219,7 +219,7 @@ references("a $ref in data or in an extension is not followed, and no file is re
 });
 
 references(
-  "a document with valid references stays unchanged, and in 3.0 keeps members beside a $ref",
+  "a document with valid references stays unchanged, even with members beside a $ref in 3.0",
   async () => {
     const schema = { $ref: "#/components/schemas/Pet", description: "ignored" };
     const root = describeSchema(schema, { components: { schemas: { Pet: PET } } }, "3.0.3");
@@ -227,7 +227,7 @@ references(
   },
 );
 
-references("references between schemas that form a cycle remain references", async () => {
+references("references that form a cycle remain references", async () => {
   const tree = { properties: { left: { $ref: "#" }, right: { $ref: "tree.json" } } };
   const { document, diagnostics } = await bundleFiles({
     "root.json": describeSchema({ $ref: "tree.json" }),
@@ -251,7 +251,7 @@ references("parts with the same name are numbered in the order of their files", 
   assert.equal(references.map((ref) => ref.split("/").at(-1)), ["Block2", "Block"]);
 });
 
-references("a part whose name is already in use gets a name with a number", async () => {
+references("a part whose name is already in use gets a numbered name", async () => {
   const bundled = await bundleFiles({
     "root.json": describeSchema({ $ref: "Pet.json" }, { components: { schemas: { Pet: PET } } }),
     "Pet.json": { type: "string" },
@@ -259,7 +259,7 @@ references("a part whose name is already in use gets a name with a number", asyn
   assert.equal(schemaOf(bundled), { $ref: "#/components/schemas/Pet2" });
 });
 
-references("if a component only refers to a part of a file, the part takes its place", async () => {
+references("a component that is only a reference is replaced by the referenced part", async () => {
   const { document, references } = await bundleFiles({
     "root.json": describeSchema({ $ref: "all.json#/Pet" }, {
       components: { schemas: { Animal: { $ref: "all.json#/Pet" } } },
@@ -270,7 +270,7 @@ references("if a component only refers to a part of a file, the part takes its p
   assert.equal(document.components.schemas, { Animal: PET });
 });
 
-references("a component with an invalid name keeps the name, which is reported", async () => {
+references("an invalid component name is reported but kept", async () => {
   const bundled = await bundleFiles({
     "root.json": describeSchema({ $ref: "#/components/schemas/A%20Pet" }, {
       components: { schemas: { "A Pet": PET } },
@@ -281,7 +281,7 @@ references("a component with an invalid name keeps the name, which is reported",
 });
 
 references(
-  "a path item from another file replaces its reference, and members beside the reference are kept",
+  "a reference to a path item in another file is replaced, but members beside it are kept",
   async () => {
     for (const openapi of ["3.0.3", "3.1.1"]) {
       const post = { responses: { 200: { description: "mine" } } };
@@ -299,7 +299,7 @@ references(
   },
 );
 
-references("a path item that refers to itself is cut off in OpenAPI 3.0", async () => {
+references("a path item that refers to itself is truncated in OpenAPI 3.0", async () => {
   const callbacks = { c: { "{$url}": { $ref: "item.json" } } };
   const item = { post: { responses: { 200: { description: "" } }, callbacks } };
   const files = (openapi: string) => ({
@@ -348,7 +348,7 @@ references("a discriminator's mapping is rewritten; links and externalValue are 
   assert.is(document.components.examples.e.externalValue, "https://a.example/e.txt");
 });
 
-references("members beside a reference are removed if OpenAPI ignores them there", async () => {
+references("members beside a reference are removed where OpenAPI ignores them", async () => {
   const parameters = [
     { $ref: "parts.yaml#/id", name: "id", required: false, description: "Which", "x-a": 1 },
   ];
@@ -366,7 +366,7 @@ references("members beside a reference are removed if OpenAPI ignores them there
   ]);
 });
 
-references("references in a file that has moved are relative to its new location", async () => {
+references("references in a redirected file are relative to the redirect's target", async () => {
   const bundled = await bundleFiles({
     "root.json": describeSchema({ $ref: "schemas.json" }),
     "v2/schemas.json": { items: { $ref: "deep.json" } },
@@ -377,7 +377,7 @@ references("references in a file that has moved are relative to its new location
 });
 
 references(
-  "a dangling reference is omitted with the smallest possible part, and reported once with its position",
+  "a dangling reference is reported once, and as little as possible is omitted with it",
   async () => {
     const $ref = "none.json";
     const { document, diagnostics } = await bundleFiles({
@@ -413,7 +413,7 @@ components:
 );
 
 references(
-  "a reference is replaced by its target, and reported, if OpenAPI forbids a reference there",
+  "a reference where OpenAPI forbids one is reported, and replaced by its target",
   async () => {
     const { document, diagnostics } = await bundleFiles({
       "root.json": describe({}, { paths: { $ref: "paths.json" } }),
@@ -425,7 +425,7 @@ references(
 );
 
 references(
-  "references are relative to their file even beside an $id, and a reference to an anchor dangles",
+  "$id does not change the base of references, and a reference to an anchor is dangling",
   async () => {
     const schema = {
       $id: "https://pets.example/one",
@@ -457,7 +457,7 @@ references("a chain of thousands of references is followed only once", async () 
   assert.equal(schemaOf(circle), {});
 });
 
-references("the name of a schema below a very long key does not repeat that key", async () => {
+references("a schema below a very long key gets a short name", async () => {
   const $defs = Object.fromEntries(
     Array.from({ length: 3000 }, (_, i) => [`D${i}`, { type: "string" }]),
   );

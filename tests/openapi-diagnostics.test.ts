@@ -74,7 +74,7 @@ for (const [name, [isShown, ...diagnostics]] of Object.entries(FILES)) {
   });
 }
 
-broken("every file in the folder has an entry in the table", () => {
+broken("every file in the folder `broken` has an entry in the table", () => {
   assert.equal(readdirSync(pathOf("broken")).sort(), Object.keys(FILES).sort());
 });
 
@@ -93,7 +93,7 @@ broken("a file whose media type is JSON gets JSON errors, whatever the file's na
   ]);
 });
 
-broken("a document is shown even if it refers to a file that is invalid", async () => {
+broken("a document is shown even if it refers to an invalid file", async () => {
   const paths = { "/a": { $ref: "part.yaml" }, "/b": {} };
   const files: Readonly<Record<string, string>> = {
     "/openapi.json": JSON.stringify({ openapi: "3.1.1", info: {}, paths }),
@@ -145,7 +145,7 @@ broken("a duplicate key in JSON is reported", async () => {
   assert.is((document?.info as { title: string }).title, "y");
 });
 
-broken("JSON without an end to its nesting is reported, whatever the file's name", async () => {
+broken("deeply nested JSON is reported, whatever the file's name", async () => {
   const message = "is nested more than 256 levels deep";
   for (const name of ["x.json", "x.yaml"]) {
     const { diagnostics, document } = await load({ text: "[".repeat(1_000_000), name });
@@ -154,7 +154,7 @@ broken("JSON without an end to its nesting is reported, whatever the file's name
   }
 });
 
-broken("YAML that is nested too deep for JSON is reported as nested too deep", async () => {
+broken("deeply nested YAML is reported", async () => {
   const text = `openapi: 3.1.1\nx: ${"[".repeat(1000)}${"]".repeat(1000)}\n`;
   const { diagnostics } = await load({ text, name: "x.yaml" });
   assert.equal(diagnostics.map(formatDiagnostic), [
@@ -218,7 +218,7 @@ broken("no diagnostic can control a terminal or forge a log line", async () => {
   }
 });
 
-broken("a repeated error is reported once, with the number of further positions", async () => {
+broken("a repeated error is reported once, with the number of repetitions", async () => {
   const refs = Array.from({ length: 500 }, (_, i) => `    S${i}: { $ref: none.yaml }\n`).join("");
   const text =
     `openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\ncomponents:\n  schemas:\n${refs}`;
@@ -230,7 +230,7 @@ broken("a repeated error is reported once, with the number of further positions"
   );
 });
 
-broken("the number of reported diagnostics is limited, and that of the rest is given", async () => {
+broken("only some diagnostics are reported, with the number of the others", async () => {
   const text = (count: number) =>
     JSON.stringify({
       openapi: "3.1.1",

@@ -100,7 +100,7 @@ found("if the kind is configured, the node's description is found without detect
   assert.is((await read(app)).info.title, "Algod");
 });
 
-found("a server at localhost in the node's description is the queried node", async () => {
+found("in the node's description, a server at localhost means the node itself", async () => {
   const app = await create({ kind: "algorand" });
   await app.refresh();
   const text = JSON.stringify(await read(app));
@@ -111,7 +111,7 @@ found("a server at localhost in the node's description is the queried node", asy
 });
 
 found(
-  "if the node has no description, its kind's operations are shown without a warning",
+  "if the node has no description, the kind's operations are shown without a warning",
   async () => {
     delete answers["GET /swagger.json"];
     const app = await create({ kind: "algorand" });
@@ -205,7 +205,7 @@ found("a description is shown once the node serves it, and later changes are not
 
 const SECRET = "a-secret-of-the-node";
 
-/** Starts a node that requires a secret, and a second server. `came` lists the requests that both receive. */
+/** Starts a node that requires a secret, and a second server. `came` lists the requests to both. */
 async function playLogin(start: (ours: URL) => Response) {
   const came: string[] = [];
   const answer =
@@ -235,7 +235,7 @@ const withSecret = async (work: (auth: NodeOptions["auth"]) => Promise<void>) =>
 };
 
 found(
-  "the description is read with the node's secret if the node requires one, and never sent elsewhere",
+  "the node's secret is used to read the description if necessary, and never sent elsewhere",
   () =>
     withSecret(async (auth) => {
       const { node, elsewhere, came } = await playLogin(() => Response.json(DESCRIPTION));

@@ -1,4 +1,4 @@
-/** Descriptions of many forms, each in two sizes: a description of twice the size must take about twice the time. */
+/** Descriptions of many forms, each in two sizes. A description with twice the size must take about twice the time. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -41,9 +41,9 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     openapi({ paths: map(n / 100, (i) => ({ get: { ...R, tags: [`t${i}`] } }), "/a") }),
   "operations with the same operationId": (n) =>
     openapi({ paths: map(n / 100, () => ({ get: { ...R, operationId: "a" } }), "/a") }),
-  "paths that differ in a name": (n) =>
+  "paths that differ only in a parameter name": (n) =>
     openapi({ paths: map(n / 80, () => ({ get: R }), "/{a}{") }),
-  "names that become the same": (n) =>
+  "names that become equal when converted": (n) =>
     openapi({ components: { schemas: map(n / 30, () => ({}), "é ") } }),
   "a chain of references": (n) =>
     openapi({
@@ -64,11 +64,11 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     one({ parameters: range(n / 30).map(() => ({ name: "a", in: "query" })) }),
   "names in one path": (n) =>
     openapi({ paths: { [`/${range(n / 8).map((i) => `{a${i}}`).join("/")}`]: { get: R } } }),
-  "a schema whose properties refer to it": (n) => ({
+  "a schema whose properties refer to the schema": (n) => ({
     ...one(body(A)),
     components: { schemas: { A: { properties: map(n / 40, () => A) } } },
   }),
-  "a schema whose allOf refers to it": (n) => ({
+  "a schema whose allOf refers to the schema": (n) => ({
     ...one(body(A)),
     components: { schemas: { A: { allOf: range(n / 40).map(() => A) } } },
   }),
@@ -101,7 +101,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     }),
     components: { responses: { a: { description: "", content: map(n / 60, () => ({}), "a/b") } } },
   }),
-  "security of the whole document": (n) => ({
+  "security requirements of the whole document": (n) => ({
     ...openapi({ paths: map(n / 200, () => ({ get: R }), "/a") }),
     security: range(n / 30).map((i) => ({ [`s${i}`]: [] })),
   }),
@@ -173,7 +173,7 @@ async function timeOf(description: object): Promise<number> {
 }
 
 for (const [name, make] of Object.entries(FORMS)) {
-  hostile(`a description of twice the size takes about twice the time: ${name}`, async () => {
+  hostile(`a description with twice the size takes about twice the time: ${name}`, async () => {
     const [once, twice] = [await timeOf(make(SIZE)), await timeOf(make(2 * SIZE))];
     const figures = `${Math.round(once)} ms, and ${Math.round(twice)} ms`;
     assert.ok(twice < TIMES * once + BESIDES, figures);
@@ -185,14 +185,14 @@ for (const [name, make] of Object.entries(FORMS)) {
 const YAML_FORMS: Readonly<Record<string, (length: number) => string>> = {
   "keys in braces": (length) => `{${list(length, (i) => `k${i}: 1, `)}}`,
   "keys with question marks": (length) => `\n${list(length, (i) => `  ? k${i}\n  : 1\n`)}`,
-  "aliases, each of its own anchor": (length) =>
+  "aliases that each have their own anchor": (length) =>
     `[${list(length / 2, (i) => `&a${i} [1], `)}${list(length / 2, (i) => `*a${i}, `)}]`,
   "aliases of one anchor": (length) => `[&a [1], ${"*a, ".repeat(length)}]`,
   "duplicate keys": (length) => `{${"k: 1, ".repeat(length)}}`,
 };
 
 for (const [name, make] of Object.entries(YAML_FORMS)) {
-  hostile(`YAML of eight times the size takes about eight times the time: ${name}`, async () => {
+  hostile(`YAML with eight times the size takes about eight times the time: ${name}`, async () => {
     const timeOf = (length: number) => {
       const bytes = new TextEncoder().encode(`x: ${make(length)}`);
       return processorTime(3, () => {

@@ -113,7 +113,7 @@ hostile("a long line is scanned only once, even if it contains thousands of erro
   assert.equal([located.length, located.at(-1)?.column, count], [10_000, 10_000, 1]);
 });
 
-hostile("an example has only a few values, even if the schema has many thousands", () => {
+hostile("a generated example is small, even if the schema has thousands of properties", () => {
   const { object, count } = counted({ type: "integer" }, "type");
   const properties = map(5000, () => object);
   const schema = {
@@ -145,7 +145,7 @@ hostile(
 );
 
 hostile(
-  "OpenRPC methods that share a large part are refused before their large OpenAPI form is built",
+  "OpenRPC methods that share a large part are refused before the OpenAPI form is built",
   () => {
     const param = { name: "a", schema: {}, ...map(20_000, () => 1, "x-") };
     const methods = range(100).map((i) => ({ name: `m${i}`, params: [param] }));

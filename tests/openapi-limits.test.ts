@@ -60,7 +60,7 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
     "5:13 has more than 32 MiB of text, including its aliases",
   ],
   [
-    "objects merged into many others",
+    "an object merged into many other objects",
     () =>
       `${HEAD}b: &b {${list(500, (i) => `k${i}: 1,`)}}\n${list(3000, (i) => `m${i}: {<<: *b}\n`)}`,
     "1000:12 has more than 1,000,000 values",
@@ -101,7 +101,7 @@ limits("at most a hundred YAML errors are reported", async () => {
   assert.equal(diagnostics.map(({ more }) => more), [LIMITS.errors - 1]);
 });
 
-testOnNode(limits, "the positions of thousands of errors are all found", async () => {
+testOnNode(limits, "the position of each of thousands of errors is found", async () => {
   const refs = list(9000, (i) => `    a${i}: { $ref: "#/none${i}" }\n`);
   const { diagnostics } = await load({ text: `${HEAD}components:\n  schemas:\n${refs}` });
   assert.is(diagnostics.length, 9000);
@@ -110,7 +110,7 @@ testOnNode(limits, "the positions of thousands of errors are all found", async (
 
 testOnNode(
   limits,
-  "a description with more than 100,000 references is refused without reading it further",
+  "a description with more than 100,000 references is refused",
   async () => {
     const allOf = Array.from({ length: LIMITS.references + 1 }, () => ({
       $ref: "#/components/schemas/A",
@@ -127,7 +127,7 @@ testOnNode(
   },
 );
 
-testOnNode(limits, "the first 1,000 files of a description are shown, and not more", async () => {
+testOnNode(limits, "only the first 1,000 files of a description are shown", async () => {
   const name = (i: number) => `http://node.example/${i}.json`;
   const read = (url: URL) => {
     const schemas = Object.fromEntries(
@@ -155,7 +155,7 @@ const letters = (i: number) =>
   String(i).replaceAll(/\d/g, (digit) => "ABCDEFGHIJ".charAt(Number(digit)));
 
 const ALIKE: Readonly<Record<string, (length: number) => object>> = {
-  "component names that all become the same name": (length) => ({
+  "component names that all become equal": (length) => ({
     components: { schemas: object(length, (i) => String.fromCodePoint(0x4e00 + i), () => ({})) },
   }),
   "operations with the same operationId": (length) => ({
@@ -187,7 +187,7 @@ const ALIKE: Readonly<Record<string, (length: number) => object>> = {
 for (const [what, make] of Object.entries(ALIKE)) {
   testOnNode(
     limits,
-    `the time for ${what} grows about linearly: eight times as many take less than 32 times as long`,
+    `for ${what}, eight times as many take less than 32 times as long`,
     async () => {
       const took = async (length: number) => {
         const info = { title: "a", version: "1" };
@@ -264,7 +264,7 @@ limits(
 );
 
 limits(
-  "credentials in a description's URL are sent to that URL, but are never served",
+  "credentials in a description's URL are sent to that URL, but never to clients",
   async () => {
     const sent: unknown[] = [];
     const original = globalThis.fetch;

@@ -35,7 +35,7 @@ for (const file of FILES) {
 }
 
 node(
-  "the service's operations are the last group, with or without declared tags",
+  "the service's operations form the last group, with or without declared tags",
   async () => {
     const tagsOf = async (tags: string) => {
       const text = `openapi: 3.1.1
@@ -52,7 +52,7 @@ ${tags}paths: { /height: { get: { tags: [chain], responses: {} } } }
 );
 
 node(
-  "the service's operations have an operationId with the service's name, and never one that the node uses",
+  "the service's operationIds begin with the service's name, and differ from the node's",
   async () => {
     const text = `openapi: 3.1.1
 info: { title: x, version: "1" }
@@ -70,7 +70,7 @@ paths: { /height: { get: { operationId: nodefaceGetInfo, responses: {} } } }
   },
 );
 
-node("several files become a single document, in which references lead to components", async () => {
+node("several files become a single document whose references lead to components", async () => {
   const { document, json } = await load("three/openapi.yaml");
   const references = [...json.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref!);
   for (const ref of references) assert.match(ref, /^#\/components\/\w+\/[\w.-]+$/);
@@ -142,7 +142,7 @@ ${paths.join("")}x-same: *info
   assert.equal([JSON.parse(json)["x-same"].title, diagnostics], ["x", []]);
 });
 
-node("the service's operations have the service as their server, and need no key", async () => {
+node("the service's operations use its own server and need no credentials", async () => {
   const { document } = await load("petstore-3.0.yaml");
   const own = Object.entries(objectOf(document?.paths)).filter(([path]) =>
     !path.startsWith("/pets")
@@ -175,7 +175,7 @@ node("every reference in the service's operations has a target", async () => {
   assert.equal((await load({ text: yaml })).diagnostics, []);
 });
 
-node("the node's own /v1/info stays, even if its servers have the path /v1", async () => {
+node("a node's operation /v1/info stays in the description", async () => {
   const head = 'openapi: 3.1.1\ninfo: { title: x, version: "1" }\n';
   const item = "{ get: { summary: theirs, responses: {} } }";
   for (
@@ -191,7 +191,7 @@ node("the node's own /v1/info stays, even if its servers have the path /v1", asy
   }
 });
 
-node("relative servers become URLs of the node, and a public URL replaces them all", async () => {
+node("relative servers become URLs of the node; a public URL replaces all servers", async () => {
   const { document } = await load("ergo-openapi.yaml");
   const urls = (document?.servers as Json[]).map(({ url }) => url);
   assert.equal(urls, ["http://127.0.0.1:9053", "http://213.239.193.208:9053"]);
@@ -249,7 +249,7 @@ node("the service's own description uses only features that OpenAPI 3.0 has", ()
   visit(components);
 });
 
-node("operations of every method are called at the node, and the input is unchanged", () => {
+node("operations of every method are called at the node, and the input is not modified", () => {
   const operation = { servers: [{ url: "x" }, { url: "/v2/x" }, { url: "http://localhost/y" }] };
   const item = { get: operation, additionalOperations: { COPY: operation }, summary: "s" };
   const document = {

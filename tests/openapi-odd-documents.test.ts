@@ -22,7 +22,7 @@ function same({ json, yaml, document }: Loaded) {
   assert.equal(parseYaml(yaml), JSON.parse(json));
 }
 
-odd("a description is shown even if a server has a variable where URLs allow none", async () => {
+odd("a description is shown even if a server has variables in place of host and port", async () => {
   const variables = { host: { default: "a" }, port: { default: "1" } };
   const loaded = await readJson({
     servers: [{ url: "//{host}:{port}/v1", variables }, { url: "//" }],
@@ -31,7 +31,7 @@ odd("a description is shown even if a server has a variable where URLs allow non
   same(loaded);
 });
 
-odd("a description is shown even if its content begins on the line of the dashes", async () => {
+odd("a description is shown even if its content begins on the same line as the ---", async () => {
   same(await read('--- {openapi: 3.1.1, info: {title: a, version: "1"}, paths: {}}\n'));
 });
 

@@ -148,7 +148,7 @@ openrpc("a method has a GET operation only if every parameter has a single scala
   }
 });
 
-openrpc("a method has no GET operation unless it has x-access: read", () => {
+openrpc("only a method with x-access: read has a GET operation", () => {
   for (const access of ["write", "secret", "Read", true, undefined]) {
     const { get, post } = made(method({ "x-access": access })).paths["/v1/rpc/m"];
     assert.is(get, undefined, String(access));
@@ -157,7 +157,7 @@ openrpc("a method has no GET operation unless it has x-access: read", () => {
   }
 });
 
-openrpc("marks are kept, and positional parameters get an x-position", () => {
+openrpc("members such as x-cost are kept, and positional parameters get an x-position", () => {
   const marks = { "x-cost": "heavy", "x-since": "1.2", "x-common": true, "x-streaming": true };
   const params = [param({ type: "string" }), { name: "q", schema: true, "x-since": "2" }];
   const places = (structure?: string) => {
@@ -224,7 +224,7 @@ openrpc("all operations have different names", () => {
   assert.is(ids.length, 9);
   assert.is(new Set(ids).size, ids.length, ids.join(" "));
   for (const name of names) assert.ok(ids.includes(name));
-  assert.is(paths["/v1/rpc/a"].get.summary, "M", "the first of two like-named methods is used");
+  assert.is(paths["/v1/rpc/a"].get.summary, "M", "of two equal methods, the first is used");
 });
 
 openrpc("examples are shown for the query, the body and the response", () => {
@@ -249,7 +249,7 @@ openrpc("examples are shown for the query, the body and the response", () => {
   }
 });
 
-openrpc("whatever characters a method name has, its path is one segment", () => {
+openrpc("each method name becomes a single path segment, whatever its characters", () => {
   const names = ["rpc.discover", "a/b", "{c}", "d e?#", "__proto__", "ü"];
   const { paths } = made(...names.map((name) => method({ name, params: [param({}, { name })] })));
   const parts = Object.keys(paths).map((path) => path.replace("/v1/rpc/", ""));
@@ -260,7 +260,7 @@ openrpc("whatever characters a method name has, its path is one segment", () => 
   assert.equal(Object.keys(properties), ["__proto__"]);
 });
 
-openrpc("a document of any form is accepted and not modified", () => {
+openrpc("even a malformed document is accepted, and is not modified", () => {
   const odd = [
     undefined,
     [],

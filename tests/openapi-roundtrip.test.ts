@@ -146,7 +146,7 @@ roundTrip(
     const where = { base: "http://127.0.0.1:9053" };
     await fc.assert(
       fc.asyncProperty(description, layout, async (description, layout) => {
-        // After this, large integers are `bigint`s, as in a parsed JSON file.
+        // Converts large integers to `bigint`s, as in a parsed JSON file.
         const document = parseJson(formatJson(description)) as Json;
         const { isJson, isCommented, newline, ...options } = layout;
         // Quotes the strings that YAML 1.1 misreads, and `<<`, which Nodeface reads as a merge key.
@@ -158,7 +158,7 @@ roundTrip(
         const written = newline === "\n" || /\r/.test(yaml)
           ? commented
           : commented.replaceAll("\n", newline);
-        // Skip layouts that the library does not write correctly.
+        // Skips layouts that the library does not write correctly.
         fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
         const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
         const merged = withServiceOperations(own, withServers(document, where));

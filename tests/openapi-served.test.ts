@@ -17,7 +17,7 @@ description("both forms have the same content", async () => {
   assert.equal(parse(await (await ask("/spec.yaml")).text()), await json("/spec.json"));
 });
 
-description("the description under /v1 differs only in the path to the service", async () => {
+description("the description below /v1 differs only in the URL of the service", async () => {
   for (const form of ["spec.json", "spec.yaml"]) {
     const [plain, versioned] = await Promise.all(
       [`/${form}`, `/v1/${form}`].map(async (path) => await (await ask(path)).text()),
@@ -33,15 +33,15 @@ description("browsers show the YAML form instead of downloading it", async () =>
 });
 
 const NOT_DESCRIBED: Readonly<Record<string, string>> = {
-  "/": "leads people to the page",
-  "/v1": "leads people to the page",
-  "/favicon.ico": "asked for by browsers alone",
-  [`/assets/${FILES.explorer}/reference.js`]: "a file of the page, whose name is in the page alone",
+  "/": "redirects people to the page",
+  "/v1": "redirects people to the page",
+  "/favicon.ico": "requested only by browsers",
+  [`/assets/${FILES.explorer}/reference.js`]: "a file that only the page refers to",
   [`/assets/${Object.keys(ASSETS).find((file) => file.includes("/chunks/"))}`]: "like the other",
 };
 
 description(
-  "every path that is served is described, except those for people and browsers",
+  "every path is described, except paths for people and browsers",
   async () => {
     const { paths } = await json("/spec.json");
     const served = ["/", "/v1", ...PATHS.map(([path]) => path)];
@@ -50,7 +50,7 @@ description(
   },
 );
 
-description("undescribed paths are served, but absent from the description", async () => {
+description("paths for people and browsers are served, but not described", async () => {
   const { paths } = await json("/spec.json");
   for (const path of Object.keys(NOT_DESCRIBED)) {
     assert.ok((await ask(path)).status < 400, path);
@@ -64,7 +64,7 @@ description("every path in the description is served with a described status", a
   for (const [path, { get }] of Object.entries(paths)) {
     const { status, body } = await ask(path);
     await body?.cancel();
-    assert.ok(status < 400 && get.responses[status], `GET ${path} answers ${status}`);
+    assert.ok(status < 400 && get.responses[status], `GET ${path} responds with ${status}`);
   }
 });
 

@@ -55,7 +55,7 @@ function resolve(
 }
 
 for (const [count, told] of [[2, ""], [7, " and 2 more"]] as const) {
-  servers(`if ${count} servers leave the base path open, at most five are named`, async () => {
+  servers(`if ${count} servers have different base paths, at most five are named`, async () => {
     const urls = Array.from({ length: count }, (_, at) => `https://example/v${at}`);
     const text = `${HEAD}servers: [${urls.map((url) => `{ url: "${url}" }`).join()}]\n` +
       "paths: { /a: { get: {} } }\n";
@@ -75,18 +75,18 @@ for (const prefix of sampleOf(["", "/node1", "/deep/node"])) {
       ["this service's own operations", {}, "/v1/info"],
       ["a host's operations", { operations: [HOST] }, "/v1/peers"],
       [
-        "this service's operations, together with a node's,",
+        "this service's operations in a node's description",
         { description: { text: NODE } },
         "/v1/health",
       ],
-      ["a host's operations, together with a node's,", {
+      ["a host's operations in a node's description", {
         description: { text: NODE },
         operations: [HOST],
       }, "/v1/peers"],
     ] as [string, NodefaceOptions, string][]
   ) {
     servers(
-      `${name} are below "${prefix}", whatever proxy is in front`,
+      `${name} are below "${prefix}", even behind a proxy that adds a path`,
       async () => {
         for (const address of ADDRESSES) {
           const document = await read({ ...options, prefix }, address);
@@ -138,7 +138,7 @@ servers(
 );
 
 servers(
-  "one folder deeper, only the relative URLs of servers change",
+  "in the description below /v1, only the relative server URLs change",
   () => {
     const document = {
       openapi: "3.1.1",
@@ -317,7 +317,7 @@ servers(
 );
 
 servers(
-  "the page may connect to a limited number of origins, whatever the servers' URLs are",
+  "the page may connect to only a limited number of origins, whatever the servers' URLs",
   async () => {
     const numbers = Array.from({ length: 400 }, (_, i) => i);
     for (

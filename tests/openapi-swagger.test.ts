@@ -31,7 +31,7 @@ swagger("host, basePath and schemes become servers, one per scheme", async () =>
   assert.equal(operation.servers, [{ url: "wss://a.example" }]);
 });
 
-swagger("members that OpenAPI 3.0 has, too, are kept, and others are reported", async () => {
+swagger("members that OpenAPI 3.0 also has are kept, and other members are reported", async () => {
   const list = { name: "l", in: "query", type: "array", items: { type: "string" } };
   const { document, diagnostics } = await bundleFiles({
     "root.json": {
@@ -75,7 +75,7 @@ swagger("a body parameter becomes the request body, even if it is a shared param
   });
 });
 
-swagger("form parameters become a form with files and lists, even those of the path", async () => {
+swagger("form parameters of an operation and its path become one form", async () => {
   const file = { name: "f", in: "formData", type: "file", required: true };
   const list = { name: "l", in: "formData", type: "array", items: { type: "string", enum: ["a"] } };
   const { document } = await bundleFiles({

@@ -129,7 +129,7 @@ valid.before(async () => {
 });
 valid.after(() => rmSync(folder, { recursive: true }));
 
-testWhere(valid, without(VALIDATOR), "it is valid by the JSON Schema of its version", async () => {
+testWhere(valid, without(VALIDATOR), "the descriptions match their JSON Schemas", async () => {
   const { Validator } = await import(pathToFileURL(VALIDATOR).href) as Schemas;
   for (const [name, document] of documents) {
     // The input is copied, because the validator modifies it and parts of it may be shared.
@@ -142,7 +142,7 @@ testWhere(valid, without(VALIDATOR), "it is valid by the JSON Schema of its vers
 testWhere(
   valid,
   without(REDOCLY),
-  "redocly finds no error in the structure and the references of any served description",
+  "redocly finds no structure or reference errors in the served descriptions",
   async () => {
     const config = join(folder, "redocly.yaml");
     writeFileSync(config, "rules: { struct: error, no-unresolved-refs: error }\n");

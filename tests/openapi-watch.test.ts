@@ -75,7 +75,7 @@ fresh("a changed file is reloaded after requests, without a call to refresh", as
   assert.is(await title(closed), "One");
 });
 
-fresh("refresh updates everything made from a file if the file has changed", async () => {
+fresh("if a file has changed, refresh updates everything that was made from it", async () => {
   write(file, describe("One"));
   const app = await create(file);
   const before = await etags(app);
@@ -146,7 +146,7 @@ fresh("a change in any file of the description is noticed", async () => {
 });
 
 fresh(
-  "the service's own description is shown until a slow one is ready",
+  "the service's own description is shown until a slow description is ready",
   async () => {
     let finish = () => {};
     const finished = new Promise<void>((resolve) => finish = resolve);
@@ -266,7 +266,7 @@ remote("the description is requested with its ETag; servers are relative to its 
   assert.is(await title(app), "Two");
 });
 
-remote("while a new version is being read, everything still shows the old version", async () => {
+remote("while a new version is being read, all forms still show the old version", async () => {
   const more = schemas("more.yaml#/a");
   answers["/spec.yaml"] = { body: describe("One") + more };
   answers["/more.yaml"] = { body: "a: { const: 1 }\n" };

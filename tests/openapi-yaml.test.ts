@@ -12,7 +12,7 @@ const read = (text: string): Source => readBytes(encode(text));
 const said = ({ diagnostics, text, offsetOf }: Source) =>
   locate("x", text, diagnostics.list(), offsetOf).map(formatDiagnostic);
 
-yaml("whole numbers keep all their digits, in every base", () => {
+yaml("whole numbers in every base keep all their digits", () => {
   const { value, diagnostics } = read(
     "[9007199254740991, 9007199254740993, -12345678901234567890, +7, 0xFFFFFFFFFFFFFFFF, 0o17, 1.50, 007]",
   );
@@ -29,7 +29,7 @@ yaml("whole numbers keep all their digits, in every base", () => {
   assert.equal(diagnostics.list(), []);
 });
 
-yaml("YAML is read as version 1.2, whatever its directive says", () => {
+yaml("YAML is read as version 1.2, whatever its %YAML directive says", () => {
   const source = read(
     "%YAML 1.1\n---\n[yes, no, on, off, 0777, 12:30, 2020-01-01, ~, 0b1, 1_000]\n",
   );
@@ -112,7 +112,7 @@ yaml("duplicate keys are reported, and the last value is used", () => {
   assert.equal(said(json), [`x:2:1 ${message} (and 1 more)`]);
 });
 
-yaml("a text is a single document, but an empty one may follow", () => {
+yaml("a text must contain a single document, but an empty document may follow", () => {
   for (const text of ["---\na: 1\n---\n", "a: 1\n...\n", "# first\n---\na: 1\n--- # end\n...\n"]) {
     const source = read(text);
     assert.equal([source.value, said(source)], [{ a: 1 }, []], text);
@@ -165,7 +165,7 @@ yaml("a text that is not UTF-8 is reported", () => {
   }
 });
 
-yaml("the position of a path is found, or of the nearest parent if it is missing", () => {
+yaml("the position of a path is found, or that of its nearest existing parent", () => {
   const texts = [
     "a:\n  - b: 1\n    c: &c\n      d: 2\n  - *c\n2: x\n1: y\n",
     '{"a": [{"b": 1,\n"c": {"d": 2}}, {}], "2": "x",\n"1": "y"}',

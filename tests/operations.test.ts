@@ -152,7 +152,7 @@ for (const [returned, said] of WRONG) {
   });
 }
 
-operations("path parameters have the names from the path, also for the compiler", async () => {
+operations("path parameters are named as in the path, even for the compiler", async () => {
   const peer = defineOperation({
     method: "GET",
     path: "/v1/peers/{peer-id}/{key}",
@@ -179,7 +179,7 @@ operations("path parameters have the names from the path, also for the compiler"
   assert.equal([await got.text(), await banned.text()], ["ab", "cd"]);
 });
 
-operations("characters that browsers leave unencoded in a path match in both forms", async () => {
+operations("characters that browsers do not encode match encoded and unencoded", async () => {
   const path = "/v1/a|b[c]^d/é";
   for (const asked of [path, "/v1/a%7Cb%5Bc%5D%5ed/%c3%A9", "/v1/a%7cb[c]%5Ed/%C3%a9"]) {
     assert.is((await ask({ path }, asked)).response.status, 200, asked);
@@ -257,7 +257,7 @@ operations("an operation with cors can be called by the origins that cors lists"
 });
 
 operations(
-  "the origins in the service's cors may call all operations, except those with an empty cors",
+  "origins in the service's cors may call all operations except those with an empty cors list",
   async () => {
     const handle = () => new Response("x");
     const made: Operation = { method: "POST", path: "/v1/a", operation, handle };
@@ -300,7 +300,7 @@ operations("a preflight response lists only the methods that the origin may use"
   }
 });
 
-operations("pages of other origins cannot read the errors of operations either", async () => {
+operations("pages of other origins cannot read the errors of operations", async () => {
   const fails = () => Promise.reject(new Error("x"));
   const { response } = await ask({ handle: fails }, "/v1/peers/a", { headers: { origin: ORIGIN } });
   assert.is(response.status, 500);
@@ -434,7 +434,7 @@ for (const path of ["/v1/events", "/v1/history"]) {
   for (
     const [name, more] of [["alone", {}], ["with a node", { description: BESIDE }]] as const
   ) {
-    operations(`a host's ${path} replaces the service's in the description, ${name}`, async () => {
+    operations(`a host's ${path} replaces the service's own ${path}, ${name}`, async () => {
       const handle = () => Response.json("mine");
       const mine = { path, operation: { ...operation, operationId: "mine" }, handle };
       assert.equal(await describedAt(path, more), ["get"]);

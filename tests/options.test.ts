@@ -173,7 +173,7 @@ options("all errors in the options are reported at once, each on one line", () =
   assert.is(found.length, 5, found.join("\n"));
 });
 
-options("a path that no request can have is refused in an operation", () => {
+options("an operation is refused if no request can have its path", () => {
   const never = ["/x/", "no-slash", "/../a", "/a/.", "/a?b", "/a#b", "/{a}/{a}", "/{a", "/{}/b"];
   for (const path of [...never, "/%zz", "/\ud800"]) {
     const found = complaints({ operations: [{ ...peers, path }] });
@@ -206,7 +206,7 @@ options("a document may contain the same object twice", () => {
   assert.equal(complaints({ description }), []);
 });
 
-options("an operation that contains itself is refused with the position", () => {
+options("an operation that contains itself is refused, and the error names the position", () => {
   const circle: Record<string, unknown> = {};
   circle["x-self"] = circle;
   assert.equal(complaints({ operations: [{ ...peers, operation: { "x-a": circle } }] }), [
@@ -214,7 +214,7 @@ options("an operation that contains itself is refused with the position", () => 
   ]);
 });
 
-options("the node option may be just a URL", async () => {
+options("the node option may be a URL instead of an object", async () => {
   // Nothing listens on port 9, the port of the discard protocol.
   for (const node of ["http://127.0.0.1:9", new URL("http://127.0.0.1:9/rpc")]) {
     const app = createNodeface({ node, log() {} });

@@ -54,12 +54,12 @@ output(
     assert.is(counts[0]! + written, 40);
     assert.ok(
       taken.every((text) => text.length <= 1_048_576),
-      "the waiting output is limited",
+      "the amount of waiting output is limited",
     );
   },
 );
 
-output("lines that are written at the same moment become a single text", async () => {
+output("lines that are written at the same moment become a single write", async () => {
   const taken: string[] = [];
   const lines = createLineWriter((text) => Promise.resolve(void taken.push(text)));
   for (const line of ["one", "two", "three"]) {
@@ -70,7 +70,7 @@ output("lines that are written at the same moment become a single text", async (
   assert.equal(taken, ["one\n", "two\nthree\n"]);
 });
 
-output("the columns of a table are aligned, and a table may have only one row", () => {
+output("the columns of a table are aligned, even if the table has only one row", () => {
   assert.is(formatTable([["A", "LONG", "B"], ["abc", "d", "e"]]), "A    LONG  B\nabc  d     e\n");
   assert.is(formatTable([["a", "b"]]), "a  b\n");
 });

@@ -51,7 +51,7 @@ const readHistory = async ({ history }: { history: ReturnType<typeof setScene>["
   return parseJson(new TextDecoder().decode(variants.identity!.body)) as Record<string, unknown[]>;
 };
 
-overTime("the history contains the samples that were taken, in columns", async () => {
+overTime("the history contains the samples in columns", async () => {
   const { info, pass, held, state, history } = play1({ height: 1, peers: 5 });
   const interval = 15_000;
   await info();
@@ -83,7 +83,7 @@ overTime("the history contains the samples that were taken, in columns", async (
 });
 
 overTime(
-  "the history has at most 240 samples from one hour, and one for each change of the status",
+  "the history has at most 240 samples from one hour, and a sample for each change of the status",
   async () => {
     const { info, pass, held, history } = play1({ height: 1 });
     for (let i = 0; i < 300; i++) {
@@ -117,7 +117,7 @@ overTime("the response times in the history have at most two significant digits"
   }
 });
 
-overTime("the history may be cached only by its client, and has an ETag", async () => {
+overTime("the history has an ETag, and only the client may cache it", async () => {
   const response = await ask("/v1/history");
   assert.is(response.headers.get("cache-control"), "private, no-cache");
   const etag = response.headers.get("etag")!;
@@ -147,7 +147,7 @@ overTime("a node without a new block for longer than stalled_after is stalled", 
   assert.is((await info()).status, "ok");
 });
 
-overTime("if a node does not report the time of its head, its height must change", async () => {
+overTime("a node without block times is stalled if its height does not change", async () => {
   const { info, pass, state } = play1({ height: 1, peers: 5 }, { info: { stalled_after: "10m" } });
   const statusAfter = async (time: number) => {
     pass(time);
@@ -171,7 +171,7 @@ overTime("without stalled_after, only the kind decides whether a node is stalled
   assert.is((await info()).status, "ok");
 });
 
-overTime("if the node is on another chain than before, this is logged and counted", async () => {
+overTime("if the node changes to another chain, the change is logged and counted", async () => {
   const { info, pass, state, said, changes } = play1({ chain: 31337, network: "a", peers: 5 });
   await info();
   Object.assign(state, { chain: 31338, network: "b\u0000\u202e" });
@@ -256,7 +256,7 @@ overTime("a change of chain is logged without hidden values", async () => {
   assert.equal(said, ["warn: node http://node.example is on another chain now"]);
 });
 
-overTime("after many changes of chain in an hour, one line says that they continue", async () => {
+overTime("after many changes of chain in an hour, a line says that they continue", async () => {
   const { info, pass, state, said, changes } = play1({ chain: 0, peers: 5 });
   for (let i = 0; i < 100; i++) {
     state.chain = i % 2;
@@ -343,7 +343,7 @@ overTime("the result of a background query is not cached for later requests", as
   assert.is(held.asked, asked + 1);
 });
 
-overTime("background queries include slow-changing sources and programs less often", async () => {
+overTime("background queries ask slow-changing sources and programs less often", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const file = join(folder, "runs");
   const asked: string[] = [];
@@ -366,7 +366,7 @@ overTime("background queries include slow-changing sources and programs less oft
   });
   for (let i = 0; i < 10; i++) {
     await monitor.look();
-    // No source is due, so this call only waits for the program that `look` has started.
+    // No source is due, so this call only waits for the program that `look` started.
     const { info } = await monitor.inspect();
     assert.is(String(info.free), "7");
     pass(20_000);
@@ -411,7 +411,7 @@ overTime("hidden values appear nowhere, whatever the status of the node is", asy
   }
 });
 
-overTime("the log does not say by what a kind was detected if any value is hidden", async () => {
+overTime("if any value is hidden, the log does not say what identified the kind", async () => {
   const recorded = RECORDINGS.get("geth") ??
     [...RECORDINGS.values()].find(({ kind }) => kind === "ethereum")!;
   const linesWith = async (hide: string[]) => {
@@ -460,7 +460,7 @@ overTime(
   },
 );
 
-overTime("a status that keeps changing hardly shortens the span of the history", async () => {
+overTime("a status that keeps changing hardly shortens the history", async () => {
   const { info, pass, held, history } = play1({ height: 1 });
   for (let i = 0; i < 1800; i++) {
     held.failure = i % 4 < 2 ? undefined : "ECONNREFUSED";

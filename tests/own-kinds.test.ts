@@ -1,4 +1,4 @@
-/** Kinds that extend a built-in kind, the printed file of a kind, and the restrictions on the operator's own kinds. */
+/** Tests kinds that extend a built-in kind, printed kind files, and the restrictions on the operator's own kinds. */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ const METHOD = {
 
 const HARDHAT = { name: "hardhat", extends: "ethereum", openrpc: { methods: [METHOD] } };
 
-own("a kind can extend a built-in kind, in the list of kinds and in its own file", async () => {
+own("a kind can extend a built-in kind, both in the `kinds` list and in its own file", async () => {
   const before = await loadInterface("ethereum");
   const { name, ...file } = { ...HARDHAT, detect: { "client#": "^HardhatNetwork/" } };
   const ways = [
@@ -70,7 +70,7 @@ own("a kind can extend a built-in kind, in the list of kinds and in its own file
   assert.equal(
     Object.keys(unnamed.kinds),
     ["ethereum"],
-    "without a name, the kind replaces the one that it extends",
+    "without a name, the kind replaces the extended kind",
   );
 });
 
@@ -118,7 +118,7 @@ own("a method in with_token can be called only with the token", async () => {
   );
 });
 
-own("an extending kind adds or replaces sources, fields, rules and components", async () => {
+own("an extending kind can add or replace sources, fields, rules and components", async () => {
   const { kinds } = await readOwn({
     ...{ name: "mine", extends: "bitcoin", title: "Mine" },
     sources: { fee: { jsonrpc: "estimatefee", params: [6] } },
@@ -217,7 +217,7 @@ own("x-auth, x-cost and x-streaming of an extended kind cannot be removed", asyn
 });
 
 own(
-  "a path that overlaps another path cannot allow more than that path, unless loosen lists it",
+  "a new path must not allow more than a path that it overlaps, unless loosen lists the operation",
   async () => {
     const extend = (base: string, path: string, method: string, more: object = {}) => {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -258,7 +258,7 @@ own(
   },
 );
 
-own("a kind can extend only a built-in kind, but not a file or a URL", async () => {
+own("a kind can extend only built-in kinds, not files or URLs", async () => {
   for (const base of ["./ethereum.yaml", "https://example.com/ethereum.yaml", "mine"]) {
     const messages = await wrongOf(readOwn({ name: "mine", extends: base }));
     assert.match(messages.join(), "extends must be a known kind", base);
@@ -285,7 +285,7 @@ own("a component of the extended kind cannot be replaced, since operations use i
 });
 
 own(
-  "the file of a kind cannot run a program, read or send a file, or query another host",
+  "a kind file cannot run programs, read or send files, or query other hosts",
   async () => {
     const kind = (source: object, auth?: object) => ({
       ...{
@@ -342,7 +342,7 @@ const nodeOf = (results: Readonly<Record<string, unknown>>, secret?: string) => 
 };
 
 own(
-  "a node that matches an extending kind has that kind, and other nodes the built-in kind",
+  "a node that matches an extending kind has that kind; other nodes have the built-in kind",
   async () => {
     const { kinds } = await readOwn({ ...HARDHAT, detect: { "client#": "^HardhatNetwork/" } });
     const kindOf = async (client: string) => {
@@ -358,7 +358,7 @@ own(
 );
 
 own(
-  "a node of an extending kind gets the secret of the extended kind if its refusal is typical",
+  "a node of an extending kind gets the extended kind's secret if it refuses calls like that kind",
   async () => {
     const file = join(mkdtempSync(join(tmpdir(), "nodeface-")), "cookie");
     writeFileSync(file, "__cookie__:abc");
@@ -395,7 +395,7 @@ own(
   },
 );
 
-own("the printed file of every kind is valid", async () => {
+own("the file that is printed for each kind is valid", async () => {
   for (const name of sampleOf(Object.keys(KINDS))) {
     const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
     // The build adds `examples`, taken from the kind's operations.

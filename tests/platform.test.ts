@@ -45,7 +45,7 @@ platform("a file that cannot be read is reported with the reason", async () => {
   await refused(findFile(pathToFileURL(join(folder, "none"))), "no such file");
 });
 
-platform("~/ is the home directory, in HOME as well as in USERPROFILE", async () => {
+platform("~/ is the home directory, from HOME or USERPROFILE", async () => {
   const { HOME, USERPROFILE } = process.env;
   try {
     process.env.HOME = folder;
@@ -60,7 +60,7 @@ platform("~/ is the home directory, in HOME as well as in USERPROFILE", async ()
   }
 });
 
-platform("a symbolic link leads to its file, and the stamp changes with the file", async () => {
+platform("a symbolic link is followed, and the stamp changes with the target file", async () => {
   const link = join(folder, "link");
   await symlink(file, link);
   const found = await findFile(pathToFileURL(link));

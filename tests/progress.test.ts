@@ -40,14 +40,14 @@ progress("if the output is not a terminal, one plain line is printed", async () 
   const { work, finish, times, take, during } = bench(false, 5);
   const done = during("asking the node", work);
   await times(1);
-  // A second line would be printed within this time, if lines were repeated.
+  // If lines were repeated, a second line would be printed within this time.
   await new Promise((resolve) => setTimeout(resolve, 30));
   finish("answer");
   await done;
   assert.is(take(), "nodeface: asking the node …\n");
 });
 
-progress("nothing is printed for work that is fast or fails at once", async () => {
+progress("nothing is printed for work that quickly ends or fails", async () => {
   const { take, during } = bench(true, 60_000);
   assert.is(await during("asking", Promise.resolve(1)), 1);
   const failing = during("asking", Promise.reject(new Error("no")));

@@ -37,7 +37,7 @@ refreshed("a new value is not checked before the interval has passed", async () 
 });
 
 refreshed(
-  "a value that may be stale from the start is checked at the first request",
+  "a value that may be stale at the start is checked at the first request",
   async () => {
     const { value, resource } = create({ isMadeCurrent: false });
     await resource.get();

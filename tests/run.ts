@@ -41,7 +41,7 @@ const onNode = (name: string, pattern: string): Run => ({
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
-/** On Node, the suites directly below `tests/` are two rows, because one long row would be the last to finish. */
+/** On Node, the suites directly below `tests/` form two rows, because a single row would finish last. */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
@@ -58,7 +58,7 @@ const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 const APART = ["browser", "raw", "nodes"];
 const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
 
-/** The row that takes longest is first. The suites of a row run one after the other. */
+/** The longest row is first. The suites of a row run one after the other. */
 const FAST: readonly (readonly Run[])[] = [
   [folder("browser")],
   [PORTABLE_HALVES[0]!],
@@ -101,10 +101,10 @@ const CI = [
 ]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
-/** Suites often wait, so fewer rows at a time would leave two processors half idle. */
+/** Suites often wait, so with fewer rows, two processors would be half idle. */
 const LANES = 4;
 
-/** Milliseconds to wait for output after a run has exited, since a child process may keep the pipe open. */
+/** The wait for output after a run has exited, in milliseconds: a child process may keep the pipe open. */
 const OUTPUT_TIMEOUT = 5000;
 
 const words = process.argv.slice(2);
@@ -198,7 +198,7 @@ function read(
   const mistake = Number.isNaN(total)
     ? `ended with ${status} before all tests were run`
     : counts.skipped !== reasons.length
-    ? "has tests that are skipped without a reason"
+    ? "has skipped tests without a reason"
     : total + skipped === 0
     ? "has no tests"
     : status !== 0 && counts.failed === 0

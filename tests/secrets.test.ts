@@ -44,7 +44,7 @@ async function configured(text: string) {
 const NO_WINDOWS = process.platform === "win32" ? "needs permissions of POSIX" : undefined;
 
 for (const form of ["$CREDENTIALS_DIRECTORY", "${CREDENTIALS_DIRECTORY}"]) {
-  secrets(`${form}/ at the start of a path is the folder of systemd's credentials`, async () => {
+  secrets(`${form}/ at the start of a path means the folder of systemd's credentials`, async () => {
     await file("cookie", "user:one");
     process.env.CREDENTIALS_DIRECTORY = folder;
     const { node } = await configured(
@@ -67,7 +67,7 @@ for (const form of ["$CREDENTIALS_DIRECTORY", "${CREDENTIALS_DIRECTORY}"]) {
   });
 }
 
-secrets("the token may be a systemd credential as well", async () => {
+secrets("the token may be a systemd credential", async () => {
   const token = "0123456789abcdef0123456789abcdef";
   await file("token", token);
   process.env.CREDENTIALS_DIRECTORY = folder;
@@ -117,18 +117,18 @@ testWhere(secrets, NO_WINDOWS, "a token file that others can read is reported, t
   assert.match(judged[0]!.message, `forward.token_file ${token_file} can be read by every user`);
 });
 
-secrets("neither a host's log nor the command's contains a key from a URL", () => {
+secrets("keys in URLs appear neither in a host's log nor in the command's log", () => {
   const told: string[] = [];
-  const message = "a source at https://a.example/?api_key=geheim answers 500";
+  const message = "a source at https://a.example/?api_key=geheim responded with 500";
   const { log } = withDefaults({ log: (message) => told.push(message) });
   log(message, { code: "error", level: "error", error: undefined });
   told.push(formatMessage(message, "warn", new Date()));
   assert.is(told.length, 2);
-  for (const line of told) assert.match(line, /\?api_key=\*\*\* answers 500$/);
+  for (const line of told) assert.match(line, /\?api_key=\*\*\* responded with 500$/);
 });
 
 secrets(
-  "a secret file that is missing, or that only its owner can read, is not reported",
+  "a secret file is not reported if it is missing, or if only its owner can read it",
   async () => {
     assert.is(await warnOfReaders("x", await file("closed", "a", 0o600)), undefined);
     assert.is(await warnOfReaders("x", await file("closed", "a", 0o400)), undefined);
@@ -139,7 +139,7 @@ secrets(
 testWhere(
   secrets,
   NOT_ROOT,
-  "a group-readable file of another user is not reported, since nodes share cookies in this way",
+  "a group-readable file of another user is not reported, since nodes share cookies this way",
   async () => {
     const path = await file("shared", "user:one", 0o640);
     await chown(path, 65_534, 65_534);

@@ -21,10 +21,10 @@ serving("serve listens only on this machine by default, and returns its URL", as
 const WAYS: Readonly<Record<string, (response: Response) => Response | Promise<Response>>> = {
   "unchanged": (response) => response,
   "a copy": (response) => response.clone(),
-  "a new response with its body": (response) => new Response(response.body, response),
-  "a new response with its bytes": async (response) =>
+  "a new response with the same body": (response) => new Response(response.body, response),
+  "a new response with the same bytes": async (response) =>
     new Response(await response.arrayBuffer(), response),
-  "after reading its headers and body": (response) => {
+  "after reading the headers and body": (response) => {
     assert.is(response.headers.get("x-content-type-options"), "nosniff");
     assert.instance(response.body, ReadableStream);
     return response;
@@ -79,7 +79,7 @@ serving("close can be called twice, and afterwards the server does not respond",
   assert.ok(failed);
 });
 
-serving("a response is sent as the host has changed it", async () => {
+serving("a response is sent with the host's changes", async () => {
   for (const path of ["v1/info", "spec.json", "v1/rpc/any", "nothing"]) {
     const texts: string[] = [];
     const wrapped = async (request: Request) => {

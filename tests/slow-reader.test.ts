@@ -23,7 +23,7 @@ const WAYS: Readonly<Record<string, () => Response>> = {
   "from a blob": () => new Response(new Blob([LONG])),
 };
 
-// Bun's own server disconnects slow clients, so nothing is tested on Bun.
+// Bun's own server disconnects slow clients, so there is no test on Bun.
 for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
   slow(`only clients that read too slowly are disconnected: ${way}`, async () => {
     const { http, close } = createNodeServer({ fetch: respond }, {}, SLOWEST);
@@ -45,7 +45,7 @@ for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
       await until(() => taken > SLOWEST.bytes);
       // A client that has read everything may be disconnected for being idle.
       assert.ok(!cut.has(steady.localPort) || taken > LONG.length);
-      // The end of the connection is seen only after the buffered bytes have been read.
+      // The client sees the end of the connection only after it has read the buffered bytes.
       clearInterval(drip);
       slowly.removeAllListeners("readable").on("data", () => {}).resume();
       await once(slowly, "close");

@@ -7,7 +7,7 @@ const text = suite("untrusted text");
 
 const RIGHT_TO_LEFT = "\u202e", ISOLATE = "\u2066", MARK = "\u200f", LINE = "\u2028";
 
-text("a truncated text ends at the end of a word, if one is near", () => {
+text("a text is truncated at the end of a word if a word ends near the limit", () => {
   assert.is(shorten("a short text", 12), "a short text");
   assert.is(shorten("a text that is longer", 16), "a text that is…");
   assert.is(shorten("a veryverylongword", 12), "a veryveryl…");

@@ -6,13 +6,13 @@ const waiting = suite("waiting with a timeout");
 
 const never = () => new Promise<string>(() => {});
 
-waiting("withTimeout returns a result that is in time, or throws its error", async () => {
+waiting("withTimeout returns a result or throws an error that comes in time", async () => {
   assert.is(await withTimeout(Promise.resolve("there"), 1000, () => "late"), "there");
   const failed = withTimeout(Promise.reject(new Error("failed")), 1000, () => "late");
   assert.is(await failed.catch((error: Error) => error.message), "failed");
 });
 
-waiting("withTimeout calls the function for late results, and throws its error", async () => {
+waiting("after the timeout, withTimeout calls the fallback, and throws its error", async () => {
   assert.is(await withTimeout(never(), 1, () => "late"), "late");
   const failed = withTimeout(never(), 1, () => {
     throw new Error("too late");
@@ -25,7 +25,7 @@ waiting("a timeout of many years does not end at once", async () => {
   assert.is(await withTimeout(soon, Number.MAX_SAFE_INTEGER, () => "late"), "there");
 });
 
-waiting("an aborted signal ends the wait, with the reason of the signal it follows", async () => {
+waiting("the abort of a followed signal ends the wait, with its reason", async () => {
   const controller = new AbortController();
   const signal = following(controller.signal);
   const waited = withSignal(never(), signal);

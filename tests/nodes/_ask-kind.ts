@@ -26,7 +26,7 @@ export interface Asked {
 /**
  * Starts a node and calls the operations of its kind.
  *
- * @param also a function that is called with the node and the results, before the node is stopped
+ * @param also called with the node and the results, before the node is stopped
  */
 export async function askKind(
   { kind, start }: NamedProgram,
@@ -50,7 +50,7 @@ export async function askKind(
 export interface Learnt {
   /** The methods that the service showed and the test called. */
   readonly called: readonly string[];
-  /** The methods that the service marks as missing at the end. */
+  /** The methods that the service marks as missing after the calls. */
   readonly lacking: readonly string[];
 }
 

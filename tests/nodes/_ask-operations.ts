@@ -26,16 +26,16 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
       if (!request) continue;
       const { status, type, text } = await node.request!(method.toUpperCase(), request);
       const asked = { name: operation.operationId, params: request.params };
-      // A node without the operation responds with 404 or 501, or with 405 if the path has other methods.
+      // A node that lacks the operation responds with 404, 501, or (if the path has other methods) 405.
       const exists = status < 400 || (status !== 404 && status !== 405 && status !== 501);
       const key = [String(status), `${String(status)[0]}XX`].find((key) =>
         Object.hasOwn(operation.responses, key)
       );
       const path = key && pathOfContent(part, template, method, key, type);
       if (status >= 400 || !key) {
-        outcomes.push({ ...asked, exists, mistake: `answers ${status} ${text.slice(0, 200)}` });
+        outcomes.push({ ...asked, exists, mistake: `gets ${status} ${text.slice(0, 200)}` });
       } else if (!path) {
-        const mistake = type && `answers with ${type}, which is not named`;
+        const mistake = type && `gets ${type}, which is not described`;
         outcomes.push({ ...asked, exists, ...mistake && { mistake } });
       } else if (resolveFragment(part, `${path}/schema`) === undefined) {
         outcomes.push({ ...asked, exists, result: text });

@@ -41,7 +41,7 @@ export interface BadNode {
   url: string;
   /**
    * Changes the behaviour: to `good`, to `refuses` (which stops listening and closes the connections), or to one of
-   * `BADNESS`. Otherwise connections stay open, since the service would report a closed one as an unreachable node.
+   * `BADNESS`. Otherwise connections stay open: if one were closed, the service would report the node as unreachable.
    */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;

@@ -10,7 +10,7 @@ export interface Daemon {
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
 }
 
-/** Starts a daemon, and waits until its port sends any response. */
+/** Starts a daemon, and waits until it responds to a request. */
 export async function startDaemon(
   [program = "", ...args]: readonly string[],
   port: number,
@@ -43,14 +43,14 @@ export async function startDaemon(
 const isGone = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
 /**
- * Polls until a condition holds, and rejects if it does not hold in time.
+ * Polls until a condition holds, and rejects if the condition does not hold in time.
  *
  * @param ms a generous time limit, since only a failing test waits that long
  */
 export async function until(holds: () => Promise<boolean>, ms = 60_000): Promise<void> {
   const end = performance.now() + ms;
   while (!await holds()) {
-    if (performance.now() > end) throw new Error(`It did not come about within ${ms} ms`);
+    if (performance.now() > end) throw new Error(`The condition did not hold within ${ms} ms`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
@@ -63,8 +63,8 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 }
 
 /**
- * Returns the service's info object, and how many milliseconds longer it took than a static file that was requested at
- * the same moment. The difference is used because a busy machine delays both responses.
+ * Returns the service's info object, and by how many milliseconds it arrived later than a static file requested at the
+ * same time. A busy machine delays both, so only the difference counts.
  */
 export async function infoOf(service: string) {
   const started = performance.now();
@@ -85,9 +85,9 @@ export async function infoOf(service: string) {
  * Asserts that no response waited for the node. One slow response is allowed, since a busy machine stalls now and then.
  *
  * @param times how much longer each response took than a static file, in milliseconds
- * @param wait how long a wait for the node would take, in milliseconds
+ * @param wait the response time of the node, in milliseconds
  */
 export function assertQuick(times: readonly number[], wait: number): void {
   const slow = times.filter((ms) => ms >= wait / 2);
-  assert.ok(slow.length <= 1, `answers took ${slow.join(", ")} ms`);
+  assert.ok(slow.length <= 1, `responses took ${slow.join(", ")} ms`);
 }

@@ -1,5 +1,5 @@
 /**
- * Sends the form of each read-only operation on the simple page with its initial values, and runs its `curl` line. No
+ * Sends the simple page's form of each read-only operation with its initial values, and runs its `curl` line. No
  * browser is used.
  */
 import { execFile } from "node:child_process";

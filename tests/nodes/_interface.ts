@@ -35,7 +35,7 @@ export interface AskedNode {
   has?(method: string): Promise<boolean>;
   /** Tells whether the node has a REST operation, such as `POST /blocks`, without changing the node. */
   hasOperation?(verb: string, path: string): Promise<boolean>;
-  /** The operations that the node itself lists. The kind must have most of these. */
+  /** The operations that the node itself lists. The kind must describe most of these. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
     if ("error" in answer) {
       const { code, message } = answer.error;
       const exists = !isNoMethod({ code: String(code), message, data: undefined });
-      outcomes.push({ ...asked, exists, mistake: `answers ${JSON.stringify(answer.error)}` });
+      outcomes.push({ ...asked, exists, mistake: `gets ${JSON.stringify(answer.error)}` });
     } else {
       const { result } = answer;
       outcomes.push({ ...asked, exists: true, result, ...check(at, result) });
@@ -161,8 +161,8 @@ export function checkResults(part: OpenRpcPart): (at: number, result: unknown) =
 }
 
 /**
- * Returns a function that validates a value against the schema at a JSON pointer in `part`. Members that are not
- * described are errors, since a wrong name of an optional member would otherwise go unnoticed.
+ * Returns a function that validates a value against the schema at a JSON pointer in `part`. Undescribed
+ * members are errors; otherwise, a misspelled optional member would go unnoticed.
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };

@@ -9,7 +9,7 @@ export interface PlayedServer extends AsyncDisposable {
   fetch: typeof fetch;
   /** Stops listening and closes all connections. */
   stop(): Promise<void>;
-  /** Starts to listen again, on the same port. */
+  /** Starts listening again, on the same port. */
   start(): Promise<void>;
 }
 

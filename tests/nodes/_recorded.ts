@@ -4,7 +4,7 @@ import { formatJson, parseJson } from "../../src/json/lossless.ts";
 
 export interface Recording {
   kind: string;
-  /** The origin: a daemon that ran here, a public document with responses, or the source of constructed responses. */
+  /** The origin of the responses: a local daemon, a public document, or the source of constructed responses. */
   recorded: string;
   /** The time of the recording, if the info object depends on it. */
   now?: string;
@@ -14,7 +14,7 @@ export interface Recording {
   errors?: Record<string, unknown>;
   /** HTTP statuses other than 200, by `GET /path`. */
   statuses?: Record<string, number>;
-  /** The info object expected for the recording, without the members that describe the service itself. */
+  /** The expected info object, without the members that describe the service itself. */
   info: Record<string, unknown>;
 }
 

@@ -1,4 +1,4 @@
-/** Shows the status of a node as a client, a probe and a reader of the page see it. */
+/** Reads the status of a node like a client, a probe and a visitor of the page. */
 import * as assert from "uvu/assert";
 import type { Nodeface } from "../../src/index.ts";
 

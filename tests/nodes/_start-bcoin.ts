@@ -37,7 +37,7 @@ export function askInMemory(
     call,
     request: askBy(send),
     async has(method: string) {
-      // Unlike all other methods, this method waits instead of returning its help text.
+      // This method waits, while all others return their help text.
       if (method === "getworklp") return true;
       return await isKnown(call, "help", [method]);
     },
@@ -50,7 +50,7 @@ export async function startBcoin(key?: string, port?: number): Promise<Daemon> {
   return await startInMemory(BCOIN, port ?? await freePort(), flags);
 }
 
-/** The generator of the curve is a valid public key. */
+/** The generator point of the curve is a valid public key. */
 export const KEYS = ["0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"];
 
 export async function startAskedBcoin(): Promise<AskedNode> {

@@ -1,4 +1,4 @@
-/** Starts the real nodes with which kinds are tested, and gives them some data. */
+/** Starts real nodes for the tests of kinds, and gives them some data. */
 import { createHmac } from "node:crypto";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Starts hsd with a domain name that it has bought and with a pending transaction, to test its kind. */
+/** Starts hsd with a bought domain name and a pending transaction, to test its kind. */
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { callsTo, resultOf } from "./_calls.ts";

@@ -97,10 +97,7 @@ export async function startNats(): Promise<AskedNode> {
   }
 }
 
-/**
- * `setLowPriority` is false because Syncthing's second process would otherwise leave the process group and outlive the
- * first.
- */
+/** With `setLowPriority`, Syncthing's second process would leave the process group and outlive the first process. */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
 <configuration version="36">
   <folder id="texts" label="Texts" path="${folder}" type="receiveonly">

@@ -42,7 +42,7 @@ testWhere(alerts, without(PROMTOOL), "promtool accepts the alert rules", () => {
 testWhere(
   alerts,
   without(PROMTOOL),
-  "promtool reads the scrape configuration of the page",
+  "promtool accepts the scrape configuration in docs/monitoring.md",
   async () => {
     const page = await readFile(`${ROOT}docs/monitoring.md`, "utf8");
     const [, yaml = ""] = /```yml\n(scrape_configs:[^]*?)```/.exec(page) ?? [];
@@ -79,12 +79,12 @@ async function startPrometheus(bench: Bench, services: readonly Running[]): Prom
 testWhere(
   alerts,
   without(PROMETHEUS, PROMTOOL, ANVIL, LITECOIND, ETCD),
-  "each alert fires when the node is brought there, and ends when it is well again",
+  "each alert fires when its fault occurs, and ends when the fault is gone",
   bench("alerts", async (bench) => {
     const [port, rpcPort] = [await freePort(), await freePort()];
     const anvil = (...more: string[]) =>
       bench.daemon([ANVIL, "--port", `${port}`, "--chain-id", "10", "--silent", ...more], port);
-    // On chain 10, the status of a node is `ok` only if the node has a recent block besides the first.
+    // On chain 10, the status of a node is `ok` only if the node has a recent block after the first.
     const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
     const [chain, litecoin, etcd] = await Promise.all([
       anvil(),
@@ -146,7 +146,7 @@ testWhere(
       ];
       return all.map((value) => value ?? "-").join("");
     };
-    // A late response makes `node_up` 0 for one scrape, so the values are polled.
+    // A late response sets `node_up` to 0 for one scrape, so the values are polled.
     const wanted = "11111-" + "1--0--";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>
       assert.is(await known(), wanted)
@@ -176,7 +176,7 @@ testWhere(
     await alone!.stop();
     await fires("NodefaceDown", alone!);
     const names = (await readFile(RULES, "utf8")).match(/(?<=- alert: )\w+/g);
-    assert.is(names?.length, 7, "this test covers each alert");
+    assert.is(names?.length, 7, "this test covers every alert");
   }),
 );
 

@@ -40,7 +40,7 @@ const state = async () =>
     ask("eth_getTransactionCount", address, "pending"),
   ]);
 
-calls("a balance is requested by GET, with the parameter names of the description", async () => {
+calls("a GET with the described parameters returns a balance", async () => {
   const { get } = beside.paths["/v1/rpc/eth_getBalance"] as {
     get: { parameters: { name: string }[] };
   };
@@ -52,7 +52,7 @@ calls("a balance is requested by GET, with the parameter names of the descriptio
   assert.is(await response.json(), await ask("eth_getBalance", address, "latest"));
 });
 
-calls("the responses to a batch have the ids of its calls, in the same order", async () => {
+calls("the responses in a batch have the ids of the calls, in the order of the calls", async () => {
   const response = await beside.ask(
     "/v1/rpc",
     post([
@@ -71,7 +71,7 @@ calls("the responses to a batch have the ids of its calls, in the same order", a
 });
 
 calls(
-  "older clients get responses in their JSON-RPC version, even without a content type or with a final slash",
+  "older clients get responses in their JSON-RPC version, even without a content type",
   async () => {
     const body = new TextEncoder().encode('{"version":"1.1","id":1,"method":"eth_chainId"}');
     const send = async (path: string, headers: Record<string, string> = {}) => {

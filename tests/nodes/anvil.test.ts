@@ -39,11 +39,11 @@ anvil("anvil is detected, and shown with the values that its own API reports", a
   assert.is(info.height, Number(await call(daemon.url, "eth_blockNumber")));
   assert.is(info.synced, true);
   assert.is(info.status, "ok");
-  assert.not("peers" in info, "net_peerCount is an error on anvil");
+  assert.not("peers" in info, "net_peerCount fails on anvil");
   assert.is(info.api.software, "nodeface");
 });
 
-anvil("the methods of anvil are shown, and those that sign or send are not read-only", async () => {
+anvil("the methods of anvil are shown, and methods that sign are not read-only", async () => {
   const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
   const names = Object.keys(paths).filter((path) => /^\/v1\/rpc\/(eth|net|web3)_/.test(path));
   assert.ok(names.length >= 40, `${names.length} methods`);

@@ -62,7 +62,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const seen = [await watch(state)];
     const told = service.stderr().slice(said).trim().split("\n");
     const states = told.map((line) => / is (\w+) /.exec(line)?.[1]);
-    // Whether the status `stale` is seen depends on the speed of the machine.
+    // On a slow machine, the status `stale` may not be seen.
     const found = states.filter((state) => !isSilent || state !== "stale");
     assert.equal(found, [state], told.join("\n"));
     assert.is(new Set(states).size, states.length, told.join("\n"));
@@ -71,10 +71,10 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     assertQuick(seen.flatMap(({ times }) => times), 500);
     const more = (Math.max(...seen.map(({ most }) => most)) - before) / MEBIBYTE;
     // A single response would take 100 MiB if the service buffered it whole.
-    assert.ok(more < 40, `it took ${more} MiB more`);
+    assert.ok(more < 40, `the service took ${more} MiB more`);
   });
 
-  bad(`a node that ${behaviour} from the start delays nothing beyond the timeout`, async () => {
+  bad(`a node that ${behaviour} from the start delays no response beyond the timeout`, async () => {
     await node.be(behaviour);
     const said: string[] = [];
     const app = createNodeface({

@@ -145,7 +145,7 @@ for (const [name, { program, args, expected, shown, ready }] of Object.entries(D
   testWhere(
     daemons,
     without(program),
-    `${name} is recognised by its URL alone, and shown as it tells itself`,
+    `${name} is detected by its URL alone, and the values that it reports are shown`,
     async () => {
       const home = await mkdtemp(join(tmpdir(), `nodeface-${name}-`));
       const port = await freePort();

@@ -41,7 +41,7 @@ const RETURNS = 3;
 testWhere(
   events,
   without(ANVIL),
-  "each height of anvil that the info has is a head, in order, once, for who comes back too",
+  "each height in the info object is sent once, in order, even to clients that reconnect",
   bench("events", async (bench) => {
     const anvil = await startAnvil(bench);
     const { url } = await startBeside(bench, { url: anvil.url, kind: "ethereum" }, { ttl: "1s" });
@@ -88,7 +88,7 @@ testWhere(
 testWhere(
   events,
   without(PROGRAMS.bitcoin!.path),
-  "a block of litecoind that is no longer valid is a head that steps back",
+  "if litecoind invalidates a block, a head event reports the lower height",
   bench("events", async (bench) => {
     const node = await PROGRAMS.bitcoin!.start();
     try {
@@ -115,7 +115,7 @@ testWhere(
 testWhere(
   events,
   without(ETCD),
-  "two of three members of etcd gone is told within five seconds",
+  "the loss of two of three etcd members is reported within five seconds",
   bench("events", async (bench) => {
     const members = await startEtcdCluster(bench);
     const { url } = await bench.service([members[0]!.url]);
@@ -171,7 +171,7 @@ const QUIET_MS = 10_000;
 testWhere(
   events,
   without(ANVIL),
-  "without requests and without watch, the node is not queried",
+  "without requests and watch, the node is not queried",
   bench("events", async (bench) => {
     const anvil = await startAnvil(bench);
     let requests = 0;

@@ -122,7 +122,7 @@ for (const [kind, { path, start }] of Object.entries(PROGRAMS)) {
   testWhere(
     forms,
     without(path),
-    `${kind}: every read that does not ask for more is answered as it is opened, and as by curl`,
+    `${kind}: each read-only form with initial values gets the same response as its curl line`,
     async () => {
       const node = await start();
       try {

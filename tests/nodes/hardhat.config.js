@@ -1,2 +1,2 @@
-// hardhat does not start without one.
+// hardhat does not start without a configuration file.
 export default {};

@@ -44,7 +44,7 @@ hsd("hsd is detected, and shown with the values that its own API reports", async
   assert.is(info.status, "syncing");
 });
 
-hsd("the paths and the methods of hsd are shown, each with its own server", async () => {
+hsd("the paths and methods of hsd are shown, with different servers", async () => {
   const { paths, servers } = await (await fetch(new URL("spec.json", service.url))).json();
   assert.equal(servers, [{ url: "./v1/node" }]);
   const methods = Object.keys(paths).filter((path) => path.startsWith("/v1/rpc/"));

@@ -1,6 +1,6 @@
 /**
- * The first minutes of a new user with a real node: `nodeface init URL && nodeface check && nodeface`, with the
- * executable in an empty folder, and without editing files. A node that is not installed is skipped.
+ * Runs `nodeface init URL && nodeface check && nodeface` with real nodes, like a new user: with the executable in an
+ * empty folder, and without editing files. A node that is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -99,7 +99,7 @@ for (const [name, { program, args, kind, named }] of Object.entries(NODES)) {
       const PATH = `${dirname(EXECUTABLE)}:${process.env.PATH}`;
       const there = { cwd: folder, bare: true };
       const shell = (line: string) => run(["sh", "-c", line], { PATH, HOME: home }, there);
-      // The command may fail while the node is still starting. A user would repeat it, too.
+      // While the node is starting, the command may fail, so it is repeated.
       let written = await shell(`nodeface init ${daemon.url}`);
       await until(async () => {
         if (written.code !== 0) written = await shell(`nodeface init ${daemon.url}`);

@@ -24,7 +24,7 @@ for (const program of NODES) {
   testWhere(
     interfaces,
     without(path),
-    `${name}: the named operations exist, and the responses of reads match their schemas`,
+    `${name}: described operations exist, and their responses match the schemas`,
     async () => {
       let harmless = 0;
       const { parts, outcomes } = await askKind(program, async (node, asked) => {
@@ -47,7 +47,7 @@ for (const program of NODES) {
   );
 }
 
-/** Calls the shown methods, and asserts that exactly those that the node lacks are then marked as missing. */
+/** Calls the shown methods, and asserts that the service then marks exactly the missing methods. */
 async function compareLearnt(
   node: AskedNode,
   name: string,
@@ -58,7 +58,7 @@ async function compareLearnt(
   const { called, lacking } = await callShown(node, kind, asked);
   const missing = asked.outcomes.filter(({ name, exists }) => !exists && called.includes(name));
   console.log(
-    `${name}: ${called.length} shown methods called, ${lacking.length} learnt to be lacking`,
+    `${name}: ${called.length} shown methods called, ${lacking.length} found missing`,
   );
   assert.equal([...lacking].sort(), missing.map(({ name }) => name).sort());
 }
@@ -79,12 +79,12 @@ async function compareNames(
     [],
     "the node has methods that it should lack",
   );
-  assert.ok(unknown.length <= 0.05 * names.length, `it does not have ${unknown.join(", ")}`);
+  assert.ok(unknown.length <= 0.05 * names.length, `the node lacks ${unknown.join(", ")}`);
   const { listed } = node;
   if (!listed) return;
   assert.ok(listed.length > 0, "the node lists no operations");
   const unnamed = listed.filter((name) => !names.includes(name));
-  assert.ok(unnamed.length <= 0.2 * listed.length, `the kind does not name ${unnamed.join(", ")}`);
+  assert.ok(unnamed.length <= 0.2 * listed.length, `the kind lacks ${unnamed.join(", ")}`);
 }
 
 async function comparePaths(node: AskedNode, { openapi }: KindInterface): Promise<void> {

@@ -65,7 +65,7 @@ const CALLS = ["get_info", "get_version", "get_last_block_header"].map((
 testWhere(
   login,
   MISSING,
-  "all calls succeed, one after the other and concurrently",
+  "sequential and concurrent calls succeed",
   async () => {
     const context = contextFor(node.url, {
       configured: { digest_file: join(folder, "right") },
@@ -93,7 +93,7 @@ testWhere(
 testWhere(
   login,
   MISSING,
-  "without a login the kind and the setting to write are reported",
+  "without a login, the error names the kind and the setting to add",
   async () => {
     const { code, message, hint, looksLike } = await failure(
       requestJson(
@@ -115,7 +115,7 @@ testWhere(
 testWhere(
   login,
   MISSING,
-  "a wrong login, or one for another scheme, is reported as such",
+  "the error tells a wrong login from a login for another scheme",
   async () => {
     const of = async (
       configured: { digest_file: string } | { basic_file: string },

@@ -41,7 +41,7 @@ const infoOf = async (service: Running) =>
 testWhere(
   sees,
   without(ETCD),
-  "etcd: a cluster of three, of which one is left, has no leader",
+  "etcd: a single remaining member of three has no leader",
   bench("etcd", async (bench) => {
     const daemons = await startEtcdCluster(bench);
     const service = await bench.service([daemons[0]!.url]);
@@ -54,7 +54,7 @@ testWhere(
 );
 
 sees(
-  "hsd without peers is syncing, with its progress",
+  "hsd without peers is syncing, and its progress is shown",
   bench("hsd", async (bench) => {
     const port = await freePort();
     const flags = ["--network=main", "--memory=true", "--no-dns", "--no-wallet", "--listen=false"];
@@ -80,7 +80,7 @@ const litecoind = (port: number, ...more: string[]) => [
 testWhere(
   sees,
   without(LITECOIND),
-  "litecoind: its cookie is found, not found, written anew",
+  "litecoind: its cookie is found, missing, or rewritten",
   bench("litecoind", async (bench) => {
     const port = await freePort();
     const daemon = await bench.daemon(litecoind(port), port);
@@ -104,7 +104,7 @@ testWhere(
 testWhere(
   sees,
   without(LITECOIND),
-  "litecoind with a password: right, wrong, in a file that is not there",
+  "litecoind: the password is right, wrong, or in a missing file",
   bench("litecoind-password", async (bench) => {
     const port = await freePort();
     const daemon = await bench.daemon(litecoind(port, "-rpcuser=op", "-rpcpassword=right"), port);
@@ -129,7 +129,7 @@ const MONEROD = "/usr/bin/monerod";
 testWhere(
   sees,
   without(MONEROD),
-  "monerod with a login: HTTP digest, right, wrong, and none",
+  "monerod with HTTP Digest: the login is right, wrong, or missing",
   bench("monerod", async (bench) => {
     const [port, p2p] = [await freePort(), await freePort()];
     const daemon = await bench.daemon([
@@ -157,7 +157,7 @@ const SYNCTHING = "/usr/bin/syncthing";
 testWhere(
   sees,
   without(SYNCTHING),
-  "syncthing whose key lies elsewhere requires credentials, and is named",
+  "syncthing with its key in another folder requires credentials, and is named",
   bench("syncthing", async (bench) => {
     const port = await freePort();
     const daemon = await bench.daemon(
@@ -220,7 +220,7 @@ const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
 testWhere(
   sees,
   without(ANVIL),
-  "anvil: stopped, continued, then another chain in its place",
+  "anvil is paused, continued, and then replaced by another chain",
   bench("anvil", async (bench) => {
     const port = await freePort();
     const command = (
@@ -249,7 +249,7 @@ const FAKETIME = "/usr/bin/faketime";
 testWhere(
   sees,
   without(LITECOIND, FAKETIME),
-  "litecoind restarted with a clock of its own does not freeze the info",
+  "after litecoind is restarted with another clock, the info object still changes",
   bench("faketime", async (bench) => {
     const port = await freePort();
     const first = await bench.daemon([FAKETIME, "-f", "+3h", ...litecoind(port)], port);

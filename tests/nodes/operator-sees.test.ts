@@ -43,7 +43,7 @@ const recorded = (name: string, answers: Record<string, unknown> = {}, gone: str
 const answersOf = (name: string, key: string) =>
   RECORDINGS.get(name)!.answers[key] as Record<string, unknown>;
 
-/** `make` is called when the test begins, so that the times of blocks are current. */
+/** `make` is called when the test begins, because block times must be current. */
 const played = (make: () => typeof fetch, kind?: string): Row["node"] => async () => {
   const server = await serveFetch(make());
   return { options: { node: { url: server.url, ...kind && { kind } } }, stop: server.stop };
@@ -117,7 +117,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     node: played(() => litecoin({})),
     seen: { status: "ok", code: undefined, reason: undefined, health: 200, header: "In sync" },
   },
-  "ok, of a kind that cannot tell whether it is in sync": {
+  "ok, but its kind cannot tell if it is in sync": {
     node: played(() => recorded("nats")),
     seen: { status: "ok", code: undefined, reason: undefined, health: 200, header: "Online" },
   },
@@ -257,7 +257,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       header: "Needs attention",
     },
   },
-  "a kind that is not known": {
+  "an unknown kind": {
     node: played(() => status(200, {}, '{"hello":"world"}')),
     seen: {
       status: "degraded",
@@ -267,7 +267,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       header: "Needs attention",
     },
   },
-  "TLS that is not trusted": {
+  "an untrusted certificate": {
     node: async () => {
       const server = await serveFetch(recorded("nats"), certificate());
       return { options: { node: { url: server.url, kind: "nats" } }, stop: server.stop };
@@ -294,7 +294,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       header: "Unreachable",
     },
   },
-  "a name that is not found": {
+  "an unknown host name": {
     node: () => Promise.resolve({ options: { node: { url: "http://nothing.invalid" } } }),
     seen: {
       status: "unreachable",
@@ -344,7 +344,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       header: "Needs attention",
     },
   },
-  "is a server of files": {
+  "is a file server": {
     node: played(() => status(501, {}, "<!doctype html><title>Error response</title>"), "ethereum"),
     seen: {
       status: "degraded",
@@ -368,7 +368,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       header: "Needs attention",
     },
   },
-  "answers with a status that there is not": {
+  "responds with an invalid status": {
     node: rawNode((socket) =>
       socket.once("data", () => socket.end("HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n"))
     ),
@@ -380,7 +380,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       header: "Needs attention",
     },
   },
-  "answers in no HTTP at all": {
+  "does not speak HTTP": {
     node: rawNode((socket) => socket.end("SSH-2.0-OpenSSH_9.2\r\n")),
     seen: {
       status: "degraded",
@@ -416,7 +416,7 @@ for (const [name, { node, seen }] of Object.entries(ROWS)) {
   });
 }
 
-sees("after a stop, the last values are shown, then none, and later all again", async () => {
+sees("a stopped node's last values are shown, then none, and all after a restart", async () => {
   const server = await serveFetch(litecoin({}));
   const nodefaceFor = (stale: "1h" | "1s") =>
     createNodeface({ node: { url: server.url }, info: { stale, ttl: "100ms" }, log: () => {} });

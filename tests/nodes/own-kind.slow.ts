@@ -1,4 +1,4 @@
-/** The example of a custom kind, with its real node: aria2 from Debian (`apt-get install aria2`). */
+/** Tests the example of a custom kind with a real node: aria2 from Debian (`apt-get install aria2`). */
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const PROGRAM = "/usr/bin/aria2c";
 testWhere(
   own,
   without(PROGRAM),
-  "aria2 is recognized by its file, and shown completely",
+  "aria2 is detected by its kind file, and all its operations are shown",
   async () => {
     const aria2 = parseKind(
       await readFile(`${ROOT}examples/kinds/aria2.yaml`, "utf8"),
@@ -44,7 +44,7 @@ testWhere(
       await app.refresh();
       const { paths } = await read("/spec.json");
       assert.is(paths["/v1/rpc/aria2.getVersion"].get["x-access"], "read");
-      // The node also lists operations that are not in the file.
+      // The node also lists operations that are not in the kind file.
       assert.is(paths["/v1/rpc/aria2.pauseAll"].post["x-access"], undefined);
       await app.close();
     } finally {

@@ -104,7 +104,7 @@ for (const [name, node] of Object.entries(CASES)) {
   testWhere(
     packages,
     without(node.path),
-    `${name}: all that is said of it is its own word, whatever becomes of it`,
+    `${name}: the info object has exactly the node's own values, whatever happens to the node`,
     async () => {
       let daemon = await node.start();
       const { url } = daemon;

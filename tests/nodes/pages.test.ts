@@ -1,4 +1,4 @@
-/** The page for a node of each kind, which is simulated with recorded or constructed responses. */
+/** Tests the page for each kind of node. The nodes are simulated with recorded or constructed responses. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { gzipSync } from "node:zlib";
@@ -9,7 +9,7 @@ import { until } from "./_daemon.ts";
 import { serveFetch } from "./_played-server.ts";
 import { play, RECORDINGS } from "./_recorded.ts";
 
-const pages = suite("the page of a node of each kind");
+const pages = suite("the page for each kind of node");
 
 /** The size limit of the page, in gzipped bytes. */
 const BUDGET = 60_000;

@@ -5,6 +5,6 @@ import { install } from "../_install.mjs";
 
 install(
   fileURLToPath(new URL(".", import.meta.url)),
-  "Installing the nodes that the service is started beside",
+  "Installing the nodes that the tests use",
   "--ignore-scripts",
 );

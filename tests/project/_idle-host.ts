@@ -15,7 +15,7 @@ for (const options of hosts) {
   const nodeface = createNodeface(options);
   for (const path of ["/v1/spec", "/v1/info", "/spec.json"]) {
     const { status } = await nodeface.fetch(new Request(`http://localhost${path}`));
-    if (status !== 200) throw new Error(`${path} is answered with ${status}`);
+    if (status !== 200) throw new Error(`${path} responds with ${status}`);
   }
 }
 console.log("all were asked");

@@ -65,12 +65,12 @@ export function commandsOf({ language, text }: Pick<Block, "language" | "text">)
 const ONE_COMMAND = /^((?:\\\n|[^'"\n]|'[^']*'|"[^"]*")*)(?:\n([^]*))?$/;
 const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
 
-/** Removes a comment, which begins with # after a space and outside quotes. */
+/** Removes a comment. It begins with # after a space and outside quotes. */
 const withoutComment = (command: string) =>
   command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
 
 export interface Surroundings {
-  /** The keys are addresses in the page, such as `127.0.0.1:8545`. The values are the local addresses used instead. */
+  /** The local addresses to use in place of addresses in the page, such as `127.0.0.1:8545`. */
   readonly places?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /** The files that exist at the start, by their path in the folder. The folder is also `HOME`. */

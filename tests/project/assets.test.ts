@@ -42,10 +42,10 @@ function modulesIn(root: string): Map<string, string> {
   );
 }
 
-/** A module that is generated from the kinds is different in a copy with only a few kinds. */
+/** In a copy with only a few kinds, modules that are generated from the kinds differ. */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
-/** A copy has only these kinds, because reading all kinds takes most of the build step's time. */
+/** The only kinds in a copy, because reading all kinds takes most of the build step's time. */
 const SOME_KINDS = ["etcd", "near"];
 
 async function inCopy(work: (cwd: string) => Promise<void>): Promise<void> {
@@ -65,7 +65,7 @@ async function inCopy(work: (cwd: string) => Promise<void>): Promise<void> {
 }
 
 assets(
-  "every content coding of a file decompresses to the file, and none is longer than it",
+  "each compressed file decompresses to the original, and is shorter",
   async () => {
     for (const [path, { importContent }] of Object.entries(ASSETS)) {
       const { br, gzip, identity } = await importContent();

@@ -45,7 +45,7 @@ async function runSlowly([program, ...args]: readonly string[]) {
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   await once(child.stdout, "readable");
-  // If the command waits for its reader, it cannot end yet, because its output exceeds the pipe's buffer.
+  // The output exceeds the pipe's buffer, so a command that waits for its reader cannot end yet.
   await Promise.race([ended, wait(1000)]);
   let stdout = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) stdout += chunk;
@@ -93,7 +93,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   );
 
   suiteOf(
-    "if a signal comes before anything else, the command exits with 0",
+    "if a signal comes during the start, the command exits with 0",
     async () => {
       const { code, stderr } = await run(
         serving(command, "tests/project/_signalled.ts"),
@@ -102,7 +102,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     },
   );
 
-  suiteOf("SIGHUP is not lost if it comes during the start", async () => {
+  suiteOf("a SIGHUP during the start is not lost", async () => {
     const { code, stderr } = await run(serving(command, "tests/project/_hung-up.ts"));
     assert.is(code, 0, stderr);
   });
@@ -216,7 +216,7 @@ json("check --json prints one object and exits with 0 if there is no error", asy
   const args = ["check", "--json", "--spec", spec];
   const ended = await run([...COMMANDS.Bun, ...args], { NODEFACE_PROT: "1" });
   const { ok, troubles, notes } = JSON.parse(ended.stdout);
-  // On a busy machine, this takes more than a second, and a progress line is printed.
+  // On a busy machine, the command takes more than a second and prints a progress line.
   const others = ended.stderr.replaceAll(/^nodeface: .* …\n/gm, "");
   assert.equal([ok, troubles, ended.code, others], [true, [], 0, ""]);
   assert.match(notes[0], "unknown environment variable NODEFACE_PROT");
@@ -224,7 +224,7 @@ json("check --json prints one object and exits with 0 if there is no error", asy
 
 json.run();
 
-wrong("for 0.0.0.0, an address is printed that a browser can open", async () => {
+wrong("for 0.0.0.0, the command prints an address that a browser can open", async () => {
   const server = await start(COMMANDS.Bun, { NODEFACE_HOST: "0.0.0.0" });
   const { stderr } = await server.stop();
   assert.match(

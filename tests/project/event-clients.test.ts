@@ -131,7 +131,7 @@ async function prints(name: Name, expected: RegExp | string): Promise<void> {
   try {
     await until(() => Promise.resolve(isPrinted()), 30_000);
   } catch {
-    assert.unreachable(`${name} has not printed ${expected}, but:\n${client.printed}`);
+    assert.unreachable(`${name} did not print ${expected}, but:\n${client.printed}`);
   }
 }
 
@@ -176,7 +176,7 @@ clients("the script acts once when the status changes", async () => {
 });
 
 for (const language of ["html", "js"]) {
-  clients(`the program in ${language} changes no prototype, and limits the depth`, () => {
+  clients(`the program in ${language} changes no prototype, and limits the nesting depth`, () => {
     const [functions] = /function merge[^]*?\n( *)\}\n\n *function isObject[^]*?\n\1\}\n/
       .exec(clientOf(language))!;
     const merge = new Function(`${functions}; return merge;`)() as (
@@ -195,7 +195,7 @@ for (const language of ["html", "js"]) {
   });
 }
 
-testWhere(clients, NO_PYTHON, "the program in Python limits the depth", () => {
+testWhere(clients, NO_PYTHON, "the program in Python limits the nesting depth", () => {
   const [functions] = /def merge[^]*?return merged\n/.exec(clientOf("python"))!;
   const code = `${functions}
 import json

@@ -61,7 +61,7 @@ everywhere(
 );
 
 everywhere(
-  "check tells if the description can be shown, and exits with 1 if it cannot",
+  "check exits with 1 if the description cannot be shown",
   async (command, file) => {
     writeFileSync(file, right("One"));
     const shown = await run([...command, "check", "--spec", file]);

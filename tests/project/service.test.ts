@@ -224,7 +224,7 @@ command(
 );
 
 command(
-  "--access-log writes each request to standard output, but without its query",
+  "--access-log writes each request to standard output, without the query string",
   async () => {
     const service = await start([...COMMANDS.Node, "--access-log", "json"]);
     await fetch(new URL("v1/health?token=hunter2", service.url));

@@ -32,7 +32,7 @@ async function weigh(view: "reference" | "simple") {
   };
 }
 
-size("the simple page can be used after 23 kB, in two requests", async () => {
+size("the simple page is usable after two requests with 23 kB in total", async () => {
   const { html, own, all, requests } = await weigh("simple");
   assert.ok(html + own < 23_000, `${html + own} bytes`);
   assert.is(own, all);

@@ -35,7 +35,7 @@ async function withSlowNode(use: (url: string) => Promise<void>): Promise<void> 
   }
 }
 
-testWhere(terminal, missing, "check prints colours, and exits as elsewhere", async () => {
+testWhere(terminal, missing, "check prints colours, and its exit code stays the same", async () => {
   const { stdout, code } = await onTerminal("check http://127.0.0.1:2");
   assert.is(code, 1);
   const shown = stdout.replaceAll("\x1b[", "<").replaceAll(/(<\d+)m/g, "$1>");
@@ -59,7 +59,7 @@ testWhere(terminal, missing, "the JSON output has no colours", async () => {
 testWhere(
   terminal,
   missing,
-  "while it waits for a slow node, it shows a line that it erases",
+  "while check waits for a slow node, it shows a line that it later erases",
   () =>
     withSlowNode(async (url) => {
       const { stdout } = await onTerminal(`check ${url} --kind nats`);

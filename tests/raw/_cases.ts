@@ -225,7 +225,7 @@ export const CASES: readonly Case[] = [
   raw(200, "absolute form", `GET http://localhost/v1/info HTTP/1.1\r\n${HOST}\r\n`),
   raw(
     421,
-    "absolute form of another host",
+    "absolute form with another host",
     `GET http://evil.example/v1/info HTTP/1.1\r\n${HOST}\r\n`,
   ),
   raw(
@@ -235,20 +235,20 @@ export const CASES: readonly Case[] = [
   ),
   raw(
     400,
-    "absolute form of another scheme",
+    "absolute form with another scheme",
     `GET ftp://localhost/v1/info HTTP/1.1\r\n${HOST}\r\n`,
   ),
-  raw(400, "absolute form with half an address", `GET http://[::1/v1/info HTTP/1.1\r\n${HOST}\r\n`),
+  raw(400, "absolute form, truncated address", `GET http://[::1/v1/info HTTP/1.1\r\n${HOST}\r\n`),
   raw(
     400,
-    "absolute form with a port too high",
+    "absolute form, excessive port",
     `GET http://localhost:99999/v1/info HTTP/1.1\r\n${HOST}\r\n`,
   ),
   raw(421, "absolute form without a host", `GET http:///v1/info HTTP/1.1\r\n${HOST}\r\n`),
-  raw(200, "an expectation that is not known", get("/v1/info", "Expect: 200-ok")),
+  raw(200, "an unknown expectation", get("/v1/info", "Expect: 200-ok")),
   raw(
     421,
-    "the Host behind 2000 other fields",
+    "Host after 2000 other header fields",
     `GET /v1/info HTTP/1.1\r\n${"a:\r\n".repeat(2000)}Host: evil.example\r\n\r\n`,
   ),
   raw(400, "a request, then garbage", `${get("/v1/info")}garbage\r\n\r\n`, 2),
@@ -260,13 +260,13 @@ export const CASES: readonly Case[] = [
   ),
   raw(
     400,
-    "a path that is matched, two that are looked up, then garbage",
+    "an unknown path, two known paths, then garbage",
     `${get("/none")}${get("/v1/info")}${get("/v1/health")}garbage\r\n\r\n`,
     4,
   ),
   raw(
     200,
-    "a content of 200 kB, then a request",
+    "content of 200 kB, then a request",
     `${request("POST", "/v1/info", "Content-Length: 200000")}${"a".repeat(200_000)}${
       get("/v1/health")
     }`,
@@ -309,25 +309,25 @@ export const CASES: readonly Case[] = [
   ),
   raw(431, "a target of 70 kB", `GET /${"a".repeat(70_000)} HTTP/1.1\r\n${HOST}\r\n`),
   raw(431, "a header of 70 kB", `GET /v1/info HTTP/1.1\r\n${HOST}X: ${"a".repeat(70_000)}\r\n\r\n`),
-  raw(405, "POST with a content", `POST /v1/info HTTP/1.1\r\n${HOST}Content-Length: 3\r\n\r\nabc`),
+  raw(405, "POST with content", `POST /v1/info HTTP/1.1\r\n${HOST}Content-Length: 3\r\n\r\nabc`),
   raw(
     405,
     "POST in chunks",
     `POST /v1/info HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
   ),
-  raw(200, "GET with a content", `GET /v1/info HTTP/1.1\r\n${HOST}Content-Length: 3\r\n\r\nabc`),
+  raw(200, "GET with content", `GET /v1/info HTTP/1.1\r\n${HOST}Content-Length: 3\r\n\r\nabc`),
   raw(200, "an empty line before the request", `\r\n${get("/v1/info")}`),
   raw(200, "two requests at once", get("/v1/info") + get("/v1/health"), 2),
-  raw(404, "two requests at once, the second unknown", get("/v1/info") + get("/nope"), 2),
+  raw(404, "two requests at once, one for an unknown path", get("/v1/info") + get("/nope"), 2),
   raw(
     200,
-    "a content, then a request",
+    "content, then a request",
     `${request("POST", "/v1/info", "Content-Length: 3")}abc${get("/v1/health")}`,
     2,
   ),
   chunks(200, "trailers", "3\r\nabc\r\n0\r\nX: y\r\n\r\n"),
   chunks(200, "a chunk with an extension", "3;a=b\r\nabc\r\n0\r\n\r\n"),
-  chunks(400, "a chunk with 20 kB of extension", `3;${"a".repeat(20_000)}\r\nabc\r\n0\r\n\r\n`),
+  chunks(400, "a chunk with an extension of 20 kB", `3;${"a".repeat(20_000)}\r\nabc\r\n0\r\n\r\n`),
   chunks(400, "a chunk without a length", "xyz\r\n0\r\n\r\n"),
   chunks(400, "chunks with bare line feeds", "3\nabc\n0\n\n"),
   raw(
@@ -337,7 +337,7 @@ export const CASES: readonly Case[] = [
   ),
   raw(
     200,
-    "two requests on a connection of HTTP/1.0",
+    "two requests on an HTTP/1.0 connection",
     ["/v1/info", "/v1/health"].map((path) =>
       `GET ${path} HTTP/1.0\r\n${HOST}Connection: keep-alive\r\n\r\n`
     ).join(""),

@@ -1,4 +1,4 @@
-/** Random responses, both valid and malformed, that Nodeface's client and llhttp (the parser of `node:http`) parse. */
+/** Parses random responses, valid or malformed, with Nodeface's client and llhttp (the parser of `node:http`). */
 import { request } from "node:http";
 import { Duplex } from "node:stream";
 import type { Bytes } from "../../src/bytes.ts";
@@ -8,11 +8,11 @@ import { createRandom } from "../_random.ts";
 export interface Sent {
   readonly method: "GET" | "HEAD" | "POST";
   readonly text: string;
-  /** The bytes of `text`, in the parts in which they are sent. */
+  /** The bytes of `text`, split into the parts that are sent. */
   readonly parts: readonly Bytes[];
 }
 
-/** A response that was parsed completely, or the reason why it was not. */
+/** A completely parsed response, or the reason for the failure. */
 export type Read = Taken | "refused" | "cut";
 
 interface Taken {
@@ -240,7 +240,7 @@ export interface Compared {
   readonly differences: string[];
 }
 
-/** Reasons why llhttp may reject or read differently what Nodeface's client accepts. */
+/** Known reasons why llhttp rejects, or parses differently, a response that Nodeface's client accepts. */
 const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = {
   "the same length twice, which a recipient may accept (RFC 9112, section 6.3)": (here) =>
     here.get("content-length")?.includes(",") === true,

@@ -1,6 +1,5 @@
 /**
- * The cases in which the responses of the runtimes differ, because a runtime's own parser or server responds. In all
- * other cases, all runtimes send the same response.
+ * The cases in which the runtimes send different responses, because a runtime's own parser or server responds.
  */
 
 export interface Difference {
@@ -21,11 +20,11 @@ const BAD_CHUNKS = [
   "a chunk without a length, then a request",
   "chunks with bare line feeds, then a request",
 ];
-const LONG_EXTENSION = "a chunk with 20 kB of extension, then a request";
+const LONG_EXTENSION = "a chunk with an extension of 20 kB, then a request";
 const THEN_GARBAGE = [
   "a request, then garbage",
   "two requests, then garbage",
-  "a path that is matched, two that are looked up, then garbage",
+  "an unknown path, two known paths, then garbage",
 ];
 const RAW_TARGETS = ["a target in UTF-8", "a target in Latin-1"];
 const HOSTS = [
@@ -42,7 +41,7 @@ export const DIFFERENCES: readonly Difference[] = [
   ...["Node", "Deno"].map((runtime) => ({
     runtime,
     reason:
-      "its parser drops the bytes after an Upgrade in the same packet, so the connection is closed",
+      "its parser drops bytes after an Upgrade in the same packet, so the connection is closed",
     cases: all(200, "an Upgrade, then a request"),
   })),
   {
@@ -52,7 +51,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "Bun",
-    reason: "its parser refuses the request without content, so there are no problem details",
+    reason: "its parser refuses the request with an empty response, without problem details",
     cases: {
       ...all(
         400,
@@ -66,7 +65,7 @@ export const DIFFERENCES: readonly Difference[] = [
       ),
       ...all(400, "a space before the colon", "a folded header line", "a length and chunks"),
       ...all(400, "chunked is not the last coding", "CONNECT", "a target without a slash"),
-      ...all(400, "absolute form of another scheme", ...THEN_GARBAGE),
+      ...all(400, "absolute form with another scheme", ...THEN_GARBAGE),
       ...all(431, "a target of 70 kB", "a header of 70 kB"),
       ...all(505, "no version", "HTTP/2.0 in the request line"),
     },
@@ -78,7 +77,7 @@ export const DIFFERENCES: readonly Difference[] = [
       ...all(400, "OPTIONS *", "an empty line before the request"),
       ...all(400, "chunks in HTTP/1.0", "trailers, then a request"),
       ...all(413, LONG_EXTENSION),
-      ...all(431, "the Host behind 2000 other fields"),
+      ...all(431, "Host after 2000 other header fields"),
       ...all(505, "a space in the target", "HTTP/9.9"),
     },
   },
@@ -94,7 +93,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     runtime: "Bun",
     reason: "it closes an HTTP/1.0 connection after the first response",
-    cases: all(200, "two requests on a connection of HTTP/1.0"),
+    cases: all(200, "two requests on an HTTP/1.0 connection"),
   },
   {
     runtime: "Bun",
@@ -106,9 +105,9 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: "it replaces the host in an absolute-form target with Host",
     cases: all(
       200,
-      "absolute form of another host",
-      "absolute form with half an address",
-      "absolute form with a port too high",
+      "absolute form with another host",
+      "absolute form, truncated address",
+      "absolute form, excessive port",
       "absolute form without a host",
     ),
   },
@@ -125,12 +124,12 @@ export const DIFFERENCES: readonly Difference[] = [
     runtime: "workerd",
     reason: "it accepts only origin-form targets, and fails before the worker runs",
     cases: {
-      ...all(500, "absolute form", "absolute form of another host", "absolute form, another Host"),
-      ...all(500, "absolute form with half an address", "absolute form with a port too high"),
-      ...all(500, "absolute form without a host"),
+      ...all(500, "absolute form", "absolute form with another host"),
+      ...all(500, "absolute form, truncated address", "absolute form, excessive port"),
+      ...all(500, "absolute form without a host", "absolute form, another Host"),
       ...all(
         500,
-        "absolute form of another scheme",
+        "absolute form with another scheme",
         "a target without a slash",
         "OPTIONS *",
         "CONNECT",
@@ -150,7 +149,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "it does not know this method, whatever else the request contains",
+    reason: "it does not know the method, and ignores the rest of the request",
     cases: all(
       501,
       "an unknown method",
@@ -163,7 +162,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "it refuses requests with its own text, and a request without a Host even in HTTP/1.0",
+    reason: "it refuses the request with its own text; even HTTP/1.0 requests need a Host",
     cases: {
       ...all(
         400,
@@ -177,8 +176,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason:
-      "its parser accepts requests that RFC 9112 does not allow, and longer heads than others",
+    reason: "its parser accepts requests that RFC 9112 does not allow, and very long heads",
     cases: {
       ...all(200, "HTTP/2.0 in the request line", "HTTP/9.9", "a space before the colon"),
       ...all(200, "a folded header line", "a header of 70 kB", "a query in UTF-8"),
@@ -190,10 +188,10 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "it stops reading at long or malformed content for which the service has not asked",
+    reason: "it stops reading at long or malformed content that the service does not read",
     cases: all(
       405,
-      "a content of 200 kB, then a request",
+      "content of 200 kB, then a request",
       "a chunk with an extension, then a request",
       LONG_EXTENSION,
       "a chunk without a length, then a request",
@@ -201,8 +199,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason:
-      "it has no brotli encoder, so that content created at run time is offered only with gzip",
+    reason: "it has no brotli encoder, so content created at run time is offered only with gzip",
     cases: Object.fromEntries(
       ["br", "br, gzip", "gzip;q=0.5, br;q=1", "*", "br;q=2", "*;q=0.1, identity;q=0"].map(
         (value) => [`Accept-Encoding: ${value}`, 200],

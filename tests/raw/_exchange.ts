@@ -12,14 +12,14 @@ export interface Exchange {
   answers: number;
 }
 
-/** Milliseconds: longer than any runtime waits for an idle client. */
+/** Longer than any runtime waits for an idle client, in milliseconds. */
 const TIMEOUT = 30_000;
 
 /**
  * Sends bytes, and reads until the expected responses are complete or the connection is closed.
  *
  * @param bytes the bytes to send, as a Latin-1 string
- * @param expected `answers` is the number of responses; `bodiless` is true if they have no body, as for HEAD
+ * @param expected `answers` is the number of responses; `bodiless` is true if the responses have no body, as for HEAD
  */
 export function exchange(
   url: string,
@@ -32,7 +32,7 @@ export function exchange(
     let received = "";
     const timer = setTimeout(() => {
       socket.destroy();
-      reject(new Error(`No whole answer to ${JSON.stringify(bytes.slice(0, 80))}: ${received}`));
+      reject(new Error(`No full response to ${JSON.stringify(bytes.slice(0, 80))}: ${received}`));
     }, TIMEOUT);
     const end = () => {
       clearTimeout(timer);

@@ -1,11 +1,11 @@
 /**
- * Serves the same large content at every path: at `/later` after a promise has resolved, and at `/long` after the idle
- * timeout. At `/broken` it throws an error.
+ * Serves the same large content at every path, but at `/later` after a promise has resolved, and at `/long` after the
+ * idle timeout. At `/broken`, throws an error.
  */
 import { represent } from "../../src/http/representation.ts";
 import { serveHere } from "./_serve.ts";
 
-/** Milliseconds: longer than the idle timeout. */
+/** Longer than the idle timeout, in milliseconds. */
 const LONG = 18_000;
 
 const large = await represent(new Uint8Array(32 * 1024 * 1024), {
@@ -14,7 +14,7 @@ const large = await represent(new Uint8Array(32 * 1024 * 1024), {
 const app = {
   async fetch(request: Request) {
     const { url } = request;
-    if (url.endsWith("/broken")) throw new Error("a secret of the inside");
+    if (url.endsWith("/broken")) throw new Error("a secret");
     if (url.endsWith("/long")) await new Promise((resolve) => setTimeout(resolve, LONG));
     if (url.endsWith("/later")) await Promise.resolve();
     return await large.respond(request);

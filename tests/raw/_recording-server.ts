@@ -48,7 +48,7 @@ const nodeface = createNodeface({
   operations: [{ method: "GET", path: "/own/{what}", operation, handle }],
 });
 
-/** A response that exceeds any buffer of a connection. */
+/** A response that exceeds all buffers of a connection. */
 const large = await represent(new Uint8Array(32 * 1024 * 1024), {
   ...{ type: "application/octet-stream", cache: "no-store", tag: "large", encoded: {} },
 });

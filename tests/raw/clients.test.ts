@@ -20,7 +20,7 @@ const STUCK: readonly [kind: string, first: string, drip?: string][] = [
     "POST /v1/info HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n",
     "a",
   ],
-  ["blank lines after an answer", "GET /v1/info HTTP/1.1\r\nHost: localhost\r\n\r\n", "\r\n"],
+  ["blank lines after a response", "GET /v1/info HTTP/1.1\r\nHost: localhost\r\n\r\n", "\r\n"],
   ["refused CONNECT", "CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n", "a"],
   ["idle", "GET /v1/info HTTP/1.1\r\nHost: localhost\r\n\r\n"],
 ];
@@ -66,8 +66,8 @@ everywhere(
     }
     await all;
     assert.ok(asked > 10);
-    assert.ok(await unread < LENGTH, "a reader that stops was not disconnected");
-    assert.is(await waited, LENGTH, "a reader that waits for the app was disconnected");
+    assert.ok(await unread < LENGTH, "a client that stops reading was not disconnected");
+    assert.is(await waited, LENGTH, "a client that waits for the app was disconnected");
   },
 );
 
@@ -80,7 +80,7 @@ everywhere("a request head that does not end is refused with 408", async ({ url 
   assert.match(answer, '"The request did not arrive in time"');
 });
 
-everywhere("clients that reset in the middle of a response cost nothing", async ({ url }) => {
+everywhere("the service survives clients that reset during a response", async ({ url }) => {
   const request = largestRequest();
   for (let i = 0; i < 50; i++) {
     const socket = await dial(url);
@@ -91,7 +91,7 @@ everywhere("clients that reset in the middle of a response cost nothing", async 
   assert.is((await fetch(`${url}v1/info`)).status, 200);
 });
 
-everywhere("a client that resets after a refused CONNECT costs nothing", async ({ url }) => {
+everywhere("the service survives clients that reset after a refused CONNECT", async ({ url }) => {
   for (let i = 0; i < 20; i++) {
     const socket = await dial(url);
     socket.write("CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -101,18 +101,18 @@ everywhere("a client that resets after a refused CONNECT costs nothing", async (
   assert.is((await fetch(`${url}v1/info`)).status, 200);
 });
 
-everywhere("large responses that are not read take no memory each", async ({ url, pid }) => {
+everywhere("large responses that clients do not read take no memory", async ({ url, pid }) => {
   const request = largestRequest();
   const { body: { length } } = await exchange(url, request, { answers: 1, bodiless: false });
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // When these requests are complete, the server has also handled the requests sent on `sockets`.
+  // After these requests, the server has also handled the requests sent on `sockets`.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();
   const answers = sockets.length * 100 * length / 2 ** 20;
-  assert.ok(grown < answers / 2, `${grown} MiB for ${Math.round(answers)} MiB of answers`);
+  assert.ok(grown < answers / 2, `${grown} MiB for ${Math.round(answers)} MiB of responses`);
 });
 
 clients.run();
@@ -140,7 +140,7 @@ async function hang(url: string, kind: string, first: string, drip?: string): Pr
   }
 }
 
-/** Stops reading a response for 30 s. Returns the number of bytes received in the end. */
+/** Stops reading a response for 30 s. Returns the total number of bytes received. */
 async function standStill(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const socket = await dial(server.url);

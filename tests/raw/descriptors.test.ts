@@ -6,11 +6,11 @@ import { processorTime } from "../bench/processes.ts";
 
 const descriptors = suite("without free file descriptors");
 
-/** The runtime itself needs fewer descriptors. The connections of this test need more. */
+/** More than the runtime itself needs, but fewer than the connections of this test need. */
 const LIMIT = 100;
 const CONNECTIONS = 150;
 
-descriptors("the service survives without descriptors, on every runtime", async () => {
+descriptors("the service survives a lack of file descriptors, on every runtime", async () => {
   await Promise.all(
     Object.values(COMMANDS).map(async (command) => {
       const server = await start(limitedTo(LIMIT, command));

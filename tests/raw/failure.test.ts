@@ -7,7 +7,7 @@ import { LARGE } from "./_large.ts";
 const failure = suite("an app that fails");
 
 for (const [runtime, command] of Object.entries(LARGE)) {
-  failure(`its error is not shown on ${runtime}, and other requests are served`, async () => {
+  failure(`the error is not shown on ${runtime}, and other requests are served`, async () => {
     const server = await start(command);
     const ask = (method: string, path: string) =>
       exchange(server.url, `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`, {

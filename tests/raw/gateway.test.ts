@@ -96,7 +96,7 @@ const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
 ];
 
 for (const [runtime, command] of RELEASES) {
-  const calls = suite(`calls to the node, byte by byte, on ${runtime}`);
+  const calls = suite(`raw calls to the node, on ${runtime}`);
   const serve = (options: object) =>
     start([...serving(command, "tests/raw/_gateway-server.ts"), JSON.stringify(options)]);
   let node: PlayedNode;
@@ -164,14 +164,14 @@ for (const [runtime, command] of RELEASES) {
         "2\r\n{}\r\n0\r\n\r\n",
       ],
       [
-        "a coding that is hidden",
+        "an unknown coding",
         ["Transfer-Encoding: xchunked"],
         "2\r\n{}\r\n0\r\n\r\n",
       ],
     ] as const
   ) {
     // Chunked coding overrides Content-Length (RFC 9112, section 6.3). Bytes after the content are a new request.
-    calls(`a content with ${why} smuggles no request`, async () => {
+    calls(`content with ${why} smuggles no request`, async () => {
       const inner = request("GET /v1/node/status");
       const lineUp = ["Content-Type: application/json", ...lines];
       await talk(
@@ -322,7 +322,7 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(sent(), []);
   });
 
-  calls("two tokens in two header lines count as no token", async () => {
+  calls("two Authorization headers count as no token", async () => {
     const lines = Array(2).fill(`Authorization: Bearer ${TOKEN}`);
     const answer = await talk(
       paths.url,
@@ -349,7 +349,7 @@ for (const [runtime, command] of RELEASES) {
     assert.match(wrapped, '"result":18446744073709551615,"id":1.50}');
   });
 
-  calls("if the node's response is truncated, the client can notice it", async () => {
+  calls("if the node's response is truncated, the client can detect this", async () => {
     for (const isChunked of [true, false]) {
       node.answer = (_, response) => {
         response.writeHead(200, {
@@ -372,7 +372,7 @@ for (const [runtime, command] of RELEASES) {
   });
 
   calls(
-    "a response has a single set of headers, without those of the node's connection",
+    "a response has each header once, without headers that concern the node's connection",
     async () => {
       node.answer = (_, response) =>
         response.writeHead(200, {

@@ -75,7 +75,7 @@ const MEMORY_MAX = 100, ENDED_MS = 5000;
 
 // The runtimes are tested one after the other, since the listeners take processor time.
 for (const [runtime, command] of COMMANDS) {
-  const name = `all get each head, although one does not read, and cost little, on ${runtime}`;
+  const name = `each listener gets each head at low cost, even if one does not read, on ${runtime}`;
   testWhere(listeners, LINUX, name, () =>
     withAnvil(async (anvil) => {
       const service = await startService(command, anvil, COUNT);
@@ -100,7 +100,7 @@ for (const [runtime, command] of COMMANDS) {
           });
         }
         await crowd.resume(0);
-        // The paused listener gets the missed events now, unless it was disconnected.
+        // Now the paused listener gets the missed events, unless it was disconnected.
         await until(async () => {
           const told = await crowd.tell();
           return told.heads[heads] === COUNT || told.open === COUNT - 1;
@@ -132,7 +132,7 @@ for (const [runtime, command] of COMMANDS) {
 testWhere(
   listeners,
   LINUX,
-  "from one address are limited, and others are admitted",
+  "the number of listeners is limited per address",
   () =>
     withAnvil(async (anvil) => {
       await withEach(COMMANDS, async (command) => {
@@ -155,13 +155,13 @@ testWhere(
     }),
 );
 
-/** Several times the longest idle timeout of a runtime or an adapter. */
+/** Several times the longest idle timeout of any runtime or adapter, in milliseconds. */
 const SILENCE_MS = 180_000;
 
 testWhere(
   listeners,
   LINUX,
-  "are not disconnected if nothing is sent for minutes",
+  "listeners stay connected even if nothing is sent for minutes",
   () =>
     withAnvil(async (anvil) => {
       await withEach(COMMANDS, async (command) => {

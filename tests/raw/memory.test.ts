@@ -19,7 +19,7 @@ const MIB = 1024 * 1024;
 const EACH = existsSync("/proc/self/status") ? Object.entries(LARGE) : [];
 
 memory(
-  "clients that do not read a large response cost no memory each, on every runtime",
+  "a large response that clients do not read is not copied per client, on every runtime",
   () =>
     withEach(EACH, async (command) => {
       const server = await start(command);
@@ -35,7 +35,7 @@ memory(
 );
 
 memory(
-  "if a client resets during a large response, nothing is left behind, on every runtime",
+  "a reset during a large response leaves no memory or descriptor in use, on every runtime",
   () =>
     withEach(EACH, async (command) => {
       const server = await start(command);

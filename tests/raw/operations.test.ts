@@ -48,8 +48,8 @@ for (const [runtime, command] of RELEASES) {
   }
 
   // Bun reads the second request only after it has sent the response to the first request.
-  const isInTurn = runtime === "Bun" ? "answers one after the other" : undefined;
-  testWhere(operations, isInTurn, "a handler behind another one is notified, too", async () => {
+  const isInTurn = runtime === "Bun" ? "handles pipelined requests one by one" : undefined;
+  testWhere(operations, isInTurn, "a pipelined request's handler sees the disconnect", async () => {
     const before = await clients();
     const client = await dial(server.url);
     client.write("GET /own/wait HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(2));
@@ -61,7 +61,7 @@ for (const [runtime, command] of RELEASES) {
   operations.run();
 }
 
-const mounted = suite("in a server that reads the content itself");
+const mounted = suite("operations in a server that reads the content itself");
 
 for (
   const [what, rawBody] of [["kept", Buffer.from("what was read")], ["not kept", null]] as const

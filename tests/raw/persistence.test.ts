@@ -20,7 +20,7 @@ persistence.after(async () => {
 });
 
 for (const runtime of Object.keys(COMMANDS)) {
-  persistence(`a connection of HTTP/1.1 persists, on ${runtime}`, async () => {
+  persistence(`an HTTP/1.1 connection persists, on ${runtime}`, async () => {
     const { url } = servers.get(runtime)!;
     const { answers, headers } = await exchange(url, `${GET}\r\n`.repeat(3), {
       answers: 3,
@@ -79,8 +79,8 @@ for (const runtime of Object.keys(COMMANDS)) {
 
   for (
     const [kind, request] of [
-      ["that is to be closed", `${GET}Connection: close\r\n\r\n`],
-      ["of HTTP/1.0", "GET /v1/info HTTP/1.0\r\nHost: localhost\r\n\r\n"],
+      ["with Connection: close", `${GET}Connection: close\r\n\r\n`],
+      ["with HTTP/1.0", "GET /v1/info HTTP/1.0\r\nHost: localhost\r\n\r\n"],
     ] as const
   ) {
     persistence(`a connection ${kind} ends with its response, on ${runtime}`, async () => {
@@ -100,7 +100,7 @@ for (const [runtime, large] of Object.entries(LARGE)) {
   // After garbage, Bun closes the connection immediately.
   if (runtime === "Bun") continue;
   persistence(
-    `all responses to requests before garbage are sent completely, on ${runtime}`,
+    `before garbage, all requests get complete responses, on ${runtime}`,
     async () => {
       const server = await start(large);
       const socket = await dial(server.url);

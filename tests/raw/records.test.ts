@@ -23,7 +23,7 @@ const REFUSED: readonly [name: string, bytes: string, record: Partial<AnswerReco
   ["no Host", "GET /a?b HTTP/1.1\r\n\r\n", { method: "GET", url: "/a?b", status: 400 }],
   ["an unknown version", "GET /a HTTP/2.0\r\n\r\n", { method: "GET", url: "/a", status: 505 }],
   ["CONNECT", request("CONNECT", "a:80"), { method: "CONNECT", url: "a:80", status: 400 }],
-  ["text that is not HTTP", "nonsense\r\n\r\n", { status: 400 }],
+  ["text other than HTTP", "nonsense\r\n\r\n", { status: 400 }],
   ["a long head", request("GET", "/", `X: ${"a".repeat(70_000)}`), { status: 431 }],
 ];
 
@@ -78,18 +78,18 @@ for (const [runtime, command] of RELEASES) {
   // Bun's own parser responds to these requests, so they have no records.
   if (runtime !== "Bun") {
     for (const [name, bytes, expected] of REFUSED) {
-      recording(`${name} has a record although it does not reach the app`, async () => {
+      recording(`${name} gets a record, although the app does not see the request`, async () => {
         assert.equal(await recordsOf(() => ask(bytes)), [{ ...expected, outcome: "sent" }]);
       });
     }
   }
 
-  recording("a response has a record even if its client disconnects before the end", async () => {
+  recording("a response has a record even if the client disconnects before the end", async () => {
     const records = await recordsOf(() => leave(request("GET", "/large")));
     assert.equal(records, [{ method: "GET", url: "/large", status: 200, outcome: "aborted" }]);
   });
 
-  recording("a request has a record even if its client leaves before the response", async () => {
+  recording("a request has a record even if the client leaves before the response", async () => {
     const records = await recordsOf(async () => {
       const socket = await dial(server.url);
       socket.write(request("GET", "/own/waiting"));
@@ -116,7 +116,7 @@ for (const [runtime, command] of RELEASES) {
   });
 
   for (const what of ["endless", "silent"]) {
-    recording(`a stream that is ${what} is cancelled when its client disconnects`, async () => {
+    recording(`a stream that is ${what} is cancelled when the client disconnects`, async () => {
       const { cancelled, errors } = await told();
       await leave(request("GET", `/own/${what}`));
       await until(async () => (await told()).cancelled > cancelled);

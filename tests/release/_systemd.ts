@@ -17,7 +17,7 @@ const SYSTEMD = "/usr/lib/systemd/systemd";
 /** The only folder from which the separate systemd loads units. */
 export const UNITS = "/run/units";
 
-/** The time limit for the start, in ms. */
+/** The time limit for the start, in milliseconds. */
 const PATIENCE = 20_000;
 
 export interface Systemd extends AsyncDisposable {
@@ -26,7 +26,7 @@ export interface Systemd extends AsyncDisposable {
   write(path: string, text: string, mode?: string): Promise<void>;
 }
 
-/** Other units require these units. They are empty, because the real units would change the machine. */
+/** Empty units that other units require. The real ones would change the machine. */
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
 /** The disk is read-only. Changes to `/etc`, `/var`, `/run`, `/tmp` and `/usr/local/bin` are kept in memory. */
@@ -61,7 +61,7 @@ exec env -i PATH="$PATH" container=other SYSTEMD_UNIT_PATH=${UNITS} SYSTEMD_GENE
   SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/run/none ${SYSTEMD} --system --unit=tests.target --show-status=no
 `;
 
-/** Returns a reason instead if systemd cannot run on this machine. */
+/** Starts systemd, or returns the reason why it cannot run on this machine. */
 export async function startSystemd(): Promise<Systemd | string> {
   const missing = NOT_ROOT ?? without(SYSTEMD, "/usr/bin/unshare", "/usr/bin/nsenter");
   if (missing !== undefined) return missing;
@@ -90,7 +90,7 @@ export async function startSystemd(): Promise<Systemd | string> {
     await until(isUp, PATIENCE);
   } catch {
     await stop();
-    return "needs a machine on which systemd can be started in namespaces";
+    return "needs a machine where systemd can run in namespaces";
   }
   const write: Systemd["write"] = async (path, text, mode = "644") => {
     const encoded = Buffer.from(text).toString("base64");

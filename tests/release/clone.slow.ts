@@ -45,7 +45,7 @@ async function assertServes(url: string): Promise<void> {
   }
 }
 
-clone("`deno task start` serves without a previous step, and without Node and npm", async () => {
+clone("`deno task start` works without a previous step, and without Node or npm", async () => {
   const { env, surroundings } = prepare("deno", DENO);
   const service = await start(["deno", "task", "start"], env, surroundings);
   try {
@@ -55,7 +55,7 @@ clone("`deno task start` serves without a previous step, and without Node and np
   }
 });
 
-clone("`bun src/main.ts` serves after `bun install`, without Node and npm", async () => {
+clone("`bun src/main.ts` works after `bun install`, without Node or npm", async () => {
   const { env, surroundings } = prepare("bun", BUN);
   const { code, stderr } = await run(["bun", "install"], env, surroundings);
   assert.is(code, 0, stderr);
@@ -67,7 +67,7 @@ clone("`bun src/main.ts` serves after `bun install`, without Node and npm", asyn
   }
 });
 
-clone("`npm ci && npm run demo` installs anvil and serves together with it", async () => {
+clone("`npm ci && npm run demo` installs anvil, and starts the service and anvil", async () => {
   const cwd = join(makeFolder(), "clone");
   execFileSync("git", ["clone", "--quiet", ROOT, cwd]);
   const port = await freePort();
@@ -91,7 +91,7 @@ clone("`npm ci && npm run demo` installs anvil and serves together with it", asy
   await until(() => info().then(() => false, () => true));
 });
 
-clone("the files that Deno would publish pass Deno's own check", async () => {
+clone("the files that Deno would publish pass `deno publish --dry-run`", async () => {
   const { code, stdout, stderr } = await run(
     [DENO, "publish", "--dry-run", "--allow-dirty"],
     {},

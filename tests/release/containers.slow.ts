@@ -68,29 +68,29 @@ async function build(program: string, image: string, dockerfile: string): Promis
   assert.is(code, 0, stderr);
 }
 
-/** Returns the reason if images cannot be built on this machine. */
+/** Returns the reason if this machine cannot build images. */
 async function findBuilder(): Promise<string | undefined> {
   const absent = NOT_ROOT ?? without(BUILDAH);
   if (absent !== undefined) return absent;
   const context = makeFolder();
   writeFileSync(join(context, "Dockerfile"), "FROM scratch\nCOPY Dockerfile /\n");
   const { code } = await buildah("build", "--isolation=chroot", "--tag", "probe", context);
-  return code === 0 ? undefined : "needs a machine on which buildah can build";
+  return code === 0 ? undefined : "needs a machine where buildah can build images";
 }
 const missing = await findBuilder();
 if (missing === undefined) await build(EXECUTABLE, "nodeface", `${ROOT}deploy/Dockerfile`);
 
-/** Returns the reason if containers cannot run on this machine. */
+/** Returns the reason if this machine cannot run containers. */
 async function findEngine(): Promise<string | undefined> {
   const absent = missing ?? without(PODMAN, RUNC, COMPOSE, ETCD, IPTABLES);
   if (absent !== undefined) return absent;
   const args = ["run", "--rm", "--network=bridge", ...await limits(), "nodeface", "--version"];
   const { code } = await run([podman, ...args]);
-  return code === 0 ? undefined : "needs a machine on which podman can connect containers";
+  return code === 0 ? undefined : "needs a machine where podman can connect containers";
 }
 const noEngine = await findEngine();
 
-containers("in the compose file, each node has its own service, on a loopback port", () => {
+containers("in the compose file, each node has its own service at a loopback port", () => {
   assert.is(faces.length, 2);
   const ports = faces.flatMap(({ ports }) => ports!);
   assert.is(new Set(ports).size, 2);
@@ -105,7 +105,7 @@ containers("in the compose file, each node has its own service, on a loopback po
 testWhere(
   containers,
   missing,
-  "the image holds the executable and its libraries alone",
+  "the image contains only the executable and its libraries",
   async () => {
     const { stdout: container } = await buildah("from", "nodeface");
     const { stdout: place } = await buildah("mount", container.trim());
@@ -125,7 +125,7 @@ testWhere(
   },
 );
 
-testWhere(containers, noEngine, "the compose file runs two nodes with a service each", async () => {
+testWhere(containers, noEngine, "the compose file runs two nodes and their services", async () => {
   const plain = join(folder, "Dockerfile");
   writeFileSync(plain, "FROM scratch\nCOPY . /\nENV PATH=/\n");
   const require = createRequire(`${ROOT}tests/package.json`);

@@ -15,10 +15,10 @@ import { runtimeSuite } from "../runtimes/_suite.ts";
 import { childrenOf, EXECUTABLE, NOWHERE, startExecutable } from "./_executable.ts";
 import { makeFolder } from "./_folder.ts";
 
-runtimeSuite("the executable, in an empty folder with nothing around", startExecutable);
+runtimeSuite("the executable in an empty folder", startExecutable);
 
 rawSuite(
-  "the same bytes from the executable",
+  "the executable sends the same bytes as Nodeface on Node",
   new Map([["Node", () => start(COMMANDS.Node)], ["Bun", startExecutable]]),
 );
 
@@ -64,7 +64,7 @@ executable("the executable reads no settings from the folder in which it is star
   assert.is(code, 0);
 });
 
-testWhere(executable, NOT_ROOT, "it runs as any user, on a read-only file system", async () => {
+testWhere(executable, NOT_ROOT, "any user can run the executable on a read-only disk", async () => {
   const readOnly = "mount --bind / /mnt && mount -o remount,ro,bind /mnt && " +
     'mount -t proc proc /mnt/proc && exec chroot --userspec=65534:65534 /mnt "$@"';
   const command = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", readOnly, "sh", EXECUTABLE];
@@ -77,7 +77,7 @@ testWhere(executable, NOT_ROOT, "it runs as any user, on a read-only file system
 testWhere(
   executable,
   NOT_ROOT,
-  "as the first process of a container it stops on SIGTERM",
+  "as the first process of a container, the executable stops on SIGTERM",
   async () => {
     const server = await start(["/usr/bin/unshare", "--pid", "--fork", EXECUTABLE], {}, NOWHERE);
     const [first] = childrenOf(server.pid);

@@ -16,7 +16,7 @@ const ONE_MODULE = [
   `${ROOT}dist/nodeface-deno.js`,
 ];
 
-runtimeSuite("the one module that Deno compiles", () => start(ONE_MODULE, {}, NOWHERE));
+runtimeSuite("the single module for Deno", () => start(ONE_MODULE, {}, NOWHERE));
 
 const others = suite("other forms");
 
@@ -35,7 +35,7 @@ others("the module for Deno shows a node's own description", async () => {
   assert.is(code, 0);
 });
 
-others("the worker and its files have less than 3 MiB when gzipped", () => {
+others("the worker bundle has less than 3 MiB when gzipped", () => {
   const size = gzipSync(readFileSync(`${ROOT}dist/worker.js`)).length / 2 ** 20;
   assert.ok(size < 3, `${size} MiB`);
 });

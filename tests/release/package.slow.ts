@@ -98,7 +98,7 @@ pack("npx runs the package", async () => {
   assert.match(await ok(["npx", "nodeface", "--version"], HOME), /^nodeface \d\S+ on Node /);
 });
 
-pack("npx can serve the package from its archive", async () => {
+pack("npx can run the package from its archive", async () => {
   const port = await freePort();
   const npx = spawn("npx", ["--yes", `./${TARBALL}`, "--port", `${port}`], {
     cwd: HOME,
@@ -115,7 +115,7 @@ pack("npx can serve the package from its archive", async () => {
   }
 });
 
-pack("npm would publish the package", async () => {
+pack("npm publish --dry-run accepts the package", async () => {
   const said = await run(["npm", "publish", "--dry-run", `./${TARBALL}`], {}, { cwd: HOME });
   assert.is(said.code, 0, said.stderr);
   assert.not.match(said.stderr, /npm (?:error|warn) publish (?!This command requires)/i);
@@ -174,7 +174,7 @@ function filesIn(folder: string): string[] {
 
 const textOf = (...path: string[]) => readFileSync(join(INSTALLED, ...path), "utf8");
 
-pack("the package has no content twice, and types only of its exports", () => {
+pack("the package is small, and contains types only for its exports", () => {
   assert.ok(statSync(join(HOME, TARBALL)).size < 4e6);
   const files = filesIn("dist");
   const sizes = files.map((file) => statSync(join(INSTALLED, "dist", file)).size);
@@ -185,7 +185,7 @@ pack("the package has no content twice, and types only of its exports", () => {
   assert.not.ok(files.some((file) => file.startsWith("cli") || file === "main.d.ts"));
 });
 
-pack("no source is in two modules of the package, and every source is included", () => {
+pack("each source is in only one module of the package, and every source is included", () => {
   const sources = filesIn("dist").filter((name) => name.endsWith(".js.map")).flatMap((name) => {
     const map = JSON.parse(textOf("dist", name)) as { sources: string[] };
     return map.sources.map((source) => join("dist", dirname(name), source));
@@ -196,7 +196,7 @@ pack("no source is in two modules of the package, and every source is included",
   for (const source of own) assert.ok(textOf(source).includes("@module"), source);
 });
 
-pack("the map of each declaration leads to its source", () => {
+pack("the source map of each declaration file leads to an included source", () => {
   const names = filesIn("dist").filter((name) => name.endsWith(".d.ts"));
   for (const name of names.filter((name) => existsSync(join(INSTALLED, "dist", `${name}.map`)))) {
     const { sources } = JSON.parse(textOf("dist", `${name}.map`)) as { sources: string[] };
@@ -205,7 +205,7 @@ pack("the map of each declaration leads to its source", () => {
   assert.ok(existsSync(join(INSTALLED, "dist/index.d.ts.map")));
 });
 
-pack("a stack trace names the position in the sources at which an error was thrown", async () => {
+pack("a stack trace names positions in the sources", async () => {
   const program = 'import { createNodeface } from "nodeface"; createNodeface({ prefx: 1 })';
   const flags = ["--enable-source-maps", "--input-type=module", "-e", program];
   const { stderr } = await run([process.execPath, ...flags], {}, { cwd: HOME });
@@ -218,7 +218,7 @@ pack("every type that the package's exports use is exported, too", () => {
   }
 });
 
-/** Lists the types of this package that an entry point uses in its exports, but does not export. */
+/** Lists the types of this package that an entry point's exports use but that the entry point does not export. */
 function hiddenTypes(entry: string): string[] {
   const own = `dist/${entry}.d.ts`;
   const exported = new Map<string, string>();
@@ -253,7 +253,7 @@ function hiddenTypes(entry: string): string[] {
 
 const DECLARED = /^(?:export )?(?:declare )?(?:type|interface|const|function) (\w+)/gm;
 
-pack("in a web page it says that it is for servers, but workers get it whole", async () => {
+pack("in a web page, the package throws an error; workers can use it", async () => {
   const program = 'import { createNodeface, defineOperation, problem } from "nodeface";\n' +
     "export default [createNodeface, defineOperation, problem].map((made) => typeof made);";
   const { default: esbuild } = await import("esbuild").then((module) => ({ default: module }));
@@ -282,7 +282,7 @@ pack("in a web page it says that it is for servers, but workers get it whole", a
   );
 });
 
-pack("the package installs at most six packages, including itself", () => {
+pack("an installation of the package has at most six packages, including itself", () => {
   const lock = JSON.parse(readFileSync(join(HOME, "node_modules/.package-lock.json"), "utf8"));
   const names = Object.keys(lock.packages);
   assert.ok(names.length <= 6, names.join(", "));
@@ -341,7 +341,7 @@ for (
   });
 }
 
-pack("Deno accepts the types of the package, and runs it", async () => {
+pack("Deno accepts the types of the package, and runs the package", async () => {
   const cached = { DENO_DIR: join(HOME, "deno") };
   await ok([DENO, "check", "--node-modules-dir=manual", "program.ts"], HOME, cached);
   const flags = ["run", "--allow-read", "--allow-env", "--node-modules-dir=manual"];

@@ -19,7 +19,7 @@ import { freePort } from "../_port.ts";
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";
 
-/** In the snippet, the lines for the `http` block are comments. */
+/** Returns the lines for the `http` block, which are comments in the snippet. */
 const forHttpBlock = (snippet: string) =>
   [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
 
@@ -70,7 +70,7 @@ interface Behind {
   readonly seen: string[];
   /** Makes the Ethereum node mine a block, and returns the new height. */
   mine(): Promise<number>;
-  /** If this is set, the REST node calls it instead of sending its response. */
+  /** If set, the REST node calls this function instead of sending its response. */
   hold: ((respond: () => void) => void) | undefined;
   stop(): Promise<void>;
 }
@@ -88,7 +88,7 @@ paths:
       x-access: read
 `;
 
-/** Two services have a real node. The third service has a simulated node. */
+/** Two services use real nodes. The third service uses a simulated node. */
 async function startBehind(): Promise<Behind> {
   const home = makeFolder();
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
@@ -188,7 +188,7 @@ const DETOURS = [
 ];
 
 for (const { name, program, snippet, cleans, around, arguments: toArguments } of PROXIES) {
-  const proxied = suite(`two nodes behind ${name}, each under a prefix, with TLS up to the proxy`);
+  const proxied = suite(`two nodes behind ${name}, each under a prefix, with TLS at the proxy`);
   const missing = without(program, OPENSSL, ANVIL, ETCD);
   let behind: Behind;
   let proxy: ChildProcess;
@@ -205,7 +205,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     const hostOf = (service: Running | undefined) => new URL(service!.url).host;
     const two = text.replaceAll("127.0.0.1:8080", hostOf(ethereum))
       .replaceAll("127.0.0.1:8081", hostOf(etcd));
-    // The third service has a copy of the snippet for the first.
+    // The third service uses a copy of the snippet for the first service.
     const third = text.replaceAll("ethereum", "rest").replaceAll("etcd", "unused")
       .replaceAll("127.0.0.1:8080", hostOf(rest));
     writeFileSync(config, around(`${two}\n${third}`, port));
@@ -275,7 +275,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     testWhere(
       proxied,
       missing,
-      `Send calls ${prefix} by the servers of its description`,
+      `the servers in the description of ${prefix} lead to the node`,
       async () => {
         const place = `https://node.example:${port}/${prefix}/spec.json`;
         const { servers, paths } = JSON.parse(
@@ -304,7 +304,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     testWhere(
       proxied,
       missing,
-      "one address has three calls at a time, and any number of pages",
+      "one address can make three calls at a time, and request any number of pages",
       async () => {
         const held: (() => void)[] = [];
         behind.hold = (respond) => void held.push(respond);
@@ -349,7 +349,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
   testWhere(
     proxied,
     missing,
-    "a malformed path is refused or treated as without the proxy, for the node as well",
+    "a malformed path is refused, or reaches the node in the same form as without the proxy",
     async () => {
       const { rest } = behind.services;
       for (const path of MALFORMED) {
@@ -371,7 +371,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
   testWhere(
     proxied,
     missing,
-    "a detour into a prefix is refused, or is the path that it leads to",
+    "a detour into a prefix is refused, or treated like the direct path",
     async () => {
       for (const path of DETOURS) {
         behind.seen.length = 0;

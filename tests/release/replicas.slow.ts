@@ -20,7 +20,7 @@ const NGINX = "/usr/sbin/nginx";
 const missing = without(NGINX);
 const folder = makeFolder();
 
-/** The minimum number of requests, the number of requests at the same time, and the minimum duration in ms. */
+/** The minimum number of requests, the number of concurrent requests, and the minimum duration in milliseconds. */
 const VISITORS = 1000, AT_A_TIME = 25, WHILE = 3000;
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -80,7 +80,7 @@ const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port
 testWhere(
   replicas,
   missing,
-  "a thousand clients cost the node one query a second by each service",
+  "a thousand clients cause at most one query per second from each service",
   async () => {
     asked.length = 0;
     const begun = performance.now();
@@ -97,22 +97,22 @@ testWhere(
     };
     await Promise.all(Array.from({ length: AT_A_TIME }, visit));
     const seconds = (performance.now() - begun) / 1000;
-    console.log(`${visits} visitors in ${seconds.toFixed(1)} s, ${asked.length} questions`);
+    console.log(`${visits} visitors in ${seconds.toFixed(1)} s, ${asked.length} queries`);
     assert.is(served.size, 3, "one service received no request");
     for (const count of served.values()) assert.ok(count > VISITORS / 6);
     assert.ok(asked.length >= 3, "nobody asked");
-    assert.ok(asked.length <= 3 * (Math.floor(seconds) + 1), `${asked.length} questions`);
+    assert.ok(asked.length <= 3 * (Math.floor(seconds) + 1), `${asked.length} queries`);
   },
 );
 
 testWhere(replicas, missing, "all services serve the same description and files", async () => {
   const tagOf = async ({ url }: Running) =>
     (await fetch(new URL("spec.json", url))).headers.get("etag");
-  // A service that does not know the node's version yet queries the node again when it gets a request.
+  // While a service does not know the node's version, it queries the node again at each request.
   await until(async () => new Set(await Promise.all(services.map(tagOf))).size === 1);
   for (let i = 0; i < 6; i++) {
     const etag = (await get("/spec.json")).headers.get("etag")!;
-    // nginx sends this request to a different service than the request before.
+    // nginx sends this request to a different service than the previous request.
     assert.is((await get("/spec.json", { headers: { "if-none-match": etag } })).status, 304);
   }
   const html = await (await get("/v1/spec")).text();

@@ -59,7 +59,7 @@ const noClone = () => {
 testWhere(
   reproducible,
   noClone(),
-  "give the same bytes, in another folder, time zone, language and mode of files",
+  "two builds give the same bytes, despite another folder, time zone, language and umask",
   async () => {
     const one = clone(join(makeFolder(), "nodeface"));
     const deeper = join(makeFolder(), "a/b");

@@ -19,7 +19,7 @@ starting.before(async () => void (bare = await makeBare()));
 
 const STARTS = 15;
 
-starting("its first response takes at most four times as long", async () => {
+starting("its first response takes at most four times as long as a bare server's", async () => {
   const times: Record<string, number[]> = { [bare]: [], [EXECUTABLE]: [] };
   for (let i = 0; i < STARTS; i++) {
     for (const [program, taken] of Object.entries(times)) taken.push(await firstAnswer(program));
@@ -48,7 +48,7 @@ starting("at rest, the executable takes at most 25 MiB more than the bare server
 testWhere(
   starting,
   NOT_ROOT ?? without("/usr/bin/strace"),
-  "it opens no file that a bare server does not open",
+  "the executable opens only files that a bare server opens, too",
   async () => {
     const [expected, opened] = [await opens(bare), await opens(EXECUTABLE)];
     assert.ok(expected.size > 0);

@@ -76,7 +76,7 @@ async function portOfTemplate(taken: readonly number[] = []): Promise<number> {
 testWhere(
   units,
   missing ?? without(ANVIL, LITECOIND),
-  "one process a node by the template: one found by init, one whose cookie is written anew at each start",
+  "the template runs a service for anvil, and one for litecoind with its changing cookie",
   async () => {
     const nodePort = await freePort();
     const anvil = await startDaemon([ANVIL, "--port", `${nodePort}`, "--silent"], nodePort);
@@ -91,7 +91,7 @@ testWhere(
       await shell("chmod 644 /etc/nodeface/*.yaml");
       await dropIn("nodeface@ethereum.service");
 
-      // The node has its own user. The group of this user can read the cookie.
+      // The node has its own user, whose group can read the cookie.
       await shell("useradd --system litecoin");
       await systemd.write(
         `${UNITS}/litecoind.service`,
@@ -148,7 +148,7 @@ ExecStart=${LITECOIND} -regtest -server -listen=0 -sysperms -disablewallet \\
 testWhere(
   units,
   missing ?? without(ANVIL),
-  "a token that root alone may read is passed on as a credential, and no warning is said of it",
+  "a token that only root can read is passed as a credential, without a warning",
   async () => {
     const nodePort = await freePort();
     const anvil = await startDaemon([ANVIL, "--port", `${nodePort}`, "--silent"], nodePort);

@@ -47,7 +47,7 @@ for (const [name, unit] of Object.entries(UNITS)) {
 }
 
 systemd(
-  "the template has the same sandbox as the unit, but another command and state directory",
+  "the template has the same sandbox as the unit, but a different command and state directory",
   () => {
     const lines = (unit: string) => unit.split("\n").filter((line) => /^\w+=/.test(line));
     const others = lines(template).filter((line) => !lines(text).includes(line));
@@ -78,7 +78,7 @@ systemd(
   },
 );
 
-systemd("the ports in the template's first comment are the ports that it allows", () => {
+systemd("the template allows the ports in its first comment", () => {
   const [, first, last] = /^SocketBindAllow=tcp:(\d+)-(\d+)$/m.exec(template)!;
   const ports = [...template.matchAll(/^#.* --port (\d+)/gm)].map(([, port]) => Number(port));
   assert.ok(ports.length === 2 && new Set(ports).size === 2);
@@ -89,7 +89,7 @@ systemd("the ports in the template's first comment are the ports that it allows"
 testWhere(
   systemd,
   NOT_ROOT ?? without(ANALYZE, "/usr/bin/strace"),
-  "it allows every system call that the executable makes",
+  "the unit allows every system call that the executable makes",
   async () => {
     const { stdout } = await run([ANALYZE, "syscall-filter"], { SYSTEMD_COLORS: "0" });
     const allowed = allowedCalls(stdout, text);
@@ -106,7 +106,7 @@ const NODE_USER = 61_001, OWN_USER = 61_002;
 testWhere(
   systemd,
   NOT_ROOT ?? without(LITECOIND, SETPRIV),
-  "a cookie that the node writes anew at each start is read by a user of its group",
+  "a user of the node's group can read the cookie, even after the node restarts",
   async () => {
     const home = makeFolder();
     chownSync(home, NODE_USER, NODE_USER);
@@ -178,7 +178,7 @@ systemd("the environment variables in the units are those that the command reads
 
 systemd.run();
 
-/** Expands the filters of a unit with systemd's own sets of system calls. */
+/** Expands the system call filters of a unit with systemd's own sets. */
 function allowedCalls(said: string, unit: string): Set<string> {
   const sets = new Map<string, string[]>();
   for (const line of said.split("\n")) {

@@ -43,7 +43,7 @@ testWhere(targets, notBuilt, "each executable has the checksum in the list", asy
 testWhere(
   targets,
   notBuilt,
-  "their bill of materials lists exactly their contents",
+  "the bill of materials lists exactly the contents of the executables",
   async () => {
     const bill = await JSON.parse(readFileSync(`${FOLDER}nodeface.cdx.json`, "utf8"));
     const names = bill.components.map(({ name }: { name: string }) => name);

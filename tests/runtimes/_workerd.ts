@@ -23,7 +23,7 @@ export async function startWorkerd(): Promise<Server> {
 }
 
 /**
- * Runs a service with the same options as on the other runtimes. In contrast, `dist/worker.js` allows any host.
+ * Runs a service with the same options as on the other runtimes. Unlike this service, `dist/worker.js` allows any host.
  *
  * @param options further options, as JavaScript code
  * @param flags compatibility flags

@@ -87,11 +87,11 @@ for (const flags of [[], ["nodejs_compat"]]) {
 
 calls.run();
 
-const closing = suite("workerd, where a request may not cancel what another one began");
+const closing = suite("workerd, where a request cannot cancel the work of another request");
 
 for (const flags of [[], ["nodejs_compat"]]) {
   closing(
-    `closes while another request queries the node, with ${flags.join() || "no flags"}`,
+    `close() works while another request queries the node, with ${flags.join() || "no flags"}`,
     async () => {
       const silent = createServer(() => {}).listen(0, "127.0.0.1");
       await once(silent, "listening");

@@ -1,4 +1,4 @@
-/** The descriptions with which the tools are tested. */
+/** The descriptions that the tools are tested with. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
 import process from "node:process";
@@ -100,7 +100,7 @@ properties:
   "schemas/error.json": `{ "type": "object", "properties": { "message": { "type": "string" } } }`,
 };
 
-/** Contains members that have another place or name in OpenAPI 3. */
+/** Contains members with a different place or name in OpenAPI 3. */
 const ODD_2_0 = `swagger: "2.0"
 info: { title: Swagger, version: "1", license: { name: MIT, url: "https://mit.example" } }
 host: 127.0.0.1:9053
@@ -289,7 +289,7 @@ export const SMALL: readonly Document[] = [
   },
 ];
 
-/** The operations of each kind: once for unknown software, and once for each software with additional operations. */
+/** The operations of each kind, for unknown software and for each software with additional operations. */
 export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {
     const parts = await loadInterface(kind);
@@ -302,7 +302,7 @@ export const OF_KINDS: readonly Document[] = (await Promise.all(
   }),
 )).flat();
 
-/** Returns the names of the software to which some operations of a kind are limited. */
+/** Returns the names of software that some operations of a kind are limited to. */
 function softwareIn(parts: KindInterface): Set<string> {
   const marks = formatJson(parts).matchAll(/"x-software":(\[[^\]]*\])/g);
   return new Set([...marks].flatMap(([, list]) => JSON.parse(list!) as string[]));
@@ -323,7 +323,7 @@ export const REAL: readonly Document[] = [
   { name: "GitHub 3.0", entry: downloaded("github.json"), operations: 1223 },
 ];
 
-/** Further descriptions, whose paths are in `DESCRIPTIONS`, separated as in `PATH`. */
+/** The descriptions at the paths in the environment variable `DESCRIPTIONS`, which are separated as in `PATH`. */
 export const FURTHER: readonly Document[] = (process.env.DESCRIPTIONS ?? "").split(delimiter)
   .filter((path) => path !== "")
   .map((path) => ({ name: basename(path), entry: () => path, operations: operationsIn(path) }));

@@ -1,14 +1,14 @@
-/** Pairs of a tool and a document that fail because one of the two has a fault. A test checks that they still fail. */
+/** Pairs of a tool and a document that fail because one of them has a fault. A test checks that they still fail. */
 
 export interface KnownFault {
   tool: string;
   documents: readonly string[];
-  /** The part of the pair that is at fault. */
+  /** The cause of the fault: the tool or the document. */
   of: "tool" | "document";
   why: string;
   /** A link to a report of the fault. Without such a link, the tool must also fail with the original document. */
   evidence?: string;
-  /** The tool would run endlessly, so its time limit is shorter. */
+  /** A shorter time limit applies, since the tool would run endlessly. */
   isEndless?: true;
 }
 
@@ -53,7 +53,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     tool: "prism mock",
     documents: ["Amazon EC2 3.0"],
     of: "document",
-    why: "has paths with a fragment, which no request can have",
+    why: "has paths with a fragment, which requests cannot contain",
   },
   {
     tool: "orval",
@@ -101,7 +101,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     tool: "redocly lint",
     documents: ["Discourse 3.1"],
     of: "document",
-    why: "has values where a schema should be",
+    why: "has values in place of schemas",
   },
   {
     tool: "redocly lint",

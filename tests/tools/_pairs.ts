@@ -56,7 +56,7 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // If the description has one of the service's paths, only the `operationId` tells whose operation is served there.
+    // If the description has a path of the service, only the `operationId` tells whose operation is served there.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const isOurs = (path: string) =>
       !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);
@@ -83,9 +83,9 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
 
 /** Returns an error message if a pair failed without a known fault, or if its known fault did not occur. */
 export function complaintOf({ problem, original, fault }: Pair): string | undefined {
-  if (problem === undefined) return fault && `takes it by now, though it is said: ${fault.why}`;
+  if (problem === undefined) return fault && `succeeds now, despite the known fault: ${fault.why}`;
   if (fault && (original !== undefined || fault.evidence !== undefined)) return undefined;
-  return original === undefined ? problem : `${problem}\nand of the original: ${original}`;
+  return original === undefined ? problem : `${problem}\nwith the original document: ${original}`;
 }
 
 function argumentsOf({ kind, software }: Document, folder: string): string[] {
@@ -98,8 +98,8 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
 }
 
 /**
- * Waits until the description is shown. While a file is being read, the page says so. The description of a kind adds
- * paths to those of the service.
+ * Waits until the description is shown. Until then, the page says that a file is being read, or the description lacks
+ * the paths of the kind.
  */
 async function untilShown(url: string, { kind }: Document): Promise<void> {
   const since = performance.now();
@@ -118,7 +118,7 @@ async function untilShown(url: string, { kind }: Document): Promise<void> {
 
 async function keep(url: string, path: string): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
-  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+  if (!response.ok) throw new Error(`${url} responds with ${response.status}`);
   writeFileSync(path, new Uint8Array(await response.arrayBuffer()));
   return path;
 }

@@ -16,14 +16,14 @@ export interface ProgramOptions {
   cwd: string;
   timeout: number;
   env?: Record<string, string>;
-  /** Once the program has written `text`, calls `then` and kills the program. Servers do not end by themselves. */
+  /** Once the program has written `text`, calls `then` and kills the program. Servers do not exit on their own. */
   until?: { text: string; then: (output: string) => Promise<void> };
 }
 
 /** Without this cache, each start of a program would compile its code again. */
 const NODE_COMPILE_CACHE = `${ROOT}tests/.cache/compiled`;
 
-/** The maximum number of characters of output that are kept. */
+/** The maximum length of the kept output, in characters. */
 const OUTPUT_LIMIT = 4_000_000;
 
 /** Runs a program. If the time limit is exceeded, the program and its children are killed. */

@@ -3,7 +3,7 @@ import { complaintOf, type Pair } from "./_pairs.ts";
 
 /**
  * Formats the results of all pairs: `ok`; `FAIL`; `tool` or `doc` for a known fault of the tool or the document; and
- * `-` if the pair was not run. Each column is a tool, whose name is listed below the table.
+ * `-` if the pair was not run. Each column is a tool. The tools are listed below the table.
  */
 export function tableOf(
   documents: readonly string[],

@@ -32,12 +32,12 @@ export interface Tool {
   name: string;
   /** The reason why the tool cannot run on this machine. */
   missing?: string | undefined;
-  /** True for checks by this project, which cannot be run with the original document alone. */
+  /** True for this project's own checks, which cannot run with only the original document. */
   isOurs?: true;
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
 }
 
-/** The number of characters that are kept from the end of a failed program's output. */
+/** The kept length of the end of a failed program's output, in characters. */
 const EXCERPT = 1500;
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
@@ -90,9 +90,9 @@ interface Generator {
   name: string;
   command: (input: Input) => readonly string[];
   env?: (input: Input) => Record<string, string>;
-  /** Matches the paths of the generated files to compile. The files that they import are compiled, too. */
+  /** Matches the paths of the generated files to compile. Imported files are compiled, too. */
   compiled: RegExp;
-  /** In the files whose paths match `files`, `text` matches once per operation, up to the first match of `before`. */
+  /** In files that match `files`, `text` matches once per operation. Only text up to a match of `before` counts. */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** The program that runs the tool. @default Node 24 */
   node?: string;
@@ -120,7 +120,7 @@ function generator(
       if (made.problem) return made;
       const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
       const sources = files.filter((file) => compiled.test(file));
-      if (sources.length === 0) return { problem: `has made no TypeScript: ${made.output}` };
+      if (sources.length === 0) return { problem: `generated no TypeScript: ${made.output}` };
       const { problem } = await run([process.execPath, ...TSC, ...sources], folder, timeout);
       const operations = files.filter((file) => counted.files.test(file))
         .map((file) => readFileSync(join(folder, file), "utf8").split(counted.before ?? "\0")[0]!)
@@ -189,7 +189,7 @@ const PRISM: Tool = {
     });
     const operations = output.match(/ info +[A-Z]+ +http:/g)?.length ?? 0;
     const isFound = operations === 0 || (status !== undefined && status !== 404);
-    return { problem: problem ?? (isFound ? undefined : `answers ${status}`), operations };
+    return { problem: problem ?? (isFound ? undefined : `responds with ${status}`), operations };
   },
 };
 

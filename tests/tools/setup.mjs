@@ -13,7 +13,7 @@ const documents = `${folder}../.cache/documents/`;
 
 install(
   folder,
-  "Installing the tools that read descriptions: generators, linters, validators",
+  "Installing the generators, linters and validators that the tests use",
   "--ignore-scripts",
 );
 once(`${folder}documents.json`, `${documents}.installed`, () => {
@@ -28,7 +28,7 @@ function extract({ package: name, integrity, files }) {
     const packed = run("npm", ["pack", name, "--silent", "--pack-destination", temporary], folder);
     const archive = join(temporary, packed.trim());
     const digest = createHash("sha512").update(readFileSync(archive)).digest("base64");
-    if (`sha512-${digest}` !== integrity) throw new Error(`${name} is not what it was`);
+    if (`sha512-${digest}` !== integrity) throw new Error(`the archive of ${name} has changed`);
     const paths = Object.values(files).map((path) => `package/${path}`);
     run("tar", ["-xzf", archive, "-C", temporary, ...paths], folder);
     for (const [file, path] of Object.entries(files)) {

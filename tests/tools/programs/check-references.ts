@@ -4,7 +4,7 @@ import process from "node:process";
 
 /** The values of these keys are arbitrary data, even if a value looks like a reference. */
 const DATA = new Set(["example", "examples", "default", "enum", "const"]);
-/** In the values of these keys, the author of the description chooses the names of the members. */
+/** The values of these keys are maps: the author of the description chooses the member names. */
 const NAMED = new Set(["properties", "patternProperties", "schemas", "parameters", "responses"]);
 const REFERENCE = /^#\/components\/([A-Za-z]+)\/([A-Za-z0-9._-]+)$/;
 
