@@ -81,7 +81,7 @@ export interface PageSettings {
   readonly title?: string | undefined;
   /** An image, also used as the icon: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. */
   readonly logo?: Uint8Array | undefined;
-  /** The view at `/v1/spec`; both views also have their own paths, such as `/v1/spec/simple`. @default "reference" */
+  /** The view at `/v1/spec`. `/v1/spec/simple` and `/v1/spec/reference` always show the view that they name. @default "reference" */
   readonly view?: View | undefined;
 }
 

@@ -93,7 +93,7 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
   };
 
   document.addEventListener("visibilitychange", () => {
-    // Browsers allow six connections to an origin: a hidden page keeps none.
+    // A hidden page closes its connection, because browsers allow only six to an origin.
     if (document.hidden) close();
     else request();
   });

@@ -183,7 +183,8 @@ export async function describeCalls(
 
 const READS_WITHOUT_AUTH: Diagnostic = {
   level: "warn",
-  message: "reads are called without node.auth: with it, the node would return private data",
+  message:
+    "read operations are called without node.auth, because with it the node would return private data",
 };
 
 function whyNothing(

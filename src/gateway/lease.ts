@@ -356,7 +356,7 @@ export function createSemaphore(count: number): Semaphore {
 
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/** The bytes that are reserved for a response before its call is sent. Contents of up to this size count as small. */
+/** The bytes that a call reserves for its response before it is sent. Contents of up to this size count as small. */
 const SMALL = 16_384;
 
 /** The share of the byte budget for each purpose. The response to a write call may exceed the budget. */

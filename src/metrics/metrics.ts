@@ -26,7 +26,7 @@ const TABLE = {
   ],
   node_info: [
     "gauge",
-    "The node's software, version and network, always 1",
+    "Always 1; labels name the node's software, version and network",
     "software",
     "version",
     "network",
@@ -39,7 +39,7 @@ const TABLE = {
   node_start_time_seconds: ["gauge", "Start time of the node, in seconds since 1970"],
   nodeface_build_info: [
     "gauge",
-    "Version and runtime of the service, always 1",
+    "Always 1; labels name the service's version and runtime",
     "version",
     "runtime",
   ],

@@ -22,7 +22,7 @@ export type Secret = { readonly text: string } | { readonly reason: string };
 
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
-/** Returns the key and value of the setting for a secret's place; the value is a path or the name of a variable. */
+/** Returns the setting that says where a secret is: its key, and a path or the name of a variable. */
 export function settingOf(place: object): { key: string; name: string; scheme: Scheme } {
   const [key = "", name = ""] = Object.entries(place)
     .find(([key, value]) => /_(file|env)$/.test(key) && value !== undefined) ?? [];

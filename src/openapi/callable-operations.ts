@@ -318,7 +318,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Literals sort first. If a template has no spanning parameter, only an equal template can match all of its paths.
+    // Literals sort first. Only an equal template matches all paths of a template without multi-segment parameters.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);

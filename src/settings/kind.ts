@@ -37,8 +37,8 @@ const TEST = v.union([
 const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
     text:
-      "Tests of values, each under the value's place: a regular expression, null for a missing " +
-      "value, { above: NUMBER } or { below: NUMBER }. All must pass",
+      "A test for each place: a regular expression, null for a missing value, { above: NUMBER } " +
+      "or { below: NUMBER }. All tests must pass",
     example: "{ 'status#/leader': null }",
   }),
   code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),
@@ -90,7 +90,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
 const CALL = {
   jsonrpc: s.needed(t.LINE, { text: "The name of the method" }),
   path: s.setting(t.PATH, {
-    text: "The path below the node's URL that the call is posted to",
+    text: "The path below the node's URL to which the call is posted",
     default: "the node's URL itself",
   }),
 };
@@ -150,8 +150,8 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         "machine",
     }),
     reads: s.setting(s.word(["none"]), {
-      text: "none: read operations are called without the secret, since with it the node returns " +
-        "private data",
+      text: "none: read operations are called without the secret, because with it the node would " +
+        "return private data",
     }),
     example: s.setting(authFile(path), {
       text: "An example of node.auth, for nodes without such files",

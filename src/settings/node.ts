@@ -152,7 +152,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
       },
     ),
     path: s.setting(path, {
-      text: "The path below node.url that the call is posted to",
+      text: "The path below node.url to which the call is posted",
       default: "node.url itself",
       example: "/rpc",
     }),

@@ -82,7 +82,7 @@ export async function infoOf(service: string) {
 }
 
 /**
- * Asserts that no response waited for the node. One slow response is allowed, since a busy machine stalls now and then.
+ * Asserts that the service responded without waiting for the node. One slow response is allowed, since machines stall.
  *
  * @param times how much longer each response took than a static file, in milliseconds
  * @param wait the response time of the node, in milliseconds

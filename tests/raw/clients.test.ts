@@ -107,7 +107,7 @@ everywhere("large responses that clients do not read take no memory", async ({ u
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // After these requests, the server has also handled the requests sent on `sockets`.
+  // When these 20 responses have arrived, the server has also handled the requests on `sockets`.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();

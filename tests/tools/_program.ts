@@ -16,7 +16,7 @@ export interface ProgramOptions {
   cwd: string;
   timeout: number;
   env?: Record<string, string>;
-  /** Once the program has written `text`, calls `then` and kills the program. Servers do not exit on their own. */
+  /** When the program writes `text`, `then` is called and the program is killed, since servers do not exit. */
   until?: { text: string; then: (output: string) => Promise<void> };
 }
 
