@@ -27,7 +27,7 @@ export interface CallRecord {
   readonly bytes: number;
 }
 
-/** The calls to log: failed ones, all, or none. */
+/** The calls that are logged: only failed calls, all, or none. */
 export const LOG_CALLS = ["failed", "all", "off"] as const;
 export type LogCalls = (typeof LOG_CALLS)[number];
 

@@ -126,7 +126,7 @@ export class Lease {
     return { ...response, next: () => withSignal(next(), callStop) };
   }
 
-  /** Keeps the reserved bytes until the returned function is called, and the slot if the node has not finished. */
+  /** Returns a function that releases the reserved bytes, and the slot once the node has finished. */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();

@@ -85,7 +85,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const late = new AbortController();
     const response = await Promise.race([
       app.fetch(new Request("http://localhost/v1/info")),
-      // The default timeout, 2 s, would be longer.
+      // The default timeout is longer: 2 s.
       sleep(3 * 500, undefined, { signal: late.signal }),
     ]);
     late.abort();
