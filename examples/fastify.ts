@@ -1,4 +1,4 @@
-/** Nodeface as a Fastify middleware. Run: node --import tsx examples/fastify.ts */
+/** Mounts Nodeface as Fastify middleware. Run: node --import tsx examples/fastify.ts */
 import middie from "@fastify/middie";
 import fastify from "fastify";
 import { listener } from "nodeface/node";

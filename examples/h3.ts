@@ -1,4 +1,4 @@
-/** Nodeface in h3, in this example on Node. Run: node --import tsx examples/h3.ts */
+/** Mounts Nodeface in h3, on Node. Run: node --import tsx examples/h3.ts */
 import { H3, serve } from "h3";
 import { mayAsk, nodeface, port } from "./nodeface.ts";
 

@@ -1,4 +1,4 @@
-/** Nodeface in Hono, in this example on Node. Run: node --import tsx examples/hono.ts */
+/** Mounts Nodeface in Hono, on Node. Run: node --import tsx examples/hono.ts */
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { mayAsk, nodeface, port } from "./nodeface.ts";

@@ -1,4 +1,4 @@
-/** Nodeface in itty-router, in this example on Node. Run: node --import tsx examples/itty-router.ts */
+/** Mounts Nodeface in itty-router, on Node. Run: node --import tsx examples/itty-router.ts */
 import { error, Router, text } from "itty-router";
 import { serve } from "nodeface/node";
 import { mayAsk, nodeface, port } from "./nodeface.ts";

@@ -1,4 +1,4 @@
-/** Nodeface as a Next.js route handler. For the prefix `/node`, save it as `app/node/[[...path]]/route.ts`. */
+/** Nodeface as a Next.js route handler. For the prefix `/node`, save this file as `app/node/[[...path]]/route.ts`. */
 import { mayAsk, nodeface } from "./nodeface";
 
 function answer(request: Request): Response | Promise<Response> {

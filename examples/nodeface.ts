@@ -1,4 +1,4 @@
-/** The service that every example mounts. It plays the part of a node in TypeScript that adds two operations. */
+/** The service that every example mounts. It acts as a node in TypeScript, with two operations. */
 import { createNodeface, type NodefaceOptions } from "nodeface";
 
 export const port = Number(process.env.PORT ?? 8080);

@@ -1,4 +1,4 @@
-/** Nodeface in a worker, for example at Cloudflare. Deploy it with: wrangler deploy examples/worker.ts */
+/** Nodeface in a worker, for example on Cloudflare. Deploy it with: wrangler deploy examples/worker.ts */
 import { createNodeface } from "nodeface";
 import { mayAsk, options } from "./nodeface.ts";
 

@@ -48,12 +48,12 @@ import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./optio
 import { HAS_SOCKETS } from "./platform.ts";
 import { createResources, type Resources } from "./resources/resources.ts";
 
-/** A service, whose `fetch` works in any server that uses `Request` and `Response`. */
+/** A service. Its `fetch` works in any server that uses `Request` and `Response`. */
 export interface Nodeface extends Closeable {
-  /** Responds to a request; never throws or rejects. Handlers of host operations get `context` as further arguments. */
+  /** Responds to a request; never throws or rejects. Handlers of host operations get `context` as extra arguments. */
   fetch(request: Request, ...context: unknown[]): Promise<Response>;
   /**
-   * Tells whether this service has the path of a request, whatever the method. If not, a host can try other handlers.
+   * Tells whether this service has the path of a request, for any method. A host can handle all other paths itself.
    *
    * @example
    * ```ts
@@ -63,18 +63,18 @@ export interface Nodeface extends Closeable {
   matches(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
   /**
    * Reloads the node's description if it has changed. An invalid description does not replace the last valid one. While
-   * requests arrive, the service also reloads it automatically: a file every 2 seconds, and a URL every 30 seconds.
+   * requests arrive, the service also checks a description's file every 2 seconds, or its URL every 30 seconds.
    */
   refresh(): Promise<void>;
   /**
-   * Prepares responses so that the first request does not have to wait for them. The explorer's files, `/v1/spec.*` and
-   * everything that the node reports are not prepared.
+   * Prepares responses so that the first request does not have to wait for them. Does not prepare the explorer's files,
+   * `/v1/spec.*`, or values from the node.
    *
    * @throws {Error} if a response cannot be prepared
    */
   ready(): Promise<void>;
   /**
-   * Ends running programs and requests to the node; afterwards, responses no longer change. A process can also exit
+   * Ends child processes and requests to the node; afterwards, responses no longer change. A process can also exit
    * without closing its service.
    */
   close(): Promise<void>;
@@ -90,13 +90,13 @@ export interface App extends Nodeface {
 
 type Named = Pick<OperationMatch, "template" | "headersFor">;
 
-/** The object that itty-router reads and writes instead of a `Request`, whose `params` cannot be set on Bun. */
+/** The object that itty-router uses instead of a `Request`. On Bun, `params` of a `Request` cannot be set. */
 interface Routing {
   readonly method: string;
   readonly url: string;
   /** The path of the matching route, set by the router; `*` until then. */
   route: string;
-  /** The request, which the router passes to handlers as their first argument. */
+  /** The request; the router passes it to handlers as their first argument. */
   readonly proxy: Request;
   readonly target: RequestTarget | undefined;
   /** The path without the prefix at which the host mounts the service. */
@@ -114,7 +114,7 @@ interface Entry extends Named {
   readonly handle: Handler;
 }
 
-/** Creates a service. Throws if the method and path of a host's operation are already served. */
+/** Creates a service. Throws if an operation of the host has the method and path of an existing route. */
 export function createApp(checked: CheckedOptions): App {
   const options = withDefaults(checked);
   const { meters, log } = options;
@@ -283,7 +283,7 @@ export function createApp(checked: CheckedOptions): App {
       const asked = found.get(request.headers.get("access-control-request-method") ?? "");
       if (asked) routing.named = asked;
       const { headersFor } = namedOf(routing);
-      // Browsers cache a preflight response for all its methods, so all must allow the same origins.
+      // Browsers cache a preflight response for all of its methods, so these methods must allow the same origins.
       const open = methods.filter((method) => found.get(method)!.headersFor === headersFor);
       const isAllOfOwn = headersFor === ownHeaders && open.length === methods.length;
       if (headersFor(request).headers.some(([name]) => name === "access-control-allow-origin")) {
@@ -299,7 +299,7 @@ export function createApp(checked: CheckedOptions): App {
   const findPath = (paths: readonly string[]) => paths.find((path) => entriesAt(path).size > 0);
   return {
     fetch(request, ...context) {
-      // Hosts written in JavaScript may pass anything.
+      // A host written in JavaScript may pass any value.
       if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
         const error = new TypeError("fetch expects a Request");
         log(describeError(error), { code: "error", level: "error", error });
@@ -324,7 +324,7 @@ export function createApp(checked: CheckedOptions): App {
     matches({ url, originalUrl = url }) {
       const target = parseTarget(url);
       if (!target) return false;
-      // Some host routers remove the path at which they mount the app, so that the URL has only a part of the prefix.
+      // Some host routers remove their mount path, so the URL has only a part of the prefix.
       const strip = originalUrl === url ? prefix.stripWhole : prefix.strip;
       return findPath(strip(target.pathname)) !== undefined;
     },

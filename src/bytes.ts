@@ -4,10 +4,10 @@
  * @module
  */
 
-/** Bytes in an `ArrayBuffer`; before TypeScript 5.7, `Uint8Array` has no type parameter to say so. */
+/** Bytes in an `ArrayBuffer`. Before TypeScript 5.7, `Uint8Array` has no type parameter for the buffer. */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
-/** Joins bytes that arrive in parts; if they exceed `limit`, cancels the source and resolves to `undefined`. */
+/** Joins parts of bytes. If the bytes exceed `limit`, cancels the source and resolves to `undefined`. */
 export async function gatherBytes(
   parts: AsyncIterable<Uint8Array>,
   limit: number,
@@ -35,7 +35,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 
 const SHORT = 4096, BLOCK = 16_384;
 
-/** Creates a collector of parts. Short parts are copied into blocks, since each part alone would need more memory. */
+/** Creates a collector of parts. It copies short parts into blocks, since separate parts would need more memory. */
 export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
   const parts: Bytes[] = [];
   let block: Bytes = new Uint8Array();
@@ -67,17 +67,17 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
   };
 }
 
-/** The length of a part: in bytes, or for text in UTF-16 code units. */
+/** The maximum length of a part, in bytes or (for text) in UTF-16 code units. */
 export const PART_LENGTH = 65_536;
 
-/** Yields content in parts without a large buffer; text becomes UTF-8. A part is valid until the next one is taken. */
+/** Yields content in parts without a large buffer. Text becomes UTF-8. A part is valid until the next one is taken. */
 export function* partsOf(content: string | Bytes): Generator<Bytes> {
   const encoder = new TextEncoder();
   const buffer = new Uint8Array(typeof content === "string" ? 3 * (PART_LENGTH + 1) : 0);
   for (let at = 0, end = 0; at < content.length; at = end) {
     end = at + PART_LENGTH;
     if (typeof content === "string") {
-      // A surrogate pair is not split.
+      // Keeps surrogate pairs together.
       if (content.codePointAt(end - 1)! > 0xffff) end++;
       yield buffer.subarray(0, encoder.encodeInto(content.slice(at, end), buffer).written);
     } else yield content.subarray(at, end);
@@ -90,6 +90,6 @@ export function byteLengthOf(text: string): number {
   return length;
 }
 
-/** Tells whether content has so many short parts that they need more memory than their bytes. */
+/** Tells whether content has so many short parts that the parts need more memory than the bytes. */
 export const isInTinyParts = (parts: number, length: number): boolean =>
   parts > 1024 && length < parts * 64;

@@ -1,5 +1,5 @@
 /**
- * Values that are created on demand and then kept, and work that never runs twice at the same time.
+ * Caches values that are created on demand, and prevents concurrent runs of the same work.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface Lazy<T> extends Resource<T> {
   readonly made: T | undefined;
 }
 
-/** Creates a value when `get` is first called, and keeps it. If `make` rejects, the next `get` calls it again. */
+/** Creates a value when `get` is first called, and keeps it. If `make` rejects, the next `get` calls `make` again. */
 export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   let value: T | undefined;
   let making: Promise<T> | undefined;
@@ -31,7 +31,7 @@ export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   };
 }
 
-/** The memory is limited, since clients choose the inputs. */
+/** The cache is limited, since clients choose the inputs. */
 const INPUT_LENGTH_MAX = 512, RESULTS_MAX = 128;
 
 /** Wraps a pure function of a string so that it remembers its recent results. */
@@ -48,7 +48,7 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
   };
 }
 
-/** Wraps work so that its runs never overlap. All calls that arrive during a run share one more run after it. */
+/** Wraps work so that its runs never overlap. All calls during a run share the next run. */
 export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -6,12 +6,12 @@
 import type { NodeEvent } from "./info/state-log.ts";
 import type { Diagnostic } from "./openapi/diagnostics.ts";
 
-/** A function that takes a message for the operator, and the same content as an event for programs. */
+/** A function that takes a message for the operator, and a machine-readable event with the same content. */
 export type Log = (message: string, event: LogEvent) => void;
 
 export type LogEvent = NodeEvent | DescriptionEvent | CallEvent | ErrorEvent;
 
-/** A report on the node's description: it was read, or it is invalid or missing. */
+/** A report that the node's description was read, or that it is invalid or missing. */
 export interface DescriptionEvent {
   readonly code: "description";
   readonly level: "info" | "warn" | "error";
@@ -31,7 +31,7 @@ export interface CallRecord {
 export const LOG_CALLS = ["failed", "all", "off"] as const;
 export type LogCalls = (typeof LOG_CALLS)[number];
 
-/** Tells whether a call is logged: 499 (client disconnected) and 5xx are failures; JSON-RPC errors are not. */
+/** Tells whether to log a call. Failures are 499 (client disconnected) and 5xx; JSON-RPC errors do not count. */
 export function isLogged({ status }: Pick<CallRecord, "status">, calls: LogCalls): boolean {
   return calls === "all" || (calls === "failed" && status >= 499);
 }

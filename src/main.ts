@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * The command: its subcommands and exit codes.
+ * The command `nodeface`, with its subcommands and exit codes.
  *
  * @module
  */
-// Imported first, so that signals are handled while the rest loads.
+// This import comes first, so that signals are handled while other modules load.
 import { endOnSignals } from "./cli/signals.ts";
 import { type Config, files, readConfig, wantsJson } from "./cli/read-config.ts";
 import { color, createProgress, isTerminal, openOutput, print } from "./cli/output.ts";

@@ -5,7 +5,7 @@
  */
 import { distance } from "fastest-levenshtein";
 
-/** Returns the name most similar to a mistyped one, or `undefined` if none is similar. */
+/** Returns the name most similar to a mistyped name, or `undefined` if no name is similar. */
 export function nearest(word: string, names: Iterable<string>): string | undefined {
   const typed = word.toLowerCase();
   const most = Math.min(3, Math.ceil(typed.length / 4));
@@ -21,7 +21,7 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
   return best;
 }
 
-/** Makes words with swapped letters equal. */
+/** Sorts the letters of a word, so that words with swapped letters become equal. */
 const sorted = (word: string) => [...word].sort().join("");
 
 /** Formats the end of a message: `; did you mean kind?`, or nothing. */

@@ -1,5 +1,5 @@
 /**
- * Replaces the library in bundles for browsers: importing it throws.
+ * Replaces the library in browser bundles. Importing this module throws an error.
  *
  * @module
  */

@@ -45,7 +45,7 @@ const TEXT_OF_DOCUMENT = s.object({
 });
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
 
-/** A document object becomes text, so that both forms are checked in the same way. */
+/** Converts a document object to text, for the same checks as other descriptions. */
 const DOCUMENT_AS_TEXT = v.pipe(
   s.json,
   v.looseObject({ openapi: VERSION, swagger: VERSION }),
@@ -183,7 +183,7 @@ function diagnosticsBetween(
     found.push({ path: ["forward"], message, isKey: false });
   }
   found.push(...diagnosticsOfOperations(operations, document?.components));
-  // Checked only without a kind: loading the kinds to know their sources would delay the start.
+  // Checks sources only if there is no kind, since loading all kinds would delay the start.
   if (typeof info === "object" && !hasKind(node)) found.push(...unknownSources(info, []));
   return found;
 }

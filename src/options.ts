@@ -20,8 +20,8 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
-   * The host names to serve besides loopback names and IP literals; `"*"` allows any. Requests for other names get 421,
-   * since a page on another site could make its own host name resolve to this service. @default []
+   * The host names to serve besides loopback names and IP literals; `"*"` allows any name. Requests for other names get
+   * 421, as a protection against DNS rebinding. @default []
    */
   hosts?: Hosts | undefined;
   /**
@@ -29,27 +29,27 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * also applies to the host's operations; `"*"` does not: see {@linkcode Operation.cors}. @default "*"
    */
   cors?: Cors | undefined;
-  /** The path of the service for clients, such as `/deep/node`. A router may strip it from requests. @default "" */
+  /** The service's path for clients, such as `/deep/node`. A router may strip it from requests. @default "" */
   prefix?: string | undefined;
   /**
-   * The node's own OpenAPI description: a file's path or URL, its `text`, or the document, which is copied; `"none"`
-   * for this service's operations alone. If `node.url` is set, it replaces the top-level servers;
+   * The node's own OpenAPI description: a path, a URL, an object with `text`, or the document, which is copied.
+   * `"none"` shows only this service's operations. If set, `node.url` replaces the top-level servers;
    * `{ from, servers: "keep" }` leaves them unchanged. @default the usual place for the node's kind
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
-  /** The host's own operations, which the description and the explorer also show. @default [] */
+  /** The host's own operations. The description and the explorer also show them. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
-   * The parts of the description besides operations: `info`, `tags`, `externalDocs`, and `components` for the host's
+   * The parts of the description other than operations: `info`, `tags`, `externalDocs`, and `components` for the host's
    * operations.
-   * @default the parts of the node's description, or of this service's own
+   * @default the parts of the node's description, or else of this service's own description
    */
   document?: DocumentOptions | undefined;
-  /** Kinds of node by name, like files in `spec/kinds/`. Each replaces a built-in kind of the same name. @default {} */
+  /** Kinds of node by name, as in `spec/kinds/`. Each replaces a built-in kind of the same name. @default {} */
   kinds?: Readonly<Record<string, Kind>> | undefined;
-  /** The title, logo and first view of the page. @default the node's name, and its first letter as logo */
+  /** The title, logo and first view of the page. @default the node's name and its first letter */
   page?: PageSettings | undefined;
-  /** The node: its URL, or settings as under `node` in the configuration file. */
+  /** The node's URL, or settings as under `node` in the configuration file. */
   node?: string | URL | NodeOptions | undefined;
   /** The calls to forward to the node, written like `forward` in the configuration file. @default "off" */
   forward?: Forward | undefined;
@@ -58,18 +58,18 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /** The limits of `/v1/events`. */
   events?: EventSettings | undefined;
   /**
-   * Settings as under `info` in the configuration file; or a function that returns the info. Each result is used for a
-   * second, and is converted to JSON with the limits of a node's response. `synced: false` means that the node is
-   * syncing. If the function throws, rejects or exceeds `node.timeout`, the node is `unreachable`.
+   * Settings as under `info` in the configuration file, or a function that returns the info. The service caches each
+   * result for a second, and applies the limits of a node's response. `synced: false` means that the node is syncing.
+   * If the function throws, rejects or exceeds `node.timeout`, the node is `unreachable`.
    * @default the info that nodes of this kind report
    */
   info?: InfoSettings | HostInfo | undefined;
   /**
-   * Receives messages for the operator: when a failure of the node begins or ends, each time the description is read,
-   * and for each error that becomes a 500. @default console.error
+   * Receives messages for the operator: when the node fails or recovers, when the description is read, and when an
+   * error becomes a 500 response. @default console.error
    */
   log?: Log | undefined;
-  /** The calls to log: failed ones, all, or none. @default "failed" */
+  /** The calls to log: failed calls, all calls, or none. @default "failed" */
   logCalls?: LogCalls | undefined;
   /** The time at which the service started. @default now */
   startedAt?: Date | undefined;
@@ -88,25 +88,25 @@ export interface PageSettings {
 /** An OpenAPI document that holds only JSON values. */
 export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
-/** A description, and the meaning of its top-level servers. */
+/** A description, and the treatment of its top-level servers. */
 export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
-   * `"keep"` leaves the top-level servers unchanged; a path such as `/v1` is put before every path of the node.
+   * `"keep"` leaves the top-level servers unchanged. A path such as `/v1` becomes the prefix of all operations.
    * @default if `node.url` is set, it replaces these servers but keeps their path
    */
   readonly servers?: string | undefined;
 }
 
-/** The settings for the node, in which URLs may also be `URL` objects. */
+/** The settings for the node. URLs may also be `URL` objects. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
   /** The node's URL, `http:` or `https:`. */
   url?: string | URL | undefined;
-  /** The node's URL for browsers, which replaces the servers in the node's description. */
+  /** The node's URL for browsers. It replaces the servers in the node's description. */
   public_url?: string | URL | undefined;
 }
 
-/** Checked options, each converted to a single form. */
+/** Validated options, each in one normalized form. */
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description" | "forward"> {
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
@@ -114,15 +114,15 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   /** Called each time the description is read. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
-  /** The meters of the service that this one replaces; they continue to count. */
+  /** The meters of the previous service. They keep their counts. */
   readonly meters?: Meters | undefined;
-  /** The data about the node from the service that this one replaces, if the node is the same. */
+  /** The previous service's data about the node, if the node is the same. */
   readonly memory?: NodeMemory | undefined;
 }
 
 type Optional = "description" | "servers" | "forward" | "meters";
 
-/** The options with all defaults; their callbacks never throw. */
+/** The options with all defaults. Their callbacks never throw. */
 export type ResolvedOptions =
   & {
     readonly [Key in Exclude<keyof CheckedOptions, Optional | "page" | "metrics">]-?: NonNullable<

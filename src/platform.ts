@@ -1,6 +1,6 @@
 /**
- * Access to the platform beyond web standards: brotli, the environment, files, programs, sockets and threads. The
- * `node:` modules are imported on demand, so that a worker can load this file.
+ * Access to platform features beyond web standards: Brotli, the environment, files, programs, sockets and threads.
+ * Imports `node:` modules on demand, so that workers can load this file.
  *
  * @module
  */
@@ -27,7 +27,7 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to run it",
 };
 
-/** The only environment variables that a program inherits; others may hold secrets. */
+/** The only environment variables that programs inherit. Other variables may hold secrets. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
 export interface Bounds {
@@ -36,7 +36,7 @@ export interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Compresses `parts` as one content. Returns `undefined` if the runtime has no encoder. */
+/** Compresses the concatenation of `parts`. Returns `undefined` if the runtime has no encoder. */
 export async function compress(
   coding: "br" | "gzip",
   parts: Iterable<Bytes>,
@@ -44,7 +44,7 @@ export async function compress(
   const zlib = await import("node:zlib").catch(() => undefined);
   if (!zlib?.createBrotliCompress) return undefined;
   const { constants, createBrotliCompress, createGzip } = zlib;
-  // The default window needs four times the memory, and compresses a description of 10 MB no better.
+  // The default window takes four times the memory, but does not make a 10 MB description smaller.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
   const encoder = coding === "br" ? createBrotliCompress({ params }) : createGzip();
   const encoded: Uint8Array[] = [];
@@ -66,13 +66,13 @@ export function readVariable(name: string): string | undefined {
   }
 }
 
-/** Returns the URL of a file. Its path may be relative, or begin with `~/` or `$CREDENTIALS_DIRECTORY/`. */
+/** Returns the URL of a file. The path may be relative, or begin with `~/` or `$CREDENTIALS_DIRECTORY/`. */
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = await import("node:url").catch(withoutFiles);
   return pathToFileURL(expand(path));
 }
 
-/** Finds a file. Its name must come from the operator, never from a request. `stamp` changes with the content. */
+/** Finds a file. The name must come from the operator, never from a request. `stamp` changes with the content. */
 export async function findFile(
   url: URL,
 ): Promise<{ readonly url: URL; readonly size: number; readonly stamp: string }> {
@@ -89,7 +89,7 @@ export async function findFile(
   }
 }
 
-/** Reads a file. Its name must come from the operator, never from a request. */
+/** Reads a file. The name must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   try {
     // A network disk may hang.
@@ -127,7 +127,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/** Runs a program without a shell; returns its output. Kills the program and its children if it exceeds the bounds. */
+/** Runs a program without a shell and returns its output. Kills the program and its children at a limit. */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
@@ -142,7 +142,7 @@ export async function runProgram(
     const value = readVariable(name);
     if (value !== undefined) env[name] = value;
   }
-  // Starts a process group, to kill it as a whole. Windows has no such groups, and would open a window.
+  // A process group can be killed as a whole. On Windows, `detached` would only open a window.
   const detached = globalThis.process.platform !== "win32";
   return await new Promise((resolve, reject) => {
     const child = spawn(program, args, { env, detached, stdio: ["ignore", "pipe", "ignore"] });
@@ -185,14 +185,14 @@ function killGroup(leader: number): boolean {
   }
 }
 
-/** True unless this is a worker, where only `fetch` exists. With `nodejs_compat`, workerd also has `versions.node`. */
+/** False in a worker, which has only `fetch`. With `nodejs_compat`, workerd also has `versions.node`. */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
 export interface Thread {
   /** @throws {DOMException} `DataCloneError` if the message is not plain data */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** Ends the thread at once, except on Deno 2.9, which waits until the thread's running task has ended. */
+  /** Ends the thread at once. Deno 2.9 first waits for the thread's running task. */
   end(): void;
 }
 
@@ -201,7 +201,7 @@ export interface ThreadEvents {
   onFailure(reason: string): void;
 }
 
-/** Starts a thread; returns `undefined` if the runtime has none. Only Node limits the heap to `memory` bytes. */
+/** Starts a thread; returns `undefined` if the runtime has no threads. Only Node limits the heap to `memory` bytes. */
 export async function startThread(
   program: string,
   { onMessage, onFailure }: ThreadEvents,
@@ -244,8 +244,8 @@ export function parentThread(): {
 const GROUP = 0o040, OTHERS = 0o004;
 
 /**
- * Warns if other users can read a secret's file. If the file belongs to another user, its group may read it without a
- * warning: nodes share cookies that way.
+ * Warns if other users can read a file with a secret. Group access to another user's file causes no warning, since
+ * nodes share cookies that way.
  */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {
@@ -264,7 +264,7 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
   }
 }
 
-/** The environment variable in which systemd passes a folder of secrets (systemd.exec, section Credentials). */
+/** The variable in which systemd passes the directory of secrets (systemd.exec, section Credentials). */
 export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;

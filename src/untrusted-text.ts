@@ -1,17 +1,17 @@
 /**
- * Makes untrusted text short and printable for logs and messages, and percent-decodes it (RFC 3986, section 2.1).
+ * Makes untrusted text safe for logs and messages. Also percent-decodes text (RFC 3986, section 2.1).
  *
  * @module
  */
 
-/** Control characters, line separators and bidirectional controls (UAX #9), which can forge a log line. */
+/** Characters that can forge a log line: controls, line separators and bidirectional controls (UAX #9). */
 const UNPRINTABLE =
   // deno-lint-ignore no-control-regex
   /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 const GAP = new RegExp(`(?:${UNPRINTABLE.source}| )+`, "g");
 
-/** Shortens a text to `length` UTF-16 code units with an ellipsis. Cuts after a word if one ends in the second half. */
+/** Shortens a text to `length` UTF-16 code units with an ellipsis. Cuts at a word end if the second half has one. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const wordEnd = text.slice(0, length).search(/\s\S*$/);
@@ -41,7 +41,7 @@ export function withoutKeys(text: string): string {
     .replaceAll(/(:\/\/[^\s?"'`<>\\]*\?)[^\s=&#"'`<>\\]+(?![^\s&#"'`<>\\])/g, "$1***");
 }
 
-/** Escapes the characters in JSON that are unsafe in a terminal, except line breaks. */
+/** Escapes terminal-unsafe characters in JSON, except line breaks. */
 export function printableJson(text: string): string {
   return text.split("\n").map((line) => line.replaceAll(UNPRINTABLE, escapeOf)).join("\n");
 }
@@ -54,7 +54,7 @@ export function quote(value: unknown): string {
   return String(text).replaceAll(UNPRINTABLE, escapeOf);
 }
 
-/** Describes a value for a message: strings, numbers and booleans as written, other values by their type. */
+/** Describes a value for a message. Shows strings, numbers and booleans as written, and other values by type. */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return quote(shorten(value, 60));
   if (Array.isArray(value)) return "a list";
@@ -68,7 +68,7 @@ export function describeValue(value: unknown): string {
   return typeof value === "symbol" ? "a symbol" : String(value);
 }
 
-/** Percent-decodes a text as UTF-8; returns `undefined` if it is malformed. */
+/** Percent-decodes a text as UTF-8; returns `undefined` for malformed text. */
 export function parsePercent(text: string): string | undefined {
   if (!text.includes("%")) return text;
   try {
@@ -78,10 +78,10 @@ export function parsePercent(text: string): string | undefined {
   }
 }
 
-/** Percent-decodes a text as UTF-8; returns it unchanged if it is malformed. */
+/** Percent-decodes a text as UTF-8; returns malformed text unchanged. */
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
 
-/** Tells whether a node's value may be inserted as text: short printable ASCII that matches an anchored pattern. */
+/** Tells whether a node's value is safe to insert: short, printable ASCII that matches an anchored pattern. */
 export function isNodeValue(value: unknown, pattern: string): value is string {
   return typeof value === "string" && value.length <= 128 && /^[!-~]+$/.test(value) &&
     /^\^.*\$$/.test(pattern) && new RegExp(pattern, "u").test(value);

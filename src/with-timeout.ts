@@ -1,13 +1,13 @@
 /**
- * Waits for a promise up to a time limit or a signal; waits for a turn of the event loop.
+ * Waits for promises with a timeout or a signal, and for a turn of the event loop.
  *
  * @module
  */
 
-/** The longest delay in milliseconds; a timer with a longer delay would fire at once. */
+/** The longest timer delay in milliseconds. A timer with a longer delay would fire at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
-/** Waits for a promise; if it takes longer than `timeout` milliseconds, calls `late` instead. Cancels nothing. */
+/** Waits for a promise, but returns the result of `late` after `timeout` milliseconds. Cancels nothing. */
 export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () => T): Promise<T> {
   let timer: ReturnType<typeof setTimeout>;
   const passed = new Promise<void>((resolve) => {

@@ -1,11 +1,11 @@
-/** Asks to confirm a request that may change something; shows the request and the current node. */
+/** Asks the user to confirm a request that may change something. Shows the request and the current node. */
 import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
 import { fetchObject } from "./head.ts";
 import { base, element } from "./service.ts";
 
 const KEYS = { name: "Node", software: "Software", network: "Network", chain_id: "Chain" } as const;
 
-/** `undefined` if `/v1/info` could not be read. */
+/** The node's identity; `undefined` if `/v1/info` could not be read. */
 export type Identity = Readonly<Record<string, string>> | undefined;
 
 export async function readIdentity(): Promise<Identity> {
@@ -16,8 +16,8 @@ export async function readIdentity(): Promise<Identity> {
 }
 
 /**
- * Returns the reason not to send a request; an empty string if the user confirms it. Refuses without asking if the node
- * is unknown, or if its chain has changed since the form was opened.
+ * Returns the reason for not sending a request, or an empty string if the user confirms the request. Refuses without
+ * asking if the node is unknown, or if its chain has changed since the form was opened.
  */
 export async function confirm(
   atOpening: Promise<Identity> | undefined,
@@ -27,13 +27,13 @@ export async function confirm(
   parent: Element,
 ): Promise<string> {
   const [before, now] = await Promise.all([atOpening, readIdentity()]);
-  if (!now) return "Not sent: the service does not say which node it has now";
+  if (!now) return "Not sent: the service does not report its current node";
   const changed = ["chain_id", "network"].find((key) =>
     before?.[key] !== undefined && before[key] !== now[key]
   );
   if (changed) {
-    return `Not sent: the node is on another chain (${now[changed] ?? "unknown"}) than when the ` +
-      `form was opened (${before![changed]}). Reload the page to continue`;
+    return `Not sent: the chain is now ${now[changed] ?? "unknown"}, but was ${before![changed]} ` +
+      "when the form was opened. Reload the page to continue";
   }
   const ofNode = Object.entries(KEYS).map(([key, label]) => [label, now[key] ?? ""] as const);
   const rows = [...ofNode, ["Request", `${method} ${url}`] as const, ...values];
@@ -60,7 +60,7 @@ export async function confirm(
     const open = new AbortController();
     const onHidden = () => document.hidden && dialog.close();
     const onKey = (event: KeyboardEvent) => {
-      // A key that is still held down was pressed before the dialog could be read.
+      // Ignores a key that was already held down when the dialog opened.
       if (event.repeat) event.preventDefault();
       // Otherwise Scalar's client would handle the key, keep the focus, and close.
       event.stopPropagation();

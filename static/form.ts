@@ -1,4 +1,4 @@
-/** The forms of the simple page: makes them, asks to confirm writes, sends requests, and shows the results. */
+/** Makes the forms of the simple page, asks to confirm writes, sends requests, and shows the results. */
 import {
   commandOf,
   type FieldData,
@@ -53,7 +53,7 @@ export function openForm(details: HTMLDetailsElement): void {
   });
 }
 
-/** @param node the node when the form was opened; `undefined` if the request needs no confirmation */
+/** @param node the node at the time the form was opened; `undefined` if the request needs no confirmation */
 async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
   const { title, data, fields, send, result, status } = form;
   URL.revokeObjectURL(result.querySelector("a")?.href ?? "");
@@ -71,7 +71,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   const started = performance.now();
   const passed = () => performance.now() - started;
   send.textContent = "Stop";
-  // Hidden from screen readers, which would announce each second.
+  // Hides the seconds from screen readers, which would announce every change.
   const seconds = element("span", { ariaHidden: "true" });
   status.replaceChildren("Sending …", seconds);
   const count = () => seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
@@ -94,7 +94,7 @@ function optionsOf({ token }: Form, request: FormRequest): RequestInit {
   if (secret && new URL(url).origin === location.origin) {
     headers.set("Authorization", `Bearer ${secret}`);
   }
-  // Marks the call as one from the service's page: over plain http, browsers do not send `Origin` with each request.
+  // Marks the call as coming from the service's page. Over plain HTTP, browsers may omit `Origin`.
   if (isCall(url)) headers.set("X-Nodeface", "1");
   const redirect = secret ? "error" : "follow";
   return { method, headers, body: body ?? null, cache: "no-store", redirect };
@@ -183,7 +183,7 @@ function makeField(data: FieldData, value: string) {
   return makeLabelled(name, place, input, facts, (text) => mistakeIn(data, text), isRequired);
 }
 
-/** The field's type is not `password`, since browsers offer to store passwords. */
+/** Makes a text field for the token, since browsers offer to store passwords. */
 function makeToken(scheme: string) {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";

@@ -1,4 +1,4 @@
-/** Keeps the header of both documents current while the page is visible: by events, and by polling. */
+/** Keeps the header of a visible page current, by events and by polling. */
 import {
   describeInfo,
   describeState,
@@ -10,9 +10,9 @@ import {
 } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
 
-/** The longest delay between requests without and with an event stream, and the request timeout, in milliseconds. */
+/** The maximum polling intervals without and with an event stream, and the request timeout, in milliseconds. */
 const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 5_000;
-/** The delay before a failed stream is reopened, in milliseconds; doubled at each attempt, up to the maximum. */
+/** The first and the maximum retry delay of a failed stream, in milliseconds. Each attempt doubles the delay. */
 const RETRY = 4_000, RETRY_MAX = 60_000;
 /** The service's clock minus the browser's, in milliseconds. */
 let clockOffset: number | undefined;
@@ -27,7 +27,7 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
   let isStreaming = false;
   let retry = RETRY, listenAt = 0;
   let isRequesting = false;
-  /** True if there was an event after the last request began. */
+  /** True if an event has arrived since the last request began. */
   let isOutdated = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -58,7 +58,7 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
       await update();
     }
     isRequesting = false;
-    // The delay is random, since other pages may have lost their streams at the same moment.
+    // A random delay spreads the requests of pages that lost their streams together.
     const interval = isStreaming ? INTERVAL_BESIDE : INTERVAL * (1 - Math.random() / 2);
     if (!document.hidden) timer = setTimeout(request, interval);
   };
@@ -78,12 +78,12 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
     });
     source.addEventListener("info", request);
     source.addEventListener("description", () => {
-      // A reloaded document only shows a notice, since the description may keep changing.
+      // After one reload, only shows a notice, since the description may keep changing.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
       if (isIdle() && visit?.type !== "reload") location.reload();
       else showChange();
     });
-    // Browsers differ in the failures after which they reconnect a stream.
+    // Not all browsers reconnect a stream after the same failures.
     source.addEventListener("error", () => {
       close();
       listenAt = performance.now() + retry;
@@ -165,7 +165,7 @@ function find<Found extends HTMLElement>(selector: string): Found {
   return header().querySelector<Found>(selector)!;
 }
 
-/** Requests an object; resolves to `undefined` if the service does not respond with one in time. */
+/** Requests a JSON object. Resolves to `undefined` if none arrives in time. */
 export async function fetchObject(address: URL): Promise<Json | undefined> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT);
@@ -178,7 +178,7 @@ export async function fetchObject(address: URL): Promise<Json | undefined> {
   }
 }
 
-/** Reads long integers as `bigint`s. Browsers before 2025 pass no `source`, so such integers are rounded. */
+/** Reads long integers as `bigint`s. Browsers from before 2025 pass no `source`, and round long integers. */
 function keepDigits(_: string, value: unknown, { source = "" } = {}): unknown {
   return /^-?\d{16,}$/.test(source) ? BigInt(source) : value;
 }

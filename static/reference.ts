@@ -1,4 +1,4 @@
-/** The reference: Scalar below the page header, with the description arranged as on the simple page. */
+/** Shows the reference: Scalar below the page header, with the description arranged as on the simple page. */
 import {
   anchorOf,
   MARKS,
@@ -45,7 +45,7 @@ const writes = new WeakMap<Request, string>();
 /** The node at the time when Scalar's client was opened. */
 let opened: Promise<Identity> | undefined;
 
-/** Every link in Markdown, and all other links except those to fragments and to files that Scalar has made. */
+/** Selects all links in Markdown, and all other links except to fragments and Scalar's own files. */
 const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
 
 const isForeign = "foreign" in document.getElementById("node")!.dataset;
@@ -71,7 +71,7 @@ async function show(): Promise<void> {
     import(new URL(scalar!, location.href).href),
   ]);
   hideButtons(arrange(description));
-  /** Replaces our short fragment in the URL with Scalar's fragment, since Scalar does not know ours. */
+  /** Replaces the page's short URL fragment with the fragment that Scalar understands. */
   const follow = () => {
     const fragment = fragmentOf(description, decodePercent(location.hash.slice(1)));
     if (fragment) history.replaceState(history.state, "", `#${fragment}`);
@@ -89,7 +89,7 @@ async function show(): Promise<void> {
     mcp: { disabled: true },
     showDeveloperTools: "never",
     hideClientButton: true,
-    // Scalar's samples contain the entered token and invisible characters; `arrange` adds our own.
+    // Hides Scalar's samples, which contain the entered token and invisible characters. `arrange` adds safe samples.
     hiddenClients: true,
     persistAuth: false,
     onBeforeRequest: prepareRequest,
@@ -101,8 +101,8 @@ async function show(): Promise<void> {
 }
 
 /**
- * Adds `X-Nodeface` to node calls: the service forwards no page's call without it, and other origins cannot send it.
- * Removes the token from all other requests, since Scalar sends a token, once selected, with every request.
+ * Adds `X-Nodeface` to node calls. The service requires this header from pages, and other origins cannot send it.
+ * Removes the token from all other requests, since Scalar sends a selected token with every request.
  */
 function prepareRequest({ request, requestBuilder }: Prepared): void {
   if (isCall(request.url)) return requestBuilder.headers.set("X-Nodeface", "1");
@@ -115,7 +115,7 @@ function markWrite({ request, requestBuilder: { method, path } }: Prepared): voi
   if (!harmless.has(name)) writes.set(request, name);
 }
 
-/** Downloads the description as served, since Scalar would save the rearranged one. */
+/** Downloads the served description, not Scalar's rearranged copy. */
 function downloadServed(event: Event): void {
   const button = (event.target as Element).closest("button.download-button");
   if (!button) return;
@@ -138,14 +138,14 @@ async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Prom
     ...[...request.headers].filter(([header]) => !hidden.includes(header)),
     ["body", body] as const,
   ];
-  // The dialog is inside Scalar's client, which traps the focus.
+  // Opens the dialog inside Scalar's client, since the client traps the focus.
   const parent = mount.querySelector(".scalar-client") ?? mount;
   const refusal = await confirm(opened, name, request, values, parent);
   if (refusal) throw new Error(refusal);
   return await fetch(request, init);
 }
 
-/** Returns the operations that cannot be called. */
+/** Rearranges the description for Scalar. Returns the operations that cannot be called. */
 function arrange(description: Json): string[] {
   const common: Json = {}, others: Json = {};
   const refused: string[] = [];
@@ -158,7 +158,7 @@ function arrange(description: Json): string[] {
     for (const { method, operation } of operations) {
       if (isForeign) removeSamples(operation);
       if (!mayChange(method, operation)) harmless.add(`${method} ${path}`);
-      // Scalar ignores a path's servers, and ignores an operation's servers if no server is selected.
+      // Scalar ignores the servers of paths. It uses an operation's servers only if one is selected.
       const servers = resolveServers(operation.servers ?? item.servers);
       const [server = objectOf(listOf(description.servers)[0])] = servers;
       if (servers[0]) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });
@@ -197,14 +197,14 @@ function lineOf(root: Json, item: Json, operation: Json, method: string, url: st
   return form ? commandOf(form, fillIn(form), here) : "";
 }
 
-/** Removes samples that Scalar would offer to copy, since the description's author is not trusted. */
+/** Removes the samples of an untrusted description, since Scalar offers to copy them. */
 function removeSamples(object: Json): void {
   for (const key of Object.keys(object)) {
     if (/^x-(scalar|stainless|readme|custom|code)/i.test(key)) delete object[key];
   }
 }
 
-/** A section's id ends with the method and the path. */
+/** Hides the call buttons of operations. A section's id ends with the method and the path. */
 function hideButtons(operations: readonly string[]): void {
   const ids = operations.map((name) => JSON.stringify(`/${name.replace(" ", "")}`));
   const sections = ids.map((id) => `[id$=${id}]`).join();
@@ -212,7 +212,7 @@ function hideButtons(operations: readonly string[]): void {
   document.head.append(element("style", { textContent }));
 }
 
-/** Relative server URLs begin with a dot. */
+/** Resolves relative server URLs, which begin with a dot. */
 function resolveServers(servers: unknown): Json[] {
   return listOf(servers).map(objectOf).map((server) => ({
     ...server,
@@ -220,14 +220,14 @@ function resolveServers(servers: unknown): Json[] {
   }));
 }
 
-/** Shows a JSON-RPC method under its name, and only once if it has both a GET and a POST. */
+/** Shows a JSON-RPC method by name, and only once even if it has both GET and POST. */
 function nameMethod(path: string, item: Json): void {
   const name = methodNameOf(path);
   if (!name) return;
   const isBoth = item[ONE_METHOD] === true;
   if (isBoth) delete item.post;
   for (const { operation } of operationsOf(item)) {
-    const also = isBoth && "Also as `POST`, with the parameters as a JSON object.";
+    const also = isBoth && "Also available as `POST`, with the parameters as a JSON object.";
     const texts = [textOf(operation.summary), textOf(operation.description), also];
     operation.description = texts.filter(Boolean).join("\n\n");
     operation.summary = name;
@@ -244,8 +244,7 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
 }
 
 /**
- * Turns links into text and blocks images if the description came over the network: the server of the description
- * chose the URLs of these links and images, which may lead to this service.
+ * Turns links into text and blocks images. In a description from the network, their URLs may lead to this service.
  */
 function keepHere(): void {
   const content = `img-src ${new URL("favicon.ico", base)} data: blob:; media-src blob:`;

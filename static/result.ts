@@ -6,11 +6,11 @@ import { excerpt } from "../src/untrusted-text.ts";
 import type { Form } from "./form.ts";
 import { copyFrom, element } from "./service.ts";
 
-/** The longest text that is shown, and the longest JSON that is indented, in characters. */
+/** The maximum length of shown text and of indented JSON, in characters. */
 const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
-/** The fewest lines of a folded object or list, the greatest depth of one, and the most lines shown at once. */
+/** The fewest lines to fold, the greatest depth to fold, and the most lines to show at once. */
 const FOLDED_MIN = 40, DEPTH_MAX = 64, LINES_MAX = 10_000;
-/** The longest value that is shown as a whole, in characters; CSS truncates longer values to a single line. */
+/** The maximum length of a fully shown value, in characters. CSS truncates longer values to one line. */
 const VALUE_MAX = 120;
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
@@ -104,7 +104,7 @@ function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorE
   return element("a", { href, download: `${name}.${ending}`, textContent });
 }
 
-/** Large objects and lists are folded; a browser's search opens them. */
+/** Folds large objects and lists. A browser's search unfolds them. */
 function showLines(
   code: HTMLElement,
   lines: readonly JsonLine[],

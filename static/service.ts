@@ -1,12 +1,12 @@
 /** Functions that the reference and the simple page share. */
 
-/** The URL of the service, with any prefix. */
+/** The service's URL, including its path prefix. */
 export const base: URL = new URL(
   ".",
   document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!.href,
 );
 
-/** `base` without its trailing slash, safe in double quotes in a shell. */
+/** `base` without the trailing slash, escaped for double quotes in a shell. */
 export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 
 export const isCall = (url: string): boolean =>
@@ -22,7 +22,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Makes the link to the other document lead to the operation that is being read. */
+/** Makes the link to the other view open the current operation. */
 export function leadToOther(fragment: () => string): void {
   const link = document.querySelector<HTMLAnchorElement>("#other")!;
   for (const type of ["pointerdown", "keydown"]) {

@@ -1,4 +1,4 @@
-/** The simple page: completes the commands, filters the navigation, and marks the operation that is being read. */
+/** Runs the simple page: completes the commands, filters the navigation, and marks the current operation. */
 import { onceFor } from "../src/json/values.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { followInfo } from "./head.ts";
@@ -7,7 +7,7 @@ import { openForm } from "./form.ts";
 
 const plain = document.getElementById("plain")!;
 
-/** The band below the bar: the first operation in it counts as being read. */
+/** The band below the header bar. The first operation in this band is the current operation. */
 const READ_AT = "-100px 0px -80%";
 let current: Element | undefined;
 
@@ -44,7 +44,7 @@ function markCurrent(heading: Element): void {
   if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
 }
 
-/** Opens the group around the fragment's target, since not every browser does. */
+/** Opens the group that contains the fragment's target, since some browsers leave it closed. */
 function showTarget(): void {
   const target = document.getElementById(decodePercent(location.hash.slice(1)));
   const group = target?.closest<HTMLDetailsElement>("#content section > details:not([open])");
@@ -72,7 +72,7 @@ function makeFilter(): void {
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = articles.filter((article) => words.every((word) => textOf(article).includes(word)));
-    // Links to groups are kept too, since the navigation of a large description has only these.
+    // Keeps links to groups too, since the navigation of a large description has no other links.
     const shown = new Set(found.flatMap((article) => [
       `#${article.querySelector("h3")!.id}`,
       `#${article.closest("section")!.querySelector("h2")!.id}`,

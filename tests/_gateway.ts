@@ -1,4 +1,4 @@
-/** Helpers that create a forwarding service and, behind it, a node that the test controls. */
+/** Starts simulated nodes, and creates services that forward calls to them. */
 import type { CallRecord } from "../src/log.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Test } from "uvu";
@@ -7,7 +7,7 @@ import { formatJson } from "../src/json/lossless.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { play, type Played } from "./_sources.ts";
 
-/** A request that the node received. */
+/** A request that the simulated node has received. */
 export interface Come {
   readonly method: string;
   /** The request target, exactly as received. */
@@ -21,7 +21,7 @@ export type PlayedAnswer = (come: Come, response: ServerResponse) => unknown;
 
 /** A node whose responses the test chooses. */
 export interface PlayedNode extends Played {
-  /** The requests since the last call of `forget`. */
+  /** The requests received since the last call of `forget`. */
   come: Come[];
   answer: PlayedAnswer;
   forget(): void;

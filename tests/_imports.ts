@@ -2,11 +2,11 @@
 import { build } from "esbuild";
 
 /**
- * Lists a module and every module that it imports statically, directly or not. Does not follow `import()`.
+ * Lists a module and all its static imports, both direct and indirect. Does not follow `import()`.
  *
  * @param folder the folder that paths are relative to
  * @param entry the module's path
- * @returns paths relative to the folder, and the names of packages
+ * @returns the paths of modules, relative to the folder, and the names of packages
  */
 export async function importedBy(folder: string, entry: string): Promise<Set<string>> {
   const { metafile: { inputs } } = await build({

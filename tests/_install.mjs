@@ -6,8 +6,8 @@ import process from "node:process";
 
 /**
  * @param folder the folder of the lock file, with a trailing slash
- * @param message printed before an installation
- * @param flags further flags for `npm ci`
+ * @param message the message to print before an installation
+ * @param flags additional flags for `npm ci`
  */
 export function install(folder, message, ...flags) {
   once(`${folder}package-lock.json`, `${folder}node_modules/.installed`, () => {
@@ -17,9 +17,9 @@ export function install(folder, message, ...flags) {
 }
 
 /**
- * Does some work if its source has changed since the last time.
+ * Runs `work` if its source file has changed since the last run.
  *
- * @param source the file on which the result of the work depends
+ * @param source the file that the result depends on
  * @param stamp the file that stores the digest of the source
  */
 export function once(source, stamp, work) {

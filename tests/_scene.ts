@@ -8,7 +8,7 @@ import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { playedBy } from "./_sources.ts";
 
-/** The state of the simulated node. Tests may change every member. */
+/** The state of the simulated node. Tests may change any member. */
 export interface Held {
   /** The monotonic clock, in milliseconds. */
   monotonic: number;
@@ -38,13 +38,13 @@ export interface Scene {
   /** The log lines, each prefixed with its level. */
   said: string[];
   history: History;
-  /** Returns how often the node's chain has changed. */
+  /** Returns the number of changes to the node's chain. */
   changes(): number;
   /** Advances both clocks. */
   pass(milliseconds: number): void;
   /** Waits for all running and due queries, and returns the body of `GET /v1/info` without `api` and `links`. */
   info(): Promise<Record<string, unknown>>;
-  /** Returns the same body as `info`, but waits no longer than a client's request would. */
+  /** Returns the same body as `info`, but only waits as long as a client's request would. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
 }
 

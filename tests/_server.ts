@@ -23,8 +23,8 @@ export const serving = (command: readonly string[], file: string): readonly stri
   command.map((part) => part === MAIN ? bundle(file) : part === "src/main.ts" ? file : part);
 
 /**
- * Bundles a module with its imports into one file for Node. Starting from source takes a second of processor time, and
- * starting from the bundle a fifth of that. The file is written only once, because a process may be reading it.
+ * Bundles a module with its imports into one file for Node. The bundle starts with a fifth of the processor time that
+ * the source takes. The file is written once and never replaced, because a process may be reading it.
  */
 function bundle(module: string): string {
   const outfile = join(PROGRAMS, `${module.replaceAll(/[/\\]|\.ts$/g, "-")}.mjs`);
@@ -117,7 +117,7 @@ export async function start(
     surroundings,
   );
   const url = await Promise.race([ready, ended]);
-  if (typeof url !== "string") throw new Error(`It ended with ${url.code}: ${url.stderr}`);
+  if (typeof url !== "string") throw new Error(`The server exited with ${url.code}: ${url.stderr}`);
   return {
     url,
     pid: child.pid!,

@@ -9,13 +9,13 @@ import { createCredentials, type CredentialsOptions } from "../src/node/credenti
 import type { SourceError } from "../src/node/failures.ts";
 import { type NodeAccess, type RequestLimits, requestText } from "../src/node/request.ts";
 
-/** Returns limits that tests do not reach by accident. */
+/** Returns limits that only a failing test exceeds. */
 export const within = (
   timeout = 10_000,
   signal: AbortSignal = new AbortController().signal,
 ): RequestLimits => ({ timeout, signal });
 
-/** Creates kinds that differ only in name and in how their nodes refuse requests. */
+/** Creates kinds that differ only in their names and in the refusals of their nodes. */
 export function kindsRefusing(
   auths: Readonly<Record<string, KindAuth>>,
 ): Record<string, Kind> {
@@ -50,7 +50,7 @@ export const contextFor = (
   credentials: createCredentials({ nodeUrl, ...options }),
 });
 
-/** Sends a GET request that fails with the same errors as a source of node values. */
+/** Sends a GET request, and reports errors as a source of node values does. */
 export const get = (
   url: string,
   context: NodeAccess = contextFor(url),

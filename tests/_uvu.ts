@@ -24,7 +24,7 @@ for (const [index, { name, file }] of suites.entries()) {
   queue.push([name]);
   await import(pathToFileURL(file).href);
   const [, ...runs] = queue[index]!;
-  if (runs.length === 0) throw new Error(`tests/${name} has no suite that it runs`);
+  if (runs.length === 0) throw new Error(`tests/${name} runs no suite`);
   queue[index] = [name, ...runs.map((run) => measured(name, failOnHook(name, run)))];
 }
 await exec(false);
@@ -34,12 +34,12 @@ process.exit(process.exitCode ?? 0);
 
 /**
  * Returns the processor seconds of this process and of its finished children, or `NaN` on systems other than Linux.
- * The result leaves out most of Chromium's processor time, since Chromium does not wait for its own children.
+ * The result omits most of Chromium's processor time, since Chromium does not wait for its own children.
  */
 function processorSeconds(): number {
   try {
     const stat = readFileSync("/proc/self/stat", "utf8");
-    // The fields are user and system time, of the process and then of its children, in 1/100 s.
+    // The fields are the user and system times of the process, then of its children, in 1/100 s.
     const times = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 15);
     return times.reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
   } catch {
@@ -61,7 +61,7 @@ function costliest(): string {
   return rows.slice(0, 8).map(([name, seconds]) => `, ${name} ${seconds.toFixed(1)}`).join("");
 }
 
-/** Reports a failed hook, since uvu 0.5.6 ignores the error of a `before` hook and counts the suite as passed. */
+/** Reports a failed hook, since uvu 0.5.6 ignores errors in a `before` hook and reports the suite as passed. */
 function failOnHook(name: string, run: Run): Run {
   return async () => {
     const [errors, passed, skipped, total] = await run();

@@ -13,25 +13,25 @@ const sent = {
   milliseconds: 0.44,
 } as const;
 
-accessLog("contains the time, the request, the status and the duration", () => {
+accessLog("a line contains the time, the request, the status and the duration", () => {
   assert.is(formatAccess(sent, "text", TIME), "2026-01-02T03:04:05.678Z GET /v1/info 200 0.4");
 });
 
-accessLog("shows if a response did not reach its client completely", () => {
+accessLog("a line shows if the client did not receive the complete response", () => {
   const aborted = formatAccess({ ...sent, outcome: "aborted" }, "text", TIME);
   assert.match(aborted, / 200 0\.4 aborted$/);
   const failed = formatAccess({ ...sent, outcome: "failed" }, "json", TIME);
   assert.is(JSON.parse(failed).outcome, "failed");
 });
 
-accessLog("contains a dash for each unknown value", () => {
+accessLog("a line contains a dash for each unknown value", () => {
   const refused = { status: 400, outcome: "sent", milliseconds: 0 } as const;
   assert.is(formatAccess(refused, "text", TIME), "2026-01-02T03:04:05.678Z - - 400 0");
   const { status: _, ...left } = { ...sent, outcome: "aborted" as const };
   assert.match(formatAccess(left, "text", TIME), / GET \/v1\/info - 0\.4 aborted$/);
 });
 
-accessLog("contains only the path of a URL: no query, host or credentials", () => {
+accessLog("a line contains the path of a URL, but no query, host or credentials", () => {
   for (const url of ["/v1/info?key=secret", "http://user:secret@host/v1/info?secret#secret"]) {
     for (const form of ["text", "json"] as const) {
       assert.not.match(formatAccess({ ...sent, url }, form, TIME), /secret|host/);
@@ -39,7 +39,7 @@ accessLog("contains only the path of a URL: no query, host or credentials", () =
   }
 });
 
-accessLog("is always a single line, even if a client sends line breaks", () => {
+accessLog("an entry is always a single line, even if a client sends line breaks", () => {
   const odd = "\r\n\u0085\u2028\u2029\u001b[2J\u202e 2026";
   for (const form of ["text", "json"] as const) {
     const line = formatAccess({ ...sent, method: `GET${odd}`, url: `/a${odd}` }, form, TIME);

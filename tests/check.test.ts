@@ -34,14 +34,14 @@ const checked = (config: Partial<Config>) =>
 const report = async (config: Partial<Config>) => (await checked(config)).report;
 
 check(
-  "if nodes of a kind serve a description, requests it and reports its URL",
+  "if nodes of a kind serve a description, check requests it and reports its URL",
   async () => {
     const found = await report({ node: { url: NOWHERE, kind: "algorand" } });
     assert.match(found, `There is no description of the node at ${NOWHERE}/swagger.json: `);
   },
 );
 
-check("reports each custom field that has no value although its source responded", async () => {
+check("check reports each custom field without a value whose source has responded", async () => {
   await using node = await serveFetch(() => Promise.resolve(Response.json({ version: "1.2" })));
   const info = {
     sources: { about: { get: "/about" } },
@@ -57,7 +57,7 @@ check("reports each custom field that has no value although its source responded
   assert.not.match(hidden, "has no value");
 });
 
-check("reports no missing fields that a kind inherits, since not every node has them", async () => {
+check("check ignores missing fields of the kind, since not every node has them", async () => {
   await using node = await serveFetch(() => Promise.resolve(Response.json({ etcdserver: "3.6" })));
   const own = { extends: "etcd", fields: { peers: "version#/nothing" } };
   const mine = extendKind(KINDS.etcd!, own) as unknown as Kind;
@@ -65,7 +65,7 @@ check("reports no missing fields that a kind inherits, since not every node has 
   assert.equal(found.match(/\S+ has no value/g), ["peers has no value"]);
 });
 
-check("the report has no section on the description if there is none to read", async () => {
+check("if there is no description to read, the report has no section about it", async () => {
   const mine: Kind = {
     title: "Mine",
     url: NOWHERE,
@@ -137,15 +137,18 @@ check("says that the kind's operations are shown if the node's own cannot be rea
   );
 });
 
-check("reads the configured description even if nodes of the kind serve their own", async () => {
-  for (const node of [{}, { url: NOWHERE, kind: "algorand" }]) {
-    const found = await report({ node, description: DESCRIPTION });
-    assert.match(found, "The description can be shown");
-    assert.not.match(found, "swagger.json");
-  }
-});
+check(
+  "check reads the configured description even if nodes of the kind serve their own",
+  async () => {
+    for (const node of [{}, { url: NOWHERE, kind: "algorand" }]) {
+      const found = await report({ node, description: DESCRIPTION });
+      assert.match(found, "The description can be shown");
+      assert.not.match(found, "swagger.json");
+    }
+  },
+);
 
-check("reports in plain words that a node cannot be reached", async () => {
+check("check reports in plain words that a node cannot be reached", async () => {
   const text = await report({ node: { url: NOWHERE } });
   assert.match(text, "The kind of the node is not known: ");
   assert.not.match(text, /: it connection refused/);
@@ -171,7 +174,7 @@ const many = (count: number) => {
   }`;
 };
 
-check("lists all findings in a description, with errors before notes", async () => {
+check("check lists all diagnostics for a description, with errors before notes", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
     const file = join(folder, "openapi.yaml");
@@ -187,7 +190,7 @@ check("lists all findings in a description, with errors before notes", async () 
 });
 
 check(
-  "the JSON object has everything in the report: kind, sources, findings, calls, info",
+  "the JSON object contains the whole report: kind, sources, findings, calls, info",
   async () => {
     await using node = await serveFetch(play(RECORDINGS.get("anvil")!));
     const config = {
@@ -235,7 +238,7 @@ check("the output contains no API key from a URL, so that the output can be shar
   assert.is(JSON.parse(json).sources[0].asks, `GET ${get.replaceAll("geheim", "***")}`);
 });
 
-check("the JSON object has the position of each finding, and each trouble as text", async () => {
+check("the JSON object contains the position of each diagnostic", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
     const file = join(folder, "openapi.yaml");
@@ -258,7 +261,7 @@ check("the JSON object has the position of each finding, and each trouble as tex
 });
 
 check(
-  "reports names that a remote description can move to another operation, and suggests others",
+  "check reports names that a remote description can move to another operation, and suggests safe names",
   async () => {
     const get = { operationId: "getStatus", responses: { 200: { description: "" } } };
     await using node = await serveFetch(() =>
@@ -281,7 +284,7 @@ check(
   },
 );
 
-check("does not suggest forward.open for an unmarked PUT, POST or DELETE", async () => {
+check("check does not suggest forward.open for an unmarked PUT, POST or DELETE", async () => {
   const operation = { responses: { 200: { description: "It is done" } } };
   const item = { get: operation, put: operation, delete: operation, post: operation };
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
@@ -296,23 +299,26 @@ check("does not suggest forward.open for an unmarked PUT, POST or DELETE", async
   rmSync(folder, { recursive: true });
 });
 
-check("reports read-only operations that are called without the configured secret", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
-  const auth = { bearer_file: join(folder, "secret") };
-  writeFileSync(auth.bearer_file, "a-secret");
-  for (
-    const [kind, isSaid] of [["activitypub", true], ["nostr", false]] as const
-  ) {
-    const { json } = await checked({
-      node: { url: NOWHERE, kind, auth },
-      forward: resolveForward({ open: ["reads"] }),
-    });
-    assert.is(JSON.parse(json).notes.join().includes("called without node.auth"), isSaid, kind);
-  }
-  rmSync(folder, { recursive: true });
-});
+check(
+  "check reports read-only operations that are called without the configured secret",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+    const auth = { bearer_file: join(folder, "secret") };
+    writeFileSync(auth.bearer_file, "a-secret");
+    for (
+      const [kind, isSaid] of [["activitypub", true], ["nostr", false]] as const
+    ) {
+      const { json } = await checked({
+        node: { url: NOWHERE, kind, auth },
+        forward: resolveForward({ open: ["reads"] }),
+      });
+      assert.is(JSON.parse(json).notes.join().includes("called without node.auth"), isSaid, kind);
+    }
+    rmSync(folder, { recursive: true });
+  },
+);
 
-check("says how often the service itself queries the node", async () => {
+check("check says how often the service itself queries the node", async () => {
   const node = { url: NOWHERE, kind: "bitcoin" };
   assert.match(
     await report({ node, info: { watch: "30s" } }),

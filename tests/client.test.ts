@@ -17,7 +17,7 @@ interface Read {
   isKept?: boolean;
 }
 
-/** Parses a response that arrives in parts of a given length. The server then closes the connection. */
+/** Parses a response that arrives in parts of a given length before the server closes the connection. */
 function read(answer: string, length = answer.length, method = "GET"): Read {
   const read: Read = { text: "" };
   const reader = new ResponseReader(method, {
@@ -165,7 +165,7 @@ for (const answer of REFUSED) {
   });
 }
 
-client("parses random chunks in one piece with the same result as byte by byte", () => {
+client("random chunks are parsed with the same result in one piece and byte by byte", () => {
   const random = createRandom(7);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const outcomeOf = (answer: string, length?: number) => {
@@ -199,14 +199,17 @@ client("parses random chunks in one piece with the same result as byte by byte",
   assert.ok(refused >= 10, `${refused} refused`);
 });
 
-client("parses any number of chunks, since only the total length of extensions is limited", () => {
-  const chunks = "0000001\r\na\r\n".repeat(20_000);
-  const { text, isKept } = read(`${OK}${CHUNKED}\r\n${chunks}0\r\n\r\n`, 999);
-  assert.is(text.length, 20_000);
-  assert.ok(isKept);
-});
+client(
+  "any number of chunks is parsed, since only the total length of extensions is limited",
+  () => {
+    const chunks = "0000001\r\na\r\n".repeat(20_000);
+    const { text, isKept } = read(`${OK}${CHUNKED}\r\n${chunks}0\r\n\r\n`, 999);
+    assert.is(text.length, 20_000);
+    assert.ok(isKept);
+  },
+);
 
-client("finds headers whatever their letter case, and joins repeated headers", () => {
+client("headers are found in any letter case, and repeated headers are joined", () => {
   const { headers } = read(`${OK}X-A: 1\r\nx-a: 2\r\nX-B:\t b\xa0 \t\r\nContent-Length: 0\r\n\r\n`);
   assert.is(headers!.get("X-a"), "1, 2");
   assert.is(headers!.get("x-b"), "b\xa0");
@@ -220,7 +223,7 @@ const request = (headers: Record<string, string>) => ({
   body: undefined,
 });
 
-client("writes the host, the path and the query of a URL, and the content length", () => {
+client("a request has the host, path and query of its URL, and the content length", () => {
   assert.is(
     writeHead(request({ accept: "*/*" })),
     "GET /a%20b?c=d HTTP/1.1\r\nhost: node.example:8080\r\naccept: */*\r\n" +
@@ -230,7 +233,7 @@ client("writes the host, the path and the query of a URL, and the content length
   assert.match(writeHead({ ...request({}), body: new Uint8Array(7) }), /\r\ncontent-length: 7\r\n/);
 });
 
-client("refuses to write a name or value that could become two headers", () => {
+client("a header name or value that could become two headers is refused", () => {
   for (
     const [name, value] of [["a", "b\r\nc: d"], ["a", "b\n"], ["a\r\nb", "c"], ["a", "\u0100"]]
   ) {
@@ -238,7 +241,7 @@ client("refuses to write a name or value that could become two headers", () => {
   }
 });
 
-/** A connection whose server responds with the number of the connection, and later sends unsolicited bytes. */
+/** A connection whose server responds with the connection's number, and later sends unsolicited bytes. */
 class Talkative extends Duplex {
   readonly number: number;
   #isUsed = false;
@@ -319,7 +322,7 @@ const exchanging = (...answers: string[]) => {
 };
 
 client(
-  "chunks of one byte are joined, and bytes on the wire are counted",
+  "chunks of one byte are joined, and all bytes received are counted",
   async () => {
     const count = 20_000;
     const text = `${OK}${CHUNKED}\r\n${"1\r\na\r\n".repeat(count)}0\r\n\r\n`;
@@ -336,14 +339,17 @@ client(
   },
 );
 
-client("reading the end of a response does not let more of the next response arrive", async () => {
-  const long = `${OK}Content-Length: 200000\r\n\r\n${"a".repeat(100_000)}`;
-  const { socket, exchange } = exchanging(`${OK}Content-Length: 1\r\n\r\n1`, long);
-  const first = await exchange();
-  await exchange();
-  assert.ok(socket.isPaused());
-  assert.is((await first.next())!.byteLength, 1);
-  assert.ok(socket.isPaused());
-});
+client(
+  "reading the end of a response does not resume a socket that the next response has paused",
+  async () => {
+    const long = `${OK}Content-Length: 200000\r\n\r\n${"a".repeat(100_000)}`;
+    const { socket, exchange } = exchanging(`${OK}Content-Length: 1\r\n\r\n1`, long);
+    const first = await exchange();
+    await exchange();
+    assert.ok(socket.isPaused());
+    assert.is((await first.next())!.byteLength, 1);
+    assert.ok(socket.isPaused());
+  },
+);
 
 client.run();

@@ -63,7 +63,7 @@ async function wrong(
 }
 
 config(
-  "the path of a logo is relative to the configuration, and its bytes decide its type",
+  "the path of a logo is relative to the configuration, and the logo's bytes decide its type",
   async () => {
     const file = "page:\n  title: Harbour 2\n  logo: art/logo.txt\n";
     const args = ["--config", "conf/node.yaml"];
@@ -92,7 +92,7 @@ config("a title must be one line, and must not be blank", () => {
   }
 });
 
-config("a file with all kinds of keys is valid, and so are JSON and an empty file", () => {
+config("a file with all kinds of keys is valid, as are a JSON file and an empty file", () => {
   const text = `
 listen: "[::1]:8080"
 access_log: json
@@ -333,7 +333,7 @@ config("errors in arguments, environment and file are reported together", async 
   }
 });
 
-config("the first argument is the command, and its own arguments follow", async () => {
+config("the first argument is the command, and the command's own arguments follow", async () => {
   assert.equal((await read(["check", "http://a"])).command, "check");
   const kinds = await read(["kinds", "ethereum"]);
   assert.equal([kinds.command, kinds.topic], ["kinds", "ethereum"]);
@@ -381,7 +381,7 @@ config("an IPv6 address to listen on may be written in brackets", async () => {
 });
 
 for (const [name, kind] of Object.entries(KINDS)) {
-  config(`nodeface kinds ${name} prints a configuration equivalent to that kind`, () => {
+  config(`nodeface kinds ${name} prints a configuration equivalent to the kind`, () => {
     const { node, info } = readFile(formatKinds(name), "");
     assert.equal(node, { url: kind.url, kind: name });
     const times = { ttl: 1000, timeout: 2000 };
@@ -448,7 +448,7 @@ function* examplesIn(schema: Schema): Generator<[Schema, string]> {
   }
 }
 
-config("the documented defaults of hosts and cors are those that the service uses", () => {
+config("the service uses the documented defaults of hosts and cors", () => {
   const { hosts, cors } = withDefaults({});
   const { entries } = partsOf(configuration());
   const said = [entries!.hosts, entries!.cors].map((setting) => parse(aboutOf(setting!).default!));
@@ -475,7 +475,7 @@ config("--help lists every flag and variable, in lines of at most 100 characters
   for (const line of text.split("\n")) assert.ok(line.length <= 100, line);
 });
 
-config("the list of kind names is complete, and every alias stands for an existing kind", () => {
+config("the list of kind names is complete, and every alias maps to an existing kind", () => {
   assert.equal(Object.keys(KINDS), [...KIND_NAMES]);
   for (const kind of Object.values(KIND_ALIASES)) assert.ok(KINDS[kind], kind);
 });
@@ -486,7 +486,7 @@ config("sections may be empty", () => {
   assert.match(problems("cors:\n")[0]!, "cors must be a list of origins");
 });
 
-config("a file that is not a configuration is reported as such", () => {
+config("a file that is not a configuration is reported", () => {
   const of = (text: string) => problems(text).join("\n");
   assert.match(of("- a\n"), "1:1: must be an object with keys such as listen");
   assert.match(of("- a\n"), "not a list");
@@ -748,23 +748,29 @@ config("a description file must exist, but a description URL may be unreachable"
   }
 });
 
-config("the old names of the access log still work, and a warning gives the new name", async () => {
-  const line = (before: string, now: string) => [
-    { level: "warn", message: `${before} is now called ${now}; only 0.3 still reads the old name` },
-  ];
-  const flag = await read(["--log", "json"]);
-  assert.equal([flag.accessLog, flag.remarks], ["json", line("--log", "--access-log")]);
-  const variable = await read([], { NODEFACE_LOG: "text" });
-  const variables = line("NODEFACE_LOG", "NODEFACE_ACCESS_LOG");
-  assert.equal([variable.accessLog, variable.remarks], ["text", variables]);
-  const file = await read(["--config", "x"], {}, "log: json");
-  assert.equal([file.accessLog, file.remarks], ["json", line("log", "access_log")]);
-  const env = { NODEFACE_ACCESS_LOG: "text", NODEFACE_LOG: "json" };
-  assert.equal([(await read([], env)).accessLog, (await read([], env)).remarks], ["text", []]);
-  for (const name of ["access-log", "log"]) {
-    assert.is((await read([`--${name}=off`, "--config", "x"], {}, "log: json")).accessLog, "off");
-  }
-});
+config(
+  "the old names of the access log settings still work, and a warning gives the new names",
+  async () => {
+    const line = (before: string, now: string) => [
+      {
+        level: "warn",
+        message: `${before} is now called ${now}; only 0.3 still reads the old name`,
+      },
+    ];
+    const flag = await read(["--log", "json"]);
+    assert.equal([flag.accessLog, flag.remarks], ["json", line("--log", "--access-log")]);
+    const variable = await read([], { NODEFACE_LOG: "text" });
+    const variables = line("NODEFACE_LOG", "NODEFACE_ACCESS_LOG");
+    assert.equal([variable.accessLog, variable.remarks], ["text", variables]);
+    const file = await read(["--config", "x"], {}, "log: json");
+    assert.equal([file.accessLog, file.remarks], ["json", line("log", "access_log")]);
+    const env = { NODEFACE_ACCESS_LOG: "text", NODEFACE_LOG: "json" };
+    assert.equal([(await read([], env)).accessLog, (await read([], env)).remarks], ["text", []]);
+    for (const name of ["access-log", "log"]) {
+      assert.is((await read([`--${name}=off`, "--config", "x"], {}, "log: json")).accessLog, "off");
+    }
+  },
+);
 
 config("-h means --help, and -V means --version", async () => {
   assert.is((await read(["-h"])).command, "help");
@@ -793,7 +799,7 @@ config("--metrics needs no value, but its variable and key must be true or false
 });
 
 config(
-  "a flag, a variable or the file sets which calls are logged, and the default is failed calls",
+  "a flag, a variable or the file selects the calls to log; by default, failed calls are logged",
   async () => {
     const of = async (...given: Parameters<typeof read>) => (await read(...given)).logCalls;
     const file = ["--config", "a.yaml"];

@@ -98,7 +98,7 @@ cors("if the list of origins is empty, no origin may read responses", async () =
   assert.is(headers.get("vary"), "Accept-Encoding");
 });
 
-cors("other origins that may not read responses may not embed them either", async () => {
+cors("origins that may not read responses may not embed responses either", async () => {
   for (const path of ["/v1/info", "/nope"]) {
     for (
       const [options, policy] of [

@@ -29,7 +29,7 @@ function describe(count: number, more: object = {}): string {
   return JSON.stringify({ openapi: "3.1.1", info: { title: "Things", version: "1" }, paths });
 }
 
-/** Removes the YAML form, which a thread delivers later than the rest. */
+/** Removes the YAML form, because a thread delivers it later than the rest. */
 function without({ content, ...prepared }: Prepared) {
   const { yaml: _, ...first } = content!;
   return { ...prepared, content: first };
@@ -48,25 +48,28 @@ function readerOf(files: Readonly<Record<string, string>>) {
   return { read, asked };
 }
 
-large("is prepared in a thread with the same result as without a thread", async () => {
-  const files = {
-    "openapi.json": describe(400, { "/a": { $ref: "a.json" }, "/b": { $ref: "none.json" } }),
-    "a.json": '{ "get": { "operationId": 12345678901234567890 } }',
-  };
-  const here = await prepare(JOB, readerOf(files).read);
-  const { read, asked } = readerOf(files);
-  const there = (await prepareInThread(JOB, read))!;
-  assert.equal(await there.content?.yaml, await here.content?.yaml);
-  assert.equal(without(there), without(here));
-  assert.equal(asked, ["openapi.json", "a.json", "none.json"]);
-  assert.match(
-    here.diagnostics.map(formatDiagnostic).join(),
-    "cannot be read: no such file",
-  );
-  assert.ok(here.content);
-});
+large(
+  "a description is prepared with the same result in a thread and without a thread",
+  async () => {
+    const files = {
+      "openapi.json": describe(400, { "/a": { $ref: "a.json" }, "/b": { $ref: "none.json" } }),
+      "a.json": '{ "get": { "operationId": 12345678901234567890 } }',
+    };
+    const here = await prepare(JOB, readerOf(files).read);
+    const { read, asked } = readerOf(files);
+    const there = (await prepareInThread(JOB, read))!;
+    assert.equal(await there.content?.yaml, await here.content?.yaml);
+    assert.equal(without(there), without(here));
+    assert.equal(asked, ["openapi.json", "a.json", "none.json"]);
+    assert.match(
+      here.diagnostics.map(formatDiagnostic).join(),
+      "cannot be read: no such file",
+    );
+    assert.ok(here.content);
+  },
+);
 
-large("is read only once, even if its size becomes known late", async () => {
+large("a description is read only once, even if its size becomes known late", async () => {
   const names = Array.from({ length: 20 }, (_, i) => `${i}.json`);
   const paths = Object.fromEntries(names.map((name, i) => [`/${i}`, { $ref: name }]));
   const item = JSON.stringify({ get: { description: "long ".repeat(2000) } });
@@ -81,19 +84,23 @@ large("is read only once, even if its size becomes known late", async () => {
   assert.is(content?.page.title, "Things");
 });
 
-large("is served before its YAML is ready, and only requests for YAML wait for that", async () => {
-  const text = describe(800);
-  const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
-  const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
-  const order: string[] = [];
-  const note = (path: string) => ask(path).then((response) => (order.push(path), response.text()));
-  const [yaml, , json] = await Promise.all(["/spec.yaml", "/v1/spec", "/spec.json"].map(note));
-  assert.is(order.at(-1), "/spec.yaml");
-  assert.equal(parse(yaml!), JSON.parse(json!));
-});
+large(
+  "a description is served before its YAML is ready, and only requests for YAML wait",
+  async () => {
+    const text = describe(800);
+    const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
+    const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
+    const order: string[] = [];
+    const note = (path: string) =>
+      ask(path).then((response) => (order.push(path), response.text()));
+    const [yaml, , json] = await Promise.all(["/spec.yaml", "/v1/spec", "/spec.json"].map(note));
+    assert.is(order.at(-1), "/spec.yaml");
+    assert.equal(parse(yaml!), JSON.parse(json!));
+  },
+);
 
 large(
-  "is served as JSON, even at its YAML path, if the thread ends before the YAML is ready",
+  "if the thread ends before the YAML is ready, the description is served as JSON at all paths",
   async () => {
     const { read } = readerOf({ "openapi.json": describe(1) });
     const { content, ...rest } = await prepare(JOB, read);
@@ -122,7 +129,7 @@ large(
 
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
-large("has the same content and a related ETag for clients with and without gzip", async () => {
+large("a description has the same content and a related ETag with and without gzip", async () => {
   const description = { text: describe(1700), name: "a.json" };
   const app = createNodeface({ description, log() {} });
   // Requests do not wait for a description that takes long to read, so the test waits here.
@@ -153,7 +160,7 @@ large("has the same content and a related ETag for clients with and without gzip
   }
 });
 
-large("does not delay other requests while it is prepared", async () => {
+large("a description does not delay other requests while it is prepared", async () => {
   const text = describe(2000);
   const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
   const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
@@ -170,7 +177,7 @@ large("does not delay other requests while it is prepared", async () => {
   assert.ok(answered > 20, `${answered} requests`);
 });
 
-large("is abandoned if preparing it takes too long", async () => {
+large("a description is abandoned if preparing it takes too long", async () => {
   const never: Reader = () => new Promise(() => {});
   const { content, diagnostics } = (await prepareInThread(JOB, never, { ...LIMITS, time: 200 }))!;
   assert.is(content, undefined);
@@ -178,22 +185,25 @@ large("is abandoned if preparing it takes too long", async () => {
   assert.equal(diagnostics.map(formatDiagnostic), said);
 });
 
-large("causes a finding if the thread cannot receive it, or if reading a file fails", async () => {
-  const wrong: LoadJob = { ...JOB, own: { paths: () => {} } };
-  const sent = (await prepareInThread(wrong, readerOf({}).read))!;
-  assert.match(
-    formatDiagnostic(sent.diagnostics[0]!),
-    /^openapi.json:1:1 cannot be shown: .*clone/,
-  );
-  const failing: Reader = () => Promise.reject(new TypeError("a\x1b[2J"));
-  const { diagnostics } = (await prepareInThread(JOB, failing))!;
-  assert.equal(diagnostics.map(formatDiagnostic), ["openapi.json:1:1 cannot be shown: a [2J"]);
-});
+large(
+  "a diagnostic reports that the thread cannot receive a description or read a file",
+  async () => {
+    const wrong: LoadJob = { ...JOB, own: { paths: () => {} } };
+    const sent = (await prepareInThread(wrong, readerOf({}).read))!;
+    assert.match(
+      formatDiagnostic(sent.diagnostics[0]!),
+      /^openapi.json:1:1 cannot be shown: .*clone/,
+    );
+    const failing: Reader = () => Promise.reject(new TypeError("a\x1b[2J"));
+    const { diagnostics } = (await prepareInThread(JOB, failing))!;
+    assert.equal(diagnostics.map(formatDiagnostic), ["openapi.json:1:1 cannot be shown: a [2J"]);
+  },
+);
 
 testWhere(
   large,
   IS_NODE ? undefined : "since only Node can limit the memory of a thread",
-  "is abandoned on Node if preparing it takes too much memory",
+  "on Node, a description is abandoned if preparing it takes too much memory",
   async () => {
     const { read } = readerOf({ "openapi.json": describe(20_000) });
     const { diagnostics } = (await prepareInThread(JOB, read, { ...LIMITS, memory: 33_554_432 }))!;

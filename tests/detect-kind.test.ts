@@ -13,7 +13,7 @@ const detect = suite("detecting a kind");
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** All kinds. A file of this test replaces the files in which a kind's nodes keep their secrets. */
+/** All kinds. A file of this test replaces each kind's secret files. */
 const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, kind]) => {
     const file = join(folder, name);
@@ -46,12 +46,12 @@ async function sentTo(refuse: (method: string) => Record<string, string>): Promi
 const BITCOIN = { "www-authenticate": 'Basic realm="jsonrpc"' };
 const SYNCTHING = { "x-syncthing-version": "v1.19.2" };
 
-detect("a local secret is sent if the node refuses requests like nodes of its kind", async () => {
+detect("a local secret is sent if the node's refusal is typical of its kind", async () => {
   assert.equal(await sentTo(() => BITCOIN), ["bitcoin"]);
   assert.equal(await sentTo(() => SYNCTHING), ["syncthing"]);
 });
 
-detect("no secret is sent if refusals match two kinds, in one or several responses", async () => {
+detect("no secret is sent if one or several refusals match two kinds", async () => {
   assert.equal(await sentTo(() => ({ ...BITCOIN, ...SYNCTHING })), []);
   assert.equal(await sentTo((method) => method === "GET" ? SYNCTHING : BITCOIN), []);
 });

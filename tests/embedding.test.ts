@@ -56,7 +56,7 @@ embedding("the handler of an operation can read the request body", async () => {
   assert.is(await response.text(), "banned for 7 days");
 });
 
-embedding("HEAD, OPTIONS and other methods work at the path of an operation too", async () => {
+embedding("HEAD, OPTIONS and other methods also work at the path of an operation", async () => {
   const head = await ask("/a/node/v1/peers/b2", { method: "HEAD" });
   assert.is(head.status, 200);
   assert.is(await head.text(), "");
@@ -121,13 +121,13 @@ embedding(
 );
 
 embedding(
-  "one log gets all messages about the description, the node and errors, with level and code",
+  "one log gets the messages about the description, the node and errors, with level and code",
   async () => {
     const told: [code: string, level: string, message: string][] = [];
     const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
     const app = createNodeface({
       description: { text: 'openapi: 3.1.1\ninfo: { title: A, version: "1" }\npaths: 7\n' },
-      // Nothing listens on this port, which belongs to the discard protocol.
+      // No server listens on this port, which belongs to the discard protocol.
       node: { url: "http://127.0.0.1:9", kind: "etcd" },
       operations: [failing],
       log: (message, { code, level }) => told.push([code, level, message]),
@@ -166,7 +166,7 @@ embedding("every result of fetch is an ordinary Response", async () => {
     assert.is(
       Object.getPrototypeOf(response),
       Response.prototype,
-      "servers of others take no class",
+      "other servers refuse subclasses",
     );
     const text = await response.clone().text();
     const wrapped = new Response(response.body, response);
@@ -207,7 +207,7 @@ embedding(
 );
 
 embedding(
-  "a path without parameters takes precedence over one with parameters, in any order",
+  "a path without parameters takes precedence, whatever the order of the operations",
   async () => {
     const own = { ...peer, path: "/v1/peers/own", handle: () => new Response("own") };
     const app = createNodeface({ operations: [peer, own] });

@@ -45,19 +45,22 @@ async function givenBy(head: Json, info: InfoSettings = {}) {
   return examples;
 }
 
-examples("come from responses to existing queries, if they match the pattern", async () => {
-  const transactions = [HASH.replace("a1", "b2"), "0x1"];
-  assert.equal(await givenBy({ hash: HASH, transactions }), {
-    "head#/hash": HASH,
-    "head#/transactions/0": transactions[0],
-  });
-  for (const hash of [`${HASH}'; id #`, `${HASH}\n`, "0x1", null, 7, { a: 1 }, "\u202e"]) {
-    assert.equal(await givenBy({ hash, transactions: [] }), {}, JSON.stringify(hash));
-  }
-});
+examples(
+  "example values come from responses to existing queries, if they match the pattern",
+  async () => {
+    const transactions = [HASH.replace("a1", "b2"), "0x1"];
+    assert.equal(await givenBy({ hash: HASH, transactions }), {
+      "head#/hash": HASH,
+      "head#/transactions/0": transactions[0],
+    });
+    for (const hash of [`${HASH}'; id #`, `${HASH}\n`, "0x1", null, 7, { a: 1 }, "\u202e"]) {
+      assert.equal(await givenBy({ hash, transactions: [] }), {}, JSON.stringify(hash));
+    }
+  },
+);
 
 examples(
-  "are not taken from a source that the operator defined, or that has hidden values",
+  "no example comes from a source that the operator defined or that has hidden values",
   async () => {
     assert.equal(await givenBy({ hash: HASH }, { hide: ["head_at"] }), {});
     const sources = { head: { jsonrpc: "eth_getBlockByNumber", params: ["earliest", false] } };
@@ -126,7 +129,7 @@ const opened = async (kind = "ethereum") => {
 };
 
 examples(
-  "are in one data block that never contains HTML, on a page with forms that use them",
+  "all example values are in one data block without HTML, on a page with forms",
   async () => {
     const hostile = `</script><form action="https://a.example">\u2028&'`;
     const values = { "head#/hash": hostile, "head#/unused": "x" };

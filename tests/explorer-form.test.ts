@@ -52,7 +52,7 @@ form("form data has the method, the URL and all parameters, without empty member
   assert.equal(await dataOf({}), { method: "GET", address: "/a", fields: [] });
 });
 
-form("a body has its own example, or one made from its schema, with all digits", async () => {
+form("the example of a body is its own or comes from its schema, with all digits", async () => {
   const body = async (media: Json, more: Json = {}) => {
     const operation = { requestBody: { required: true, content: { "application/json": media } } };
     return (await dataOf(operation, "/a", "post", more))?.fields[0];
@@ -165,12 +165,12 @@ form("an operation counts as a write unless its mark or its method says otherwis
   for (const access of ["read", "secret"]) assert.is(await isWrite("post", access), false);
 });
 
-form("a curl command names the shell that it is written for", async () => {
+form("a curl command names its shell", async () => {
   const shown = await render({ "/a": { get: DONE } });
   assert.match(shown, /<pre><code>curl .+?<\/code><\/pre><small>for sh<\/small>/);
 });
 
-form("if there are many operations, the HTML has the class many and a form for each", async () => {
+form("if there are many operations, the HTML has the class many and all forms", async () => {
   const paths = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`/p/${i}`, { get: DONE }]));
   assert.not.match(await render(paths(200)), `class="many"`);
@@ -179,15 +179,18 @@ form("if there are many operations, the HTML has the class many and a form for e
   assert.is(html.match(/data-try='/g)?.length, 1000);
 });
 
-form("a short link contains a method name or operationId, and is on the page once", async () => {
-  const named = (operationId: string) => ({ get: { ...DONE, operationId, tags: ["A", "B"] } });
-  const html = await render({
-    "/v1/rpc/get%5Fblock": { post: DONE },
-    "/a": named("getA"),
-    "/b": named("get b"),
-  });
-  const anchors = [...html.matchAll(/<article id="([^"]*)"/g)].map(([, id]) => id);
-  assert.equal(anchors.sort(), ["op/getA", "op/get_block"]);
-});
+form(
+  "a short link contains a method name or operationId, and occurs once on the page",
+  async () => {
+    const named = (operationId: string) => ({ get: { ...DONE, operationId, tags: ["A", "B"] } });
+    const html = await render({
+      "/v1/rpc/get%5Fblock": { post: DONE },
+      "/a": named("getA"),
+      "/b": named("get b"),
+    });
+    const anchors = [...html.matchAll(/<article id="([^"]*)"/g)].map(([, id]) => id);
+    assert.equal(anchors.sort(), ["op/getA", "op/get_block"]);
+  },
+);
 
 form.run();

@@ -146,7 +146,7 @@ const AGES: [age: number, said: string][] = [
   [NaN, ""],
 ];
 
-header("shows in each state the known values, and no others", () => {
+header("the header shows the label and the note of each state", () => {
   for (const [info, label, note] of STATES) {
     const said = describeInfo(info);
     assert.equal([said.label, said.note], [label, note], JSON.stringify(info));
@@ -154,7 +154,7 @@ header("shows in each state the known values, and no others", () => {
 });
 
 header(
-  "shows numbers in groups with all their digits, times to the second and long texts cut",
+  "numbers have grouped digits, times have seconds, and long texts are truncated",
   () => {
     for (const [key, value, shown] of VALUES) {
       const { facts } = describeInfo({ [key]: value });
@@ -163,20 +163,20 @@ header(
   },
 );
 
-header("shows the progress of a node only while it is not in sync", () => {
+header("the header shows the progress of a node only while the node is not in sync", () => {
   const info = { status: "syncing", synced: false, sync_progress: 0.5, api: API };
   assert.equal(describeInfo(info).facts, [["Progress", "50%"]]);
   assert.equal(describeInfo({ ...info, status: "ok", synced: true }).facts, []);
 });
 
-header("cuts a reason at 160 characters, and keeps it on one line", () => {
+header("a reason is truncated at 160 characters, and kept on one line", () => {
   const reason = `says\n${"many words ".repeat(30)}`;
   const { note } = describeInfo({ status: "degraded", status_reason: reason });
   assert.ok(note.length <= 160 && note.endsWith("…"), note);
   assert.match(note, /^says many words/);
 });
 
-header("the page's script reads an info as the service wrote it", () => {
+header("the page's script reads an info exactly as the service wrote it", () => {
   const infos = [
     ...STATES.map(([info]) => info),
     ...VALUES.map(([key, value]) => ({ [key]: value, status: "ok" })),
@@ -195,7 +195,7 @@ header("the page's script reads an info as the service wrote it", () => {
 });
 
 header(
-  "shows since when a node runs, and for a service alone nothing that differs between runs",
+  "the header shows the start time of a node, but not of a service without a node",
   () => {
     const started_at = "2026-01-31T08:15:00Z";
     const node = { software: "litecoind", started_at, api: API };
@@ -208,14 +208,14 @@ header(
   },
 );
 
-header("has the name from the operator, else the node, else the API", () => {
+header("the name comes from the operator, else from the node, else from the API", () => {
   for (const [info, title, name, about] of NAMES) {
     const said = describeNamed(info, { ...NAMING, title });
     assert.equal([said.name, said.about], [name, about], JSON.stringify(info));
   }
 });
 
-header("never names a node after this service's own API", () => {
+header("the header never names a node after this service's own API", () => {
   const alone = { name: "nodeface", software: "nodeface", version: "0.2.0" };
   for (
     const [info, name] of [
@@ -229,11 +229,11 @@ header("never names a node after this service's own API", () => {
   assert.is(describeNamed(alone, { api: "Nodeface" }).iconName, "");
 });
 
-header("says how long ago something was in whole units", () => {
+header("ages are whole numbers of a unit", () => {
   for (const [age, said] of AGES) assert.is(formatAge(age), said, String(age));
 });
 
-header("cuts a number that has thousands of digits", () => {
+header("a number with thousands of digits is truncated", () => {
   const info = { height: 10n ** 70_000n };
   const { facts: [fact] } = describeInfo(info);
   assert.ok(fact?.[1] && fact[1].length <= 80);
@@ -248,7 +248,7 @@ const HISTORY = {
   db_size: [null, 7, 7],
 };
 
-header("has at most four figures, with those of the history and their past", () => {
+header("the header has at most four figures, and charts of their history", () => {
   const info = { status: "degraded", height: 103, peers: 4, db_size: 7, api: API };
   const { figures, note } = describeNamed(info, NAMING, HISTORY);
   assert.equal(figures.map(({ label, value }) => `${label} ${value}`), [
@@ -268,7 +268,7 @@ header("has at most four figures, with those of the history and their past", () 
   assert.is(describeNamed(more, NAMING, HISTORY).figures.length, 4);
 });
 
-header("draws whole numbers in its box, whatever a history holds", () => {
+header("charts have whole coordinates within their box, whatever the history contains", () => {
   const hostile = [
     1e308,
     -1e308,
@@ -320,7 +320,7 @@ header("draws whole numbers in its box, whatever a history holds", () => {
   fc.assert(fc.property(history, draw), { numRuns: sampleSize(200) });
 });
 
-header("shows the remedy for a status code from the documentation", () => {
+header("the header shows the documented remedy for each status code", () => {
   const doc = readFileSync(`${ROOT}docs/troubleshooting.md`, "utf8");
   const rows = [...doc.matchAll(/^\| (`[a-z_`, ]+`) +\|/gm)].flatMap(([, codes]) =>
     codes!.match(/\w+/g)!
@@ -350,7 +350,7 @@ const LAST_SEEN = {
 
 const GONE = { status: "unreachable", status_reason: "connection refused", api: API };
 
-header("keeps the name of a node that is gone, and says when and where it was seen", () => {
+header("the header keeps the name of an unreachable node, and says when it was last seen", () => {
   const info = { ...GONE, last_seen: LAST_SEEN };
   const { name, about, facts, label } = describeInfo(info);
   assert.equal([name, about, label], ["litecoind", "Version 0.21.4 · main", "Unreachable"]);
@@ -368,7 +368,7 @@ header("keeps the name of a node that is gone, and says when and where it was se
   assert.equal(describeInfo({ ...GONE, last_seen: hidden }).facts, [seen]);
 });
 
-header("shows nothing old of a node that responds, or that has no last values", () => {
+header("the header shows last values only for an unreachable node that has them", () => {
   for (const last_seen of [undefined, null, 7, "x", [], {}, { at: 7, height: null }]) {
     const { name, facts } = describeInfo({ ...GONE, last_seen });
     assert.equal([name, facts], ["Their API", []], String(last_seen));
@@ -380,7 +380,7 @@ header("shows nothing old of a node that responds, or that has no last values", 
 });
 
 header(
-  "removes invisible characters and truncates long values, for an unreachable node too",
+  "invisible characters are removed and long values truncated, even for an unreachable node",
   () => {
     const unseen = "\u200b\u200d\u2060\ufeff\u00ad\u202e\u2066\u061c\u{e0041}\u{e007f}\u{1d173}";
     const texts = { software: `an${unseen}vil`, version: `\u001b[1m${unseen}1`, network: unseen };
@@ -394,7 +394,7 @@ header(
   },
 );
 
-header("is text, whatever the node says", () => {
+header("values are shown as text, whatever the node sends", () => {
   const hostile = `<b>"&'\u0000`;
   const info = { name: hostile, status: hostile, status_reason: hostile, version: hostile };
   const html = renderHead(describeNamed(info, NAMING), "../favicon.ico");

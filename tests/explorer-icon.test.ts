@@ -59,13 +59,13 @@ async function show(options: NodefaceOptions) {
   return { app, html, search, icon: await ask(app, pathname + search) };
 }
 
-icon("shows the first letter of the name, with its accents", () => {
+icon("the icon shows the first letter of the name, with its accents", () => {
   for (const [name, letter] of LETTERS) {
     assert.is(/>([^<>]+)<\/text>/.exec(drawLetter(name) ?? "")?.[1], letter, JSON.stringify(name));
   }
 });
 
-icon("is readable on every background colour, and always has the same colour for a name", () => {
+icon("the letter is readable on every background colour, and each name has a fixed colour", () => {
   for (const colour of COLOURS) {
     const [red, green, blue] = colour.match(/\w\w/g)!.map((hex) => {
       const share = parseInt(hex, 16) / 255;
@@ -80,17 +80,20 @@ icon("is readable on every background colour, and always has the same colour for
   assert.is(used.size, COLOURS.length);
 });
 
-icon("is made from the node's name, and runs no script when it is opened directly", async () => {
-  const { icon, search } = await show({ info: () => ({ name: "harbour & more", height: 1 }) });
-  assert.is(search, "?name=harbour+%26+more");
-  assert.match(await icon.text(), ">H</text>");
-  const { headers } = icon;
-  assert.is(headers.get("content-type"), "image/svg+xml");
-  assert.is(headers.get("content-security-policy"), "default-src 'none'; sandbox");
-  assert.is(headers.get("x-content-type-options"), "nosniff");
-});
+icon(
+  "the icon comes from the node's name, and runs no script when it is opened directly",
+  async () => {
+    const { icon, search } = await show({ info: () => ({ name: "harbour & more", height: 1 }) });
+    assert.is(search, "?name=harbour+%26+more");
+    assert.match(await icon.text(), ">H</text>");
+    const { headers } = icon;
+    assert.is(headers.get("content-type"), "image/svg+xml");
+    assert.is(headers.get("content-security-policy"), "default-src 'none'; sandbox");
+    assert.is(headers.get("x-content-type-options"), "nosniff");
+  },
+);
 
-icon("changes when the node reports another name", async () => {
+icon("the icon changes when the node reports another name", async () => {
   let name = "first";
   const { app, icon } = await show({ info: () => ({ name }), node: undefined });
   assert.match(await icon.text(), ">F</text>");
@@ -103,13 +106,13 @@ icon("changes when the node reports another name", async () => {
   assert.match(await (await ask(app, "/favicon.ico")).text(), ">S</text>");
 });
 
-icon("is served without waiting for the node", async () => {
+icon("the icon is served without waiting for the node", async () => {
   const app = createNodeface({ info: () => new Promise<never>(() => {}), log() {} });
   assert.is((await ask(app, "/favicon.ico")).status, 200);
   await app.close();
 });
 
-icon("has a valid URL even if the name is malformed", async () => {
+icon("the icon has a valid URL even if the name is malformed", async () => {
   const { icon } = await show({ info: () => ({ name: "\ud83d<'\"&" }) });
   assert.is(icon.status, 200);
 });
@@ -118,7 +121,7 @@ icon("the type of a logo is detected from its first bytes", () => {
   for (const [start, type] of IMAGES) assert.is(imageTypeOf(bytesOf(start)), type, start);
 });
 
-icon("is the host's logo if there is one, whose scripts are not run", async () => {
+icon("if the host has a logo, the icon is this logo, and its scripts do not run", async () => {
   const { icon, html, search } = await show({ page: { title: "<My> node", logo: SVG } });
   assert.match(search, /^\?logo=\w+$/);
   assert.equal(new Uint8Array(await icon.arrayBuffer()), SVG);
@@ -131,7 +134,7 @@ icon("is the host's logo if there is one, whose scripts are not run", async () =
   assert.is.not(other.search, search);
 });
 
-icon("an invalid logo is refused with a message that says what is valid", () => {
+icon("an invalid logo is refused, and the message says which logos are valid", () => {
   const wrong: [logo: unknown, message: string][] = [
     ["logo.svg", 'page.logo must be the bytes of an image (Uint8Array), not "logo.svg"'],
     [bytesOf("<html>"), "page.logo must be an image of a type that browsers show: PNG, SVG"],

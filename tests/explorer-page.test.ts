@@ -102,7 +102,7 @@ page("shows QUERY and additionalOperations, which OpenAPI 3.2 introduced", async
 });
 
 page(
-  "webhooks are shown under their tags or under their own heading, but have no form",
+  "webhooks have no form, and are shown under their tags or their own heading",
   async () => {
     const html = await render({
       openapi: "3.1.1",
@@ -157,7 +157,7 @@ page("the service's own operations come last, and are closed if there are others
   assert.match(await render({}), own.replace("<details>", "<details open>"));
 });
 
-page("marks are words that are explained once, and common operations come first", async () => {
+page("each mark is a word that is explained once, and common operations come first", async () => {
   const operation = (marks: Document) => ({ get: { tags: ["T"], ...marks } });
   const html = await render({
     paths: {
@@ -335,13 +335,13 @@ page("an operation shows parameter constraints, and schemas two levels deep", as
       "<dt><code>400</code></dt><dd><i>application/problem+json</i> Wrong</dd>",
     ]
   ) assert.match(html, text);
-  // The schema contains itself. The `parent` of a `parent` is not expanded.
+  // The schema contains itself. A nested `parent` is not expanded.
   const [article] = html.split("</article>");
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
 });
 
 page(
-  "the version is shown only if the description is from the operator or the network",
+  "the version is shown only if the description comes from the operator or the network",
   async () => {
     const document = { openapi: "3.1.1", info: { title: "A", version: "7.7.7" }, paths: {} };
     for (
@@ -369,7 +369,7 @@ page("if a description was fetched over the network, its links are shown as text
   assert.is(own.flags, "");
 });
 
-page("all of 200 operations are listed, even if their texts are long", async () => {
+page("all 200 operations are listed, even if their texts are long", async () => {
   for (const words of sampleOf([20, 200])) {
     const html = await unpack(manyOperations(200, words));
     assert.is(html.match(/<h3 id="tag\/tag-\d+\/GET[^"]*">Get the \w+ of \w+</g)?.length, 200);
@@ -377,7 +377,7 @@ page("all of 200 operations are listed, even if their texts are long", async () 
   }
 });
 
-page("Markdown lists become HTML lists, with any bullet or number", () => {
+page("Markdown lists with any bullet or number become HTML lists", () => {
   for (const mark of ["-", "*", "+", "1.", "2)", "10."]) {
     const html = renderMarkdown(`Before\n\n${mark} one\n${mark} two\n\nafter`, 100);
     assert.match(html, "<ul><li>one</li><li>two</li></ul>", mark);
@@ -412,7 +412,7 @@ page("internal operations are omitted, as in Scalar", async () => {
   assert.not.match(html, "hidden<");
 });
 
-page("members beside a $ref take precedence over those of its target", async () => {
+page("members beside a $ref take precedence over the members of its target", async () => {
   const components = {
     parameters: { Full: { name: "full", in: "query", description: "of all" } },
     responses: { Block: { description: "The block" } },
@@ -436,25 +436,28 @@ page("members beside a $ref take precedence over those of its target", async () 
   for (const shared of ["of all", "Any block", "The block<"]) assert.match(before, shared);
 });
 
-page("a path item with a $ref has its own operations and those of the target", async () => {
-  const html = await render({
-    paths: {
-      "/a": { get: { summary: "Theirs to get" }, put: { summary: "Theirs to put" } },
-      "/b": {
-        $ref: "#/paths/~1a",
-        put: { summary: "Own to put" },
-        post: { summary: "Own to post" },
+page(
+  "a path item with a $ref has its own operations and the operations of the target",
+  async () => {
+    const html = await render({
+      paths: {
+        "/a": { get: { summary: "Theirs to get" }, put: { summary: "Theirs to put" } },
+        "/b": {
+          $ref: "#/paths/~1a",
+          put: { summary: "Own to put" },
+          post: { summary: "Own to post" },
+        },
       },
-    },
-  });
-  for (
-    const [method, summary] of [
-      ["GET", "Theirs to get"],
-      ["PUT", "Own to put"],
-      ["POST", "Own to post"],
-    ]
-  ) assert.match(html, `<h3 id="tag/default/${method}/b">${summary}</h3>`);
-});
+    });
+    for (
+      const [method, summary] of [
+        ["GET", "Theirs to get"],
+        ["PUT", "Own to put"],
+        ["POST", "Own to post"],
+      ]
+    ) assert.match(html, `<h3 id="tag/default/${method}/b">${summary}</h3>`);
+  },
+);
 
 page("an operation is shown under each of its tags", async () => {
   const html = await render({ paths: { "/a": { get: { tags: ["One", "Two", "One"] } } } });
@@ -479,7 +482,7 @@ page("every section has a unique ID, to which the navigation links", async () =>
   assert.equal(led.filter((id) => !ids.includes(id)), []);
 });
 
-page("the URL of an operation begins with the most specific of its servers", async () => {
+page("the URL of an operation begins with its most specific server URL", async () => {
   const here = "<var>$BASE_URL</var>";
   for (
     const [url, address] of [
@@ -518,7 +521,7 @@ page("a number that is too large for a double is shown with all its digits", asy
 for (const danger of sampleOf(DANGERS)) {
   page(`${JSON.stringify(danger)} is shown as text everywhere`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    // In a path, text in braces is a parameter, so the comparison needs braces too.
+    // Text in braces is a parameter in a path, so the harmless text needs braces too.
     const harmless = danger.includes("{") ? "{a}{b}{c}" : "harmless";
     const plain = await render(everywhere(harmless), everywhereInInfo(harmless));
     assert.equal(tagsOf(html), tagsOf(plain));
@@ -694,7 +697,7 @@ async function show(
   return response;
 }
 
-/** Omits the style sheet, because it contains some of the words for which the tests search. */
+/** Omits the style sheet, because it contains words that the tests search for. */
 async function render(description: Document, info = {}): Promise<string> {
   const html = await (await show(description, info)).text();
   return html.replace(/<style>.*?<\/style>/gs, "").replaceAll(' dir="auto"', "");

@@ -53,7 +53,7 @@ requests("quoting a word for the shell preserves any text", async () => {
 });
 
 requests(
-  "text with invisible characters is not quoted: pasted, it could act as key presses",
+  "text with invisible characters is refused, since they could act as key presses when pasted",
   () => {
     const unseen = [
       "\x1b[2J",
@@ -84,23 +84,32 @@ const QUERY: FormData = {
 
 const withFields = (...fields: FieldData[]): FormData => ({ method: "GET", address: "/a", fields });
 
-requests("a line has the values of the form, and none of it runs", async () => {
-  for (const text of HOSTILE.filter(Boolean)) {
-    const filled = [text, text, text];
-    const { url } = requestOf(QUERY, filled, "http://127.0.0.1:1/a");
-    assert.match(url, /^http:\/\/127\.0\.0\.1:1\/a\/v1\/node\/a%5B1-9%5D\/[\w.~%-]+\?q=[\w.~%-]+$/);
-    const [id, q] = [new URL(url).pathname.split("/").at(-1)!, new URL(url).searchParams.get("q")];
-    assert.equal([decodeURIComponent(id), q], [text, text]);
-    const line = writeCurl(requestOf(QUERY, filled, BASE), true)!;
-    const args = await runShell(line, { BASE_URL: "http://h", NODEFACE_TOKEN: "t o" });
-    assert.equal(args, [
-      url.replace("http://127.0.0.1:1/a", "http://h"),
-      ...["-H", `X-Trace: ${text}`, "-H", "Authorization: Bearer t o"],
-    ]);
-  }
-});
+requests(
+  "a command line contains the form's values, and the shell does not execute them",
+  async () => {
+    for (const text of HOSTILE.filter(Boolean)) {
+      const filled = [text, text, text];
+      const { url } = requestOf(QUERY, filled, "http://127.0.0.1:1/a");
+      assert.match(
+        url,
+        /^http:\/\/127\.0\.0\.1:1\/a\/v1\/node\/a%5B1-9%5D\/[\w.~%-]+\?q=[\w.~%-]+$/,
+      );
+      const [id, q] = [
+        new URL(url).pathname.split("/").at(-1)!,
+        new URL(url).searchParams.get("q"),
+      ];
+      assert.equal([decodeURIComponent(id), q], [text, text]);
+      const line = writeCurl(requestOf(QUERY, filled, BASE), true)!;
+      const args = await runShell(line, { BASE_URL: "http://h", NODEFACE_TOKEN: "t o" });
+      assert.equal(args, [
+        url.replace("http://127.0.0.1:1/a", "http://h"),
+        ...["-H", `X-Trace: ${text}`, "-H", "Authorization: Bearer t o"],
+      ]);
+    }
+  },
+);
 
-requests("a content is compact JSON with escaped invisible characters", async () => {
+requests("the request body is compact JSON, with invisible characters escaped", async () => {
   const content: FieldData = {
     name: "body",
     in: "body",
@@ -120,7 +129,7 @@ requests("a content is compact JSON with escaped invisible characters", async ()
   assert.is(writeCurl(unseen, false), undefined);
 });
 
-requests("a method or a header that is not an HTTP token has no line", () => {
+requests("a method or header that is not an HTTP token gets no command line", () => {
   const filled = ["x"];
   const named = (name: string) => withFields({ name, in: "header" });
   assert.ok(writeCurl(requestOf(named("X-A"), filled, BASE), false));
@@ -131,7 +140,7 @@ requests("a method or a header that is not an HTTP token has no line", () => {
   );
 });
 
-requests("a value of the node is filled in only if it fits its field, whatever it is", () => {
+requests("a value from the node is filled in only if it fits its field", () => {
   const field = (pattern: string): FieldData => ({
     ...{ name: "hash", in: "query", isRequired: true, pattern, source: "head#/hash" },
   });

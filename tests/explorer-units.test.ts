@@ -68,7 +68,7 @@ units("JSON is indented without changing any number", () => {
   assert.is(readLines("{"), undefined);
 });
 
-units("each line has its value, the name of its member, and the number of its closing line", () => {
+units("each line of JSON has a value, a member name, and the number of its closing line", () => {
   const lines = readLines('{"a":[["0x1",2]],"b":{"c":null}}')!;
   assert.equal(
     lines.map(({ name, value, end, count }) => [name, value, end, count]),

@@ -33,7 +33,7 @@ for (const [path, view] of DOCUMENTS) {
     for (const reference of references) assert.is((await ask(reference)).status, 200, reference);
   });
 
-  explorer(`${path} may run only the explorer's own files and inline scripts`, async () => {
+  explorer(`${path} may run only the explorer's own script files and inline scripts`, async () => {
     const html = await htmlOf(path);
     const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script]) => script!);
     // The examples are data, so their script element is never run.
@@ -47,7 +47,7 @@ for (const [path, view] of DOCUMENTS) {
     assert.match(allowed, /^'sha256-[\w+/=]+'$/);
   });
 
-  explorer(`${path} supports HEAD, and has its own ETag, with which it responds 304`, async () => {
+  explorer(`${path} supports HEAD, and responds 304 to a request with its ETag`, async () => {
     const { headers } = await ask(path);
     const etag = headers.get("etag")!;
     const others = DOCUMENTS.filter(([other]) => other !== path);
@@ -95,21 +95,24 @@ explorer("page.view selects the document at /v1/spec; each also has its own path
   }
 });
 
-explorer("its files can be cached for a year, and are available in brotli and gzip", async () => {
-  const scripts = referencesOf(await htmlOf("/v1/spec"), "/v1/spec")
-    .filter((reference) => reference.endsWith(".js"));
-  assert.ok(scripts.length > 1);
-  for (const path of scripts) {
-    const { headers } = await askWith({ "accept-encoding": "gzip, br" }, path);
-    assert.is(headers.get("cache-control"), "public, max-age=31536000, immutable");
-    assert.is(headers.get("content-type"), "text/javascript; charset=utf-8");
-  }
-  const scalar = scripts.find((path) => path.endsWith("standalone.esm.js"))!;
-  for (const coding of ["br", "gzip"]) {
-    const response = await askWith({ "accept-encoding": coding }, scalar);
-    assert.is(response.headers.get("content-encoding"), coding);
-  }
-});
+explorer(
+  "the explorer's files can be cached for a year, and are available in brotli and gzip",
+  async () => {
+    const scripts = referencesOf(await htmlOf("/v1/spec"), "/v1/spec")
+      .filter((reference) => reference.endsWith(".js"));
+    assert.ok(scripts.length > 1);
+    for (const path of scripts) {
+      const { headers } = await askWith({ "accept-encoding": "gzip, br" }, path);
+      assert.is(headers.get("cache-control"), "public, max-age=31536000, immutable");
+      assert.is(headers.get("content-type"), "text/javascript; charset=utf-8");
+    }
+    const scalar = scripts.find((path) => path.endsWith("standalone.esm.js"))!;
+    for (const coding of ["br", "gzip"]) {
+      const response = await askWith({ "accept-encoding": coding }, scalar);
+      assert.is(response.headers.get("content-encoding"), coding);
+    }
+  },
+);
 
 const scriptOf = async () =>
   referencesOf(await htmlOf("/v1/spec/simple"), "/v1/spec/simple")

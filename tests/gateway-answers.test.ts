@@ -187,7 +187,7 @@ for (const [status, passed] of sampleOf(STATUSES)) {
 }
 
 answers(
-  "a 503 from the node is distinguished from our full queue, and keeps its Retry-After",
+  "a 503 from the node says so, unlike the 503 of our full queue, and keeps its Retry-After",
   async () => {
     node.answer = json({}, 503, { "retry-after": "7" });
     const answer = await rest.ask("/v1/node/status");
@@ -409,7 +409,7 @@ for (
   });
 }
 
-answers("a response above the limit becomes 502 unless a part was already passed on", async () => {
+answers("a response above the limit becomes 502 if no part of it was passed on yet", async () => {
   const settings = { open: ["reads"], limit: "100KiB" };
   const [paths, methods] = [
     forwarding(node.url, REST, settings),
@@ -460,7 +460,7 @@ answers("a client can tell that a stream was cut off at the limit", async () => 
   assert.ok(error);
 });
 
-answers("a client can tell that the node broke off a stream", async () => {
+answers("a client can tell that the node aborted a stream", async () => {
   await raw((socket) => {
     socket.write(head("Content-Length: 3000000"));
     socket.write(" ".repeat(2_000_000), () => socket.end());

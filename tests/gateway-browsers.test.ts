@@ -39,20 +39,24 @@ const PASSING: readonly (readonly [why: string, headers: Headers])[] = [
     referer: "http://localhost/v1/spec",
   }],
   ["a URL that was typed into a browser", { "sec-fetch-site": "none", "user-agent": MOZILLA }],
-  ["an origin that equals Host, over plain HTTP", { ...HOST, origin: "http://localhost" }],
-  ["an origin that equals Host, with a port", {
+  ["an Origin header that matches Host, over plain HTTP", { ...HOST, origin: "http://localhost" }],
+  ["an Origin header that matches Host, with a port", {
     host: "LOCALHOST:8080",
     origin: "http://localhost:8080",
     "user-agent": MOZILLA,
   }],
-  ["an origin that equals that of the URL, without Host", { origin: "http://localhost" }],
-  ["a referer with our Host", { ...HOST, referer: "http://localhost/v1/spec", cookie: "a=b" }],
+  ["an Origin header with the URL's origin, without a Host header", { origin: "http://localhost" }],
+  ["a Referer header with our Host", {
+    ...HOST,
+    referer: "http://localhost/v1/spec",
+    cookie: "a=b",
+  }],
   ["a listed origin", {
     origin: "https://app.example",
     "sec-fetch-site": "cross-site",
     "sec-fetch-dest": "empty",
   }],
-  ["our header, behind a proxy that changes Host", {
+  ["our X-Nodeface header, behind a proxy that changes Host", {
     "x-nodeface": "1",
     host: "127.0.0.1:1",
     origin: "https://public.example",
@@ -75,8 +79,8 @@ const REFUSED: readonly (readonly [why: string, headers: Headers])[] = [
     origin: "null",
     "sec-fetch-site": "same-origin",
   }],
-  ["a page with the origin null and our header", { origin: "null", "x-nodeface": "1" }],
-  ["a page of another site with our header, which a proxy let through", {
+  ["a page with the origin null and the X-Nodeface header", { origin: "null", "x-nodeface": "1" }],
+  ["a page of another site with the X-Nodeface header, which a proxy let through", {
     "sec-fetch-site": "cross-site",
     origin: "https://evil.example",
     "x-nodeface": "1",
@@ -97,7 +101,7 @@ const REFUSED: readonly (readonly [why: string, headers: Headers])[] = [
   ...["image", "script", "style", "iframe", "frame", "embed", "object", "font", "audio", "video"]
     .concat("worker", "serviceworker", "manifest", "report", "track", "json", "document")
     .map((destination) =>
-      [`our own page, for the destination ${destination}`, {
+      [`our own page, with the fetch destination ${destination}`, {
         "sec-fetch-site": "same-origin",
         "sec-fetch-dest": destination,
         "x-nodeface": "1",
@@ -140,7 +144,7 @@ for (const [why, headers] of sampleOf(REFUSED)) {
   });
 }
 
-browsers("only a link to a read-only operation may navigate to a response", async () => {
+browsers("only links to read-only operations may navigate to a response", async () => {
   const headers = {
     "sec-fetch-site": "none",
     "sec-fetch-dest": "document",
@@ -239,7 +243,7 @@ browsers(
     assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
     const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
     assert.is((await call.json()).error.code, -32011);
-    // Every client is refused this call, so a page of any origin may read the reason.
+    // No client may make this call, so a page of any origin may read the reason.
     const reason = /^balance is not forwarded: /;
     const refused = await post(methods, "/v1/rpc/balance", headers);
     assert.is(refused.status, 403);
@@ -274,7 +278,7 @@ for (
       };
       assert.is((await rest.ask("/v1/node/any", init)).status, 415);
       assert.is((await rpc.ask("/v1/rpc/number", init)).status, 415);
-      // Some JSON-RPC clients send no content type. Only a request that may come from a page needs one.
+      // Some JSON-RPC clients send no content type. Only a request that may come from a page needs a content type.
       const agent = { "user-agent": "Mozilla/5.0", "x-nodeface": "1" };
       const ofPage = { ...init, headers: { ...init.headers, ...agent } };
       assert.is((await rpc.ask("/v1/rpc", type ? init : ofPage)).status, 415);

@@ -82,7 +82,7 @@ described("each operation says if it is public, needs the token or is refused, a
     ["/write", "post", "token", "Needs the operator's token.\n\nWrites.", [{ NodefaceToken: [] }]],
     ["/secret", "get", "refused", /^Not forwarded: it reveals sensitive data/, []],
     ["/unknown", "get", "refused", /^Not forwarded: it has no access mark/, []],
-    ["/stream", "get", "refused", /^Not forwarded: its response is a stream/, []],
+    ["/stream", "get", "refused", /^Not forwarded: the response is a stream/, []],
   ] as const;
   for (const [path, method, right, description, security] of table) {
     const found = operation(document, path, method);
@@ -106,21 +106,24 @@ described("if calls are not forwarded, x-call marks in a description are removed
 
 for (const forward of ["off", TOKEN] as const) {
   const what = forward === "off" ? "not forwarded" : "forwarded";
-  described(`if calls are ${what}, only operations of other servers need a node's secret`, () => {
-    const document = say(forward);
-    assert.is(document.security, undefined);
-    assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
-    assert.is(operation(document, "/elsewhere")["x-call"], undefined);
-    assert.equal(operation(document, "/v1/info").security, []);
-    for (const [path, method] of [["/read", "get"], ["/write", "post"]] as const) {
-      assert.not.match(
-        JSON.stringify(operation(document, path, method).security ?? []),
-        /key|user/,
-      );
-    }
-    const names = Object.keys(objectOf(objectOf(document.components).securitySchemes));
-    assert.equal(names.filter((name) => !name.startsWith("Nodeface")), ["key", "other"]);
-  });
+  described(
+    `if calls are ${what}, only operations of other servers require a node's secret`,
+    () => {
+      const document = say(forward);
+      assert.is(document.security, undefined);
+      assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
+      assert.is(operation(document, "/elsewhere")["x-call"], undefined);
+      assert.equal(operation(document, "/v1/info").security, []);
+      for (const [path, method] of [["/read", "get"], ["/write", "post"]] as const) {
+        assert.not.match(
+          JSON.stringify(operation(document, path, method).security ?? []),
+          /key|user/,
+        );
+      }
+      const names = Object.keys(objectOf(objectOf(document.components).securitySchemes));
+      assert.equal(names.filter((name) => !name.startsWith("Nodeface")), ["key", "other"]);
+    },
+  );
 }
 
 described("the security scheme of the token gets another name if its name is taken", () => {
@@ -147,23 +150,26 @@ described("a description without operations of the node is not changed", () => {
   assert.is(annotateCalls(document, resolveForward("reads"), "operator").document, document);
 });
 
-described("forwarded operations have a single server, whatever the description lists", async () => {
-  const text = JSON.stringify({
-    ...DOCUMENT,
-    servers: [{ url: "https://public.example" }, { url: "http://127.0.0.1:9000/api" }],
-    paths: { "/read": { get: { responses: { 200: { description: "Done" } } } } },
-  });
-  const near = { base: "http://127.0.0.1:9000", node: "http://127.0.0.1:9000" };
-  for (const publicUrl of [undefined, "https://public.example"]) {
-    const where = { ...near, publicUrl, forward: resolveForward({ open: ["reads"] }) };
-    const { document } = await load({ text, name: "openapi.json" }, where);
+described(
+  "forwarded operations have a single server, whatever servers the description lists",
+  async () => {
+    const text = JSON.stringify({
+      ...DOCUMENT,
+      servers: [{ url: "https://public.example" }, { url: "http://127.0.0.1:9000/api" }],
+      paths: { "/read": { get: { responses: { 200: { description: "Done" } } } } },
+    });
+    const near = { base: "http://127.0.0.1:9000", node: "http://127.0.0.1:9000" };
+    for (const publicUrl of [undefined, "https://public.example"]) {
+      const where = { ...near, publicUrl, forward: resolveForward({ open: ["reads"] }) };
+      const { document } = await load({ text, name: "openapi.json" }, where);
+      assert.equal(document!.servers, [{ url: "./v1/node/api" }]);
+    }
+    const { document } = await load({ text, name: "openapi.json" }, near);
     assert.equal(document!.servers, [{ url: "./v1/node/api" }]);
-  }
-  const { document } = await load({ text, name: "openapi.json" }, near);
-  assert.equal(document!.servers, [{ url: "./v1/node/api" }]);
-});
+  },
+);
 
-described("the page shows the permissions of operations and commands that work", async () => {
+described("the page shows each operation's permission and a working command", async () => {
   const html = await renderContent(readOutline(say(TOKEN)));
   const article = (heading: string) =>
     html.split(/<article\b/).find((part) => part.includes(`>${heading}</h3>`)) ?? "";
@@ -199,7 +205,7 @@ described("the page header explains how to enable calls if they are not forwarde
 });
 
 described(
-  "the page header says how many operations are enabled and at which URL, or how to enable some",
+  "the page header shows the number of enabled operations and their URL, or how to enable some",
   async () => {
     const on = (await renderParts(say("reads"), "operator")).calls;
     assert.match(on, /^<p class="calls"><span>\d of \d+ operations are enabled here/);
@@ -216,7 +222,7 @@ described(
           forward ? "None of 3 operations is enabled." : "Calls are switched off.",
         );
         assert.match(calls, "this description marks none");
-        // In a description from the network, patterns such as `GET *` match no operation.
+        // Patterns such as `GET *` match no operation of a description from the network.
         assert.match(
           calls,
           by === "network"
@@ -253,7 +259,7 @@ described("after a description is read, invalid names under forward are logged",
 });
 
 described(
-  "if a remote description moves a name to another operation, that operation is not allowed",
+  "if a remote description moves a name to another operation, the other operation is not allowed",
   async () => {
     const node = await playNode();
     const elsewhere = await playNode();
@@ -312,7 +318,7 @@ described(
       "/a": {},
     });
     await nodeface.refresh();
-    assert.equal(told, [], "what was said is not said again");
+    assert.equal(told, [], "a diagnostic is not repeated");
     await nodeface.close();
     await node.close();
     await elsewhere.close();
@@ -373,7 +379,7 @@ described(
     };
     assert.is(paths["/cat"]!.get["x-access"], undefined);
     assert.is(paths["/ls"]!.get["x-access"], "read");
-    assert.is(paths["/rm"]!.get["x-access"], "secret", "it is not opened by that");
+    assert.is(paths["/rm"]!.get["x-access"], "secret", "the secret operation is not opened");
     const schema = {
       properties: { verbosity: { type: "integer", "x-heavy-from": 3 } },
     };
@@ -400,7 +406,7 @@ described(
   },
 );
 
-described("a page without a node says nothing about calls", async () => {
+described("the page of a service without a node says nothing about calls", async () => {
   const paths = { "/v1/info": { get: { servers: [{ url: "." }] } } };
   assert.not.match(await renderContent(readOutline({ paths })), "not forwarded");
 });

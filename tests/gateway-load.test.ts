@@ -32,7 +32,7 @@ const release = () => {
 };
 
 load(
-  "waiting calls stay in order, and a slot that is released goes to the next call",
+  "waiting calls stay in order, and a released slot goes to the next call",
   async () => {
     const places = createSemaphore(1);
     const { signal } = new AbortController();
@@ -240,7 +240,7 @@ load("heavy read-only calls are sent to the node one at a time", async () => {
 });
 
 load(
-  "a call that a parameter makes heavy waits for other heavy calls, and delays no light call",
+  "a call with a heavy parameter waits for other heavy calls, but delays no light call",
   async () => {
     const heldBy: Record<"heavy" | "light", ServerResponse[]> = {
       heavy: [],
@@ -290,7 +290,7 @@ const holdAndCount = () => {
   return count;
 };
 
-/** Makes a call whose client disconnects while the node works on it. */
+/** Makes a call, and disconnects while the node is working. */
 const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
   const leaving = new AbortController();
   const before = node.come.length;
@@ -301,7 +301,7 @@ const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
 };
 
 load(
-  "a client that disconnects frees no slot, so the next call waits until the node has responded",
+  "a slot is freed when the node responds, even if the client disconnects earlier",
   async () => {
     const count = holdAndCount();
     const { ask, calls } = forwarding(node.url, RPC, {
@@ -317,7 +317,7 @@ load(
     const { socket } = held[0]!;
     release();
     await until(() => held.length === 1);
-    assert.ok(held[0]!.socket === socket, "the connection is used again");
+    assert.ok(held[0]!.socket === socket, "the connection is reused");
     release();
     assert.is((await next).status, 200);
     assert.is(count.closed, 0);
@@ -360,7 +360,7 @@ load(
   },
 );
 
-load("if a client cancels a response, the rest is read and discarded", async () => {
+load("if a client cancels a response, the service reads and discards the rest", async () => {
   // The buffers of the operating system cannot hold this many bytes.
   const size = 30 * 1024 * 1024;
   holdAndCount();
@@ -395,7 +395,7 @@ load(
 );
 
 load(
-  "each caller gets the response to its own request, however similar the requests are",
+  "each caller gets the response to its own request, even if the requests are similar",
   async () => {
     node.answer = (come, response) => void held.push(Object.assign(response, { come }));
     const { ask } = forwarding(node.url, REST);
@@ -466,7 +466,7 @@ load(
     await until(() => held.length === 1);
     release();
     assert.is((await again).status, 200);
-    assert.is(refused, 3, "a nonce is used again on its connection");
+    assert.is(refused, 3, "a nonce is reused on its connection");
   },
 );
 
@@ -520,7 +520,7 @@ const leasing = (timeout = 10_000) => {
 };
 
 load(
-  "long responses that nobody reads leave room for short ones and for callers with the token",
+  "unread long responses leave room for short responses and for callers with the token",
   async () => {
     const { send, sent } = leasing();
     for (const isThere of [true, true, false, false]) {
@@ -547,7 +547,7 @@ load(
 );
 
 load(
-  "the budget that a silently dropped response holds is freed within the timeout of a call",
+  "a silently dropped response frees its memory budget within the timeout of a call",
   async () => {
     const { send } = leasing(20);
     for (const _ of [1, 2]) assert.is(await send(32 * MIB), 32 * MIB);
@@ -605,7 +605,7 @@ load(
 );
 
 load(
-  "close gives running calls a grace period, and later calls get 503",
+  "after close, running calls get a grace period, and new calls get 503",
   async () => {
     hold();
     const { ask, app } = forwarding(node.url, REST);

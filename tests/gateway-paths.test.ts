@@ -12,7 +12,7 @@ paths.before(() => {
   gateway = forwarding(node.url, REST);
 });
 
-/** Paths are forwarded byte for byte, and queries are rewritten. `url` is given if the rewritten URL differs. */
+/** Paths are forwarded byte for byte, and queries are rewritten. `url` is the rewritten URL, if it differs. */
 const SENT: readonly (readonly [path: string, url?: string])[] = [
   ["/status"],
   ["/blocks/7"],
@@ -102,7 +102,7 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/a%5Cb", 400],
   ["/http://127.0.0.1/status", 404],
   ["/@127.0.0.1/status", 200],
-  // A template does not match a path that the node might take for another operation's path.
+  // A template does not match a path that a node might confuse with another operation's path.
   ["/peers/connect", 403],
   ["/peers/c%6Fnnect", 404],
   ["/peers/CONNECT", 404],
@@ -166,7 +166,7 @@ for (const [path, status] of REFUSED) {
   });
 }
 
-paths("an error gives the place, the name and the rule, but never the value", async () => {
+paths("an error message has the place, the name and the rule, but never the value", async () => {
   const answer = await gateway.ask("/v1/node/blocks/secret-1?max=77777&odd=secret-2");
   const text = await answer.text();
   assert.is(answer.status, 400);
@@ -179,7 +179,7 @@ paths("an error gives the place, the name and the rule, but never the value", as
 });
 
 paths(
-  "body members that the schema excludes are refused at every level, and others are sent",
+  "body members are refused at every level if the schema excludes them",
   async () => {
     const inner = { type: "object", properties: { a: {} }, additionalProperties: false };
     const schema = { type: "object", properties: { inner, any: { type: "object" } } };
@@ -287,7 +287,7 @@ for (
     ["http://127.0.0.1:{port}/base//", "/base/status"],
   ] as const
 ) {
-  paths(`a node that is configured as ${written} is called`, async () => {
+  paths(`a node configured as ${written} receives calls`, async () => {
     const { ask } = forwarding(written.replace("{port}", String(node.port)), REST);
     assert.is((await ask("/v1/node/status")).status, 200);
     assert.equal(node.come.map(({ url }) => url), [path]);

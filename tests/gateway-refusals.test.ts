@@ -126,7 +126,7 @@ for (const [index, [forward, open, token]] of sampleOf([...RIGHTS.entries()])) {
 }
 
 for (const forward of ["off", { open: [] }] as const) {
-  refusals(`if forward is ${JSON.stringify(forward)}, a refusal names that setting`, async () => {
+  refusals(`a refusal names the setting if forward is ${JSON.stringify(forward)}`, async () => {
     const { ask } = forwarding(node.url, REST, forward);
     const answer = await ask("/v1/node/status");
     assert.is(answer.status, 403);
@@ -135,7 +135,7 @@ for (const forward of ["off", { open: [] }] as const) {
   });
 }
 
-refusals("a description from the network cannot mark operations as reads", async () => {
+refusals("a description from the network cannot mark operations as read-only", async () => {
   const other = await playNode();
   other.answer = (_, response) =>
     response.writeHead(200, { "content-type": "application/json" }).end(
@@ -172,7 +172,7 @@ refusals("the servers in a description do not decide where calls are sent", asyn
   await other.close();
 });
 
-/** Each request also has the errors of all later rows. */
+/** Each request also has the faults of all later rows. */
 const ORDER: readonly (readonly [
   status: number,
   path: string,
@@ -188,13 +188,16 @@ const ORDER: readonly (readonly [
 ];
 
 for (const [status, path, headers] of ORDER) {
-  refusals(`the first of several reasons for a refusal decides the status: ${status}`, async () => {
-    const { ask } = shared(REST, settings({ open: [] }));
-    const body = "x".repeat(1024 * 1024 + 1);
-    const answer = await ask(`${path}?odd=1`, { method: "POST", headers, body });
-    assert.is(answer.status, status, await answer.text());
-    assert.equal(node.come, []);
-  });
+  refusals(
+    `if there are several reasons for a refusal, the first one decides the status: ${status}`,
+    async () => {
+      const { ask } = shared(REST, settings({ open: [] }));
+      const body = "x".repeat(1024 * 1024 + 1);
+      const answer = await ask(`${path}?odd=1`, { method: "POST", headers, body });
+      assert.is(answer.status, status, await answer.text());
+      assert.equal(node.come, []);
+    },
+  );
 }
 
 refusals("a page of another origin gets 403 before the request path is matched", async () => {
@@ -326,7 +329,7 @@ for (
   });
 }
 
-refusals("a new token in the file is valid at once, and the old token no longer is", async () => {
+refusals("when the token file changes, only the new token is valid", async () => {
   const { ask } = shared(RPC, settings());
   const call = async (token: string) =>
     (await ask("/v1/rpc/send", {
@@ -378,7 +381,7 @@ refusals(
   },
 );
 
-refusals("if the node will have no description, calls get 404 at once", async () => {
+refusals("if no description of the node is expected, calls get 404 at once", async () => {
   const own: Kind = {
     title: "Mine",
     url: "https://mine.example",

@@ -210,7 +210,7 @@ requests(
   },
 );
 
-/** JSON that would change if it were parsed and printed again. */
+/** JSON that would change if it were parsed and formatted again. */
 const EXACT =
   '{ "a" : 18446744073709551615,"b":1.00000000 , "c":[1e-8,-0.0,1E+2],"\\u0061b":"\\ud800/\\/" }';
 
@@ -370,7 +370,7 @@ for (
     `{"key":"a","deep":${"[".repeat(63)}${"]".repeat(63)}}`,
   ]
 ) {
-  requests(`a body such as ${content.slice(0, 50)} is valid`, async () => {
+  requests(`the body ${content.slice(0, 50)} is valid`, async () => {
     assert.is((await post("/v1/node/find", content)).status, 200);
     assert.is(textOf(node.come[0]!), content);
   });
@@ -397,10 +397,10 @@ const ACCOUNTS: Kind = {
 
 for (
   const [what, kind, path, isSecret] of [
-    ["a read of a kind with reads: none", "accounts", "/status", false],
-    ["an operation of that kind that is not a read", "accounts", "/open", true],
+    ["a read-only operation of a kind with reads: none", "accounts", "/status", false],
+    ["another operation of a kind with reads: none", "accounts", "/open", true],
     ["an operation with x-auth: none", "none", "/bare", false],
-    ["a read of another kind", "none", "/status", true],
+    ["a read-only operation of another kind", "none", "/status", true],
   ] as const
 ) {
   requests(`${what} is called ${isSecret ? "with" : "without"} the node's secret`, async () => {

@@ -100,7 +100,7 @@ for (
     ...["?hash=a&verbosity=1],%22x%22:[", "?hash=%ff", "?hash=a&__proto__=1", "?hash=a&0=1"],
   ]
 ) {
-  rpc(`the query of GET block${query} is validated`, async () => {
+  rpc(`the query in GET block${query} is validated`, async () => {
     const answer = await gateway.ask(`/v1/rpc/block${query}`);
     const status = query === "?hash=" ? 200 : 400;
     assert.is(answer.status, status);
@@ -364,7 +364,7 @@ rpc("a batch may have 1 to 100 calls", async () => {
   assert.is(node.come.length, 100);
 });
 
-/** `status` is for `/v1/rpc/{method}`. `passed` is the error that `/v1/rpc` returns, if it differs. */
+/** `status` is for `/v1/rpc/{method}`. `passed` is the error from `/v1/rpc`, if it differs from the node's error. */
 const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],
   [{ code: -32601, message: "Method not found" }, 404],
@@ -438,15 +438,18 @@ const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[
 ];
 
 for (const [why, content] of NONSENSE) {
-  rpc(`if the node's response is ${why}, the client gets 502 without its text`, async () => {
-    node.answer = (_, response) => response.end(content);
-    const answer = await gateway.ask("/v1/rpc/number");
-    const text = await answer.text();
-    assert.is(answer.status, 502, text);
-    assert.not.match(text, "words of the node");
-    const wrapped = await (await gateway.rpc(call("number"))).json();
-    assert.equal([wrapped.error.code, wrapped.id], [-32013, 7]);
-  });
+  rpc(
+    `if the node's response is ${why}, the client gets 502 without the response's text`,
+    async () => {
+      node.answer = (_, response) => response.end(content);
+      const answer = await gateway.ask("/v1/rpc/number");
+      const text = await answer.text();
+      assert.is(answer.status, 502, text);
+      assert.not.match(text, "words of the node");
+      const wrapped = await (await gateway.rpc(call("number"))).json();
+      assert.equal([wrapped.error.code, wrapped.id], [-32013, 7]);
+    },
+  );
 }
 
 for (const status of [503, 429]) {
@@ -521,7 +524,7 @@ rpc("the message about several invalid parameters uses the right plural", async 
 rpc("other tasks can run between calls with large bodies", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
-  /** The values of `read` at the times when another task could run. */
+  /** The values of `read` whenever another task could run. */
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {
     await gateway.rpc(large);

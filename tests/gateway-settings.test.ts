@@ -33,7 +33,7 @@ const WRITES = {
 };
 
 settings(
-  "settings that admit other clients are reported only if those can reach the service",
+  "settings that admit other clients are reported only if these clients can reach the service",
   async () => {
     const { NODEFACE_TEST_TOKEN: before } = process.env;
     process.env.NODEFACE_TEST_TOKEN = "a-token-of-more-than-32-characters-0";
@@ -54,7 +54,7 @@ settings(
   },
 );
 
-settings("a token that is missing is reported", async () => {
+settings("a missing token is reported", async () => {
   const [message = "", ...more] = await said({
     ...WRITES,
     token_env: "NODEFACE_TEST_NO_TOKEN",
@@ -93,7 +93,7 @@ for (
   );
 }
 
-settings("settings that conflict are reported one by one", () => {
+settings("conflicting settings are reported one by one", () => {
   const found = (hosts: readonly string[] | "*") =>
     forwardConflicts({ origins: "*" }, hosts, true).map(formatDiagnostic);
   assert.equal(found("*"), [
@@ -111,7 +111,7 @@ const OPERATIONS = Object.entries({
 }).map(([name, access]) => ({ name, access })) as NodeOperation[];
 
 settings(
-  "listed names must exist, and forward.open must name no writes or sensitive operations",
+  "listed names must exist, and forward.open must not name writes or sensitive operations",
   () => {
     const named = (list: Partial<Record<"open" | "with_token", string[]>>) =>
       lintNames(OPERATIONS, resolveForward(list)).map(({ level, message }) =>
@@ -167,7 +167,7 @@ const operations = (isForeign: boolean): NodeOperation[] =>
   }));
 
 const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
-  // Each string has a letter for each of the four operations: o is public, t needs the token, - is refused.
+  // Each string has one letter per operation: o is public, t needs the token, - is refused.
   [{ open: ["GET /status"] }, "o---", "o---"],
   [{ open: ["getStatus"] }, "o---", "----"],
   [{ open: ["*"] }, "oo--", "----"],
@@ -186,7 +186,7 @@ const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
 
 for (const [forward, own, foreign] of OPENS) {
   settings(
-    `${JSON.stringify(forward)} allows only operations whose names cannot be moved`,
+    `${JSON.stringify(forward)} allows an operation only if its name cannot be moved`,
     () => {
       const letters = { open: "o", token: "t", refused: "-" } as const;
       const opened = (isForeign: boolean) =>
@@ -199,7 +199,7 @@ for (const [forward, own, foreign] of OPENS) {
   );
 }
 
-settings("operations that * does not match are listed, since each must be named", () => {
+settings("a diagnostic lists the operations that * does not match", () => {
   const named = (forward: ForwardSettings) =>
     lintNames(operations(false), resolveForward(forward)).map(({ level, message }) =>
       `${level}: ${message}`

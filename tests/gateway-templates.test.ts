@@ -160,7 +160,7 @@ templates(
 );
 
 templates(
-  "a template with text after a parameter takes precedence over one without",
+  "a template with text after a parameter takes precedence over a bare parameter",
   async () => {
     const { ask } = forwarding(
       node.url,
@@ -233,7 +233,7 @@ templates("matching a path takes time in proportion to its length", async () => 
       `GET /${names[0]}`,
     ]),
   );
-  // With backtracking, each of these requests would take minutes.
+  // A matcher with backtracking would take minutes for each of these requests.
   assert.is((await ask(`/v1/node/${"a".repeat(200)}`)).status, 200);
   assert.is((await ask(`/v1/node/${"-".repeat(5000)}`)).status, 400);
   assert.is((await ask(`/v1/node/${"a-".repeat(2500)}/y`)).status, 404);
@@ -377,7 +377,7 @@ templates(
   },
 );
 
-/** A lenient server may treat the result as the same text. */
+/** A lenient server may treat the result like the original text. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toUpperCase(),
@@ -398,7 +398,7 @@ const DISGUISES: readonly ((text: string) => string)[] = [
 ];
 
 templates(
-  "a path that is not public is not accepted in disguise as a parameter of a public path",
+  "a disguised secret path is not accepted as a parameter of a public path",
   async () => {
     const closed = describe(
       ["GET /peers/{address}"],

@@ -53,7 +53,7 @@ guard("an invalid name in the setting is refused when the service is created", (
   );
 });
 
-guard("a listed host name may have letters of any script", async () => {
+guard("a listed host name may contain letters of any script", async () => {
   assert.is((await askAs("xn--bcher-kva.example", ["bücher.example"])).status, 200);
 });
 

@@ -6,7 +6,7 @@ import { printable } from "../src/untrusted-text.ts";
 import { sampleSize } from "./_runtime.ts";
 import { setScene } from "./_scene.ts";
 
-const bounds = suite("info, whatever a node responds");
+const bounds = suite("info for arbitrary responses of a node");
 
 /** Creates a seeded random number generator (mulberry32). The numbers are at least 0 and less than 1. */
 function randomOf(seed: number): () => number {
@@ -104,7 +104,7 @@ bounds(
 );
 
 bounds(
-  "a member that exceeds a limit is omitted, which is logged once, and the others are used",
+  "a member that exceeds a limit is omitted and logged once, and other members are used",
   async () => {
     const deep = `${"[".repeat(9000)}${"]".repeat(9000)}`;
     const odd: Record<string, string> = {

@@ -221,7 +221,7 @@ credentials(
       "forbidden",
       "forbids the request (403)",
     ]);
-    // If two kinds match, neither is assumed.
+    // If two kinds match, neither is chosen.
     assert.is(
       (await of({ ...JSONRPC, "x-syncthing-version": "v1" })).looksLike,
       undefined,
@@ -230,7 +230,7 @@ credentials(
 );
 
 credentials(
-  "the default secret of a kind is sent if a local node refuses requests like that kind",
+  "the default secret of a kind is sent if a local node's refusal is typical of the kind",
   async () => {
     const file = await secret("usual", "user:one");
     const kinds = kindsRefusing({
@@ -244,7 +244,7 @@ credentials(
     assert.is((await get(NODE, context)).status, 200);
     assert.equal(node.shown, [null, `Basic ${btoa("user:one")}`]);
     await get(NODE, context);
-    assert.is(node.shown.length, 3, "it is not asked for again");
+    assert.is(node.shown.length, 3, "the node does not refuse again");
     await secret("usual", "user:two");
     const restarted = guarded(() => "user:two", JSONRPC);
     assert.is(
@@ -313,7 +313,7 @@ credentials(
     );
     assert.match(
       await hintOf("/none/a", file),
-      "the node rejects the credentials in it",
+      "the node rejects these credentials",
     );
   },
 );
@@ -332,7 +332,7 @@ credentials(
     );
     assert.equal([code, message, hint], [
       "no_credentials",
-      "requires credentials (401), but those of node.auth cannot be read",
+      "requires credentials (401), but node.auth cannot be read",
       `cannot read node.auth.basic_file ${join(folder, "none")}: no such file`,
     ]);
   },
@@ -349,16 +349,16 @@ credentials("credentials are checked before a node is queried", async () => {
       [{ basic_file: "none.txt" }, "no such file"],
       [{ digest_file: folder }, "it is not a regular file"],
       [{ bearer_env: "NODEFACE_NOPE" }, "the variable is not set"],
-      [await of("empty", ""), "it must be one line of printable ASCII"],
-      [await of("lines", "a:b\nc:d\n"), "it must be one line of printable ASCII"],
-      [await of("user", "op\n"), "it must have the form user:password"],
+      [await of("empty", ""), "must be one line of printable ASCII"],
+      [await of("lines", "a:b\nc:d\n"), "must be one line of printable ASCII"],
+      [await of("user", "op\n"), "must have the form user:password"],
       [
         { header_file: file, match: "x(y)" },
-        "it must be one line of printable ASCII",
+        "must be one line of printable ASCII",
       ],
       [
         { header_file: await secret("colon", ": x") },
-        'it must have the form "Name: value"',
+        'must have the form "Name: value"',
       ],
     ] as const
   ) {

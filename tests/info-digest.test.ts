@@ -15,7 +15,7 @@ const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 const file = join(folder, "secret");
 await writeFile(file, "op:ge:heim\n");
 
-digest("any number of challenges in one header line are parsed", () => {
+digest("any number of challenges in a header line can be parsed", () => {
   const of = (header: string) =>
     parseChallenges(header).map((
       { scheme, parameters },
@@ -47,7 +47,7 @@ digest("any number of challenges in one header line are parsed", () => {
 
 const responseOf = (header: string) => /response="(\w+)"/.exec(header)?.[1];
 
-digest("the examples in RFC 7616 and RFC 2617 give the results that are printed there", () => {
+digest("the examples in RFC 7616 and RFC 2617 give the results printed in the RFCs", () => {
   const common = 'realm="http-auth@example.org", qop="auth, auth-int", ' +
     'nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", ' +
     'opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"';
@@ -112,7 +112,7 @@ digest(
   },
 );
 
-digest("the strongest supported challenge is used", () => {
+digest("the strongest supported challenge is chosen", () => {
   const of = (...algorithms: string[]) =>
     findDigestChallenge(
       algorithms.map((name) => `Digest realm="r", nonce="n", qop="auth", algorithm=${name}`).join(),
@@ -180,7 +180,7 @@ function guard(
 
 for (const algorithm of Object.keys(HASHES) as (keyof typeof HASHES)[]) {
   digest(
-    `a server with ${algorithm} accepts the credentials, which count each use of its nonce`,
+    `a server with ${algorithm} accepts the credentials and their nonce count`,
     async () => {
       const { seen, played } = guard(algorithm, "ge:heim");
       const { url, close } = await played;

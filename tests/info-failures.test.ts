@@ -126,7 +126,7 @@ failures(
     ),
 );
 
-failures("a response that never comes, or never ends", async () => {
+failures("a response that never begins, or never ends", async () => {
   await beside(play(() => {}), async (url) => {
     const error = await failure(get(url, contextFor(url), within(100)));
     assert.equal([error.code, error.message], [
@@ -175,12 +175,12 @@ failures("a response that is too large, compressed, or a redirect", async () => 
 
 /** The hint about a redirect omits the query, because a query may contain a secret. */
 const LEADS: [location: string | undefined, hint: string | undefined][] = [
-  ["/else/?key=secret#part", "the redirect leads to /else/"],
-  ["below", "the redirect leads to /a/below"],
-  ["https://user:secret@other.example:8443/x?y", "the redirect leads to another server"],
-  ["https://node.example/x?y", "the redirect leads to https://node.example"],
-  [`/${"x".repeat(2000)}`, `the redirect leads to /${"x".repeat(118)}…`],
-  ["/a\u0080[2J", "the redirect leads to /a%C2%80[2J"],
+  ["/else/?key=secret#part", "the redirect points to /else/"],
+  ["below", "the redirect points to /a/below"],
+  ["https://user:secret@other.example:8443/x?y", "the redirect points to another server"],
+  ["https://node.example/x?y", "the redirect points to https://node.example"],
+  [`/${"x".repeat(2000)}`, `the redirect points to /${"x".repeat(118)}…`],
+  ["/a\u0080[2J", "the redirect points to /a%C2%80[2J"],
   ["http://[", undefined],
   [undefined, undefined],
 ];
@@ -239,7 +239,7 @@ failures(
 );
 
 failures(
-  "if a request is aborted, its connection is closed",
+  "if a request is aborted, the connection is closed",
   async () => {
     let closed: () => void;
     const isClosed = new Promise<void>((resolve) => closed = resolve);
@@ -250,7 +250,7 @@ failures(
         socket.once("data", () => controller.abort());
       }),
       async (url) => {
-        for (const when of ["while it is under way", "before it begins"]) {
+        for (const when of ["during the request", "before the request"]) {
           const limits = within(10_000, controller.signal);
           const { message } = await failure(get(url, contextFor(url), limits));
           assert.is(message, "was not queried further", when);
@@ -277,7 +277,7 @@ function playForgetful(): Promise<Played> & { requests: () => number } {
 }
 
 failures(
-  "if the node closes a connection that is reused, the request is repeated on a new connection",
+  "if the node closes a reused connection, the request is repeated on a new connection",
   () => {
     const node = playForgetful();
     return beside(node, async (url) => {
@@ -287,7 +287,7 @@ failures(
       for (let asked = 0; asked < 6; asked++) {
         assert.equal(await get(url, context), { status: 200, text: "[]" });
       }
-      assert.ok(node.requests() > 9, "no connection was used again");
+      assert.ok(node.requests() > 9, "no connection was reused");
     });
   },
 );

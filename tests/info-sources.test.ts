@@ -170,7 +170,7 @@ sources("if a key is duplicated, its last value is used, at any depth", async ()
 });
 
 sources(
-  "a truncated result is not an error, however much was omitted from earlier results",
+  "a truncated result is not an error, even if much was omitted from earlier results",
   async () => {
     const long = "x".repeat(5000);
     const { context } = rpc(() =>
@@ -242,7 +242,7 @@ sources("a method that is missing is distinguished from a method that fails", as
 });
 
 sources(
-  "with keep_errors, an error becomes a value, unless it says that the method is missing",
+  "with keep_errors, an error becomes a value, except for a missing method",
   async () => {
     const behind = { code: -32005, message: "behind", data: { slots: 42 } };
     const kept = await call(() => Response.json({ error: behind }), {
@@ -313,7 +313,7 @@ sources("a GET source requests JSON unless it names another media type", async (
 });
 
 sources(
-  "a source fails if the response has an error status, which shows if the path exists",
+  "a source fails if the response has an error status; 404 and 405 mean that the path is missing",
   async () => {
     const ask = (status: number) =>
       failure(
@@ -341,7 +341,7 @@ sources(
   },
 );
 
-sources("a link in a response leads to the node itself, whatever host the link names", () => {
+sources("a link in a response is followed to the node itself, whatever host the link names", () => {
   for (
     const [link, url] of [
       ["/nodeinfo/2.0", "/nodeinfo/2.0"],

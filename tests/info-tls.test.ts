@@ -104,7 +104,7 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/** Each call creates a new context, because a context keeps TLS sessions even with closed servers. */
+/** Each call creates a new context, because a context keeps the TLS sessions of closed servers. */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {
@@ -294,7 +294,7 @@ tls("if the file of an authority has no certificate, the error says so", async (
   for (const text of ["", "{}", "-----BEGIN PRIVATE KEY-----", pem("broken"), pem("&")]) {
     await writeFile(path, text);
     assert.equal(await findUnreadable({ tls: { ca_file: path } }), [
-      `cannot read node.tls.ca_file ${path}: it has no PEM certificate`,
+      `cannot read node.tls.ca_file ${path}: no PEM certificate in the file`,
     ]);
   }
 });

@@ -84,7 +84,7 @@ values("a start time that is computed from an uptime ignores small deviations", 
   assert.is(convert([60], "uptime", { learntAt: NOW, previous }), "2026-01-01T23:59:00.000Z");
 });
 
-values("values that stand for a hidden value, such as null, count as unknown", () => {
+values("placeholders such as null count as unknown values", () => {
   for (const value of [undefined, null, "", 18446744073709551615n]) assert.not(isKnown(value));
   for (const value of [0, false, "0"]) assert.ok(isKnown(value));
 });
@@ -125,7 +125,7 @@ values("a start time that moves backwards is logged once an hour, unless it is h
   const told = (hide: string[]) => {
     const stateLog = new StateLog({ label: "node", log, hide, memory: new NodeMemory() });
     lines.length = 0;
-    // A start time moves like this if an uptime in milliseconds is read as seconds.
+    // A start time moves backwards if an uptime in milliseconds is read as seconds.
     for (let second = 0; second < 7200; second += 5) {
       const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
       const respondedAt = { monotonic: second * 1000, date: NOW + second * 1000 };

@@ -27,7 +27,7 @@ info("without a node, /v1/info has the configured values and the configured ttl"
 });
 
 info(
-  "an invalid duration is refused, even if no node is configured that it could apply to",
+  "an invalid duration is refused, even without a configured node",
   () => {
     for (const broken of [{ info: { stale: "soon" } }, { node: { timeout: "2" } }]) {
       assert.throws(

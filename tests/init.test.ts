@@ -205,7 +205,7 @@ starts("the new file is valid, even after its keys are uncommented one by one", 
 });
 
 starts(
-  "init converts a path in a flag so that it is relative to the new file",
+  "init converts a path in a flag to a path relative to the new file",
   () =>
     inFolder(async (folder, run) => {
       await run(NOWHERE, "--kind", "nats", "--spec", join(folder, "my.yaml"));

@@ -1,6 +1,6 @@
 /**
- * Operations in kind files, and the errors found in them. Node checks the examples and schemas of every kind. Deno and
- * Bun check only every tenth kind.
+ * Tests the operations in kind files, and their error messages. Node checks the examples and schemas of every kind.
+ * Deno and Bun check only every tenth kind.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -310,7 +310,7 @@ interfaces(
 );
 
 interfaces(
-  "a list of types has null and one other type, and an array has items, as some generators require",
+  "for code generators, a list of types is null and one other type, and an array has items",
   async () => {
     for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
       // `JSON.parse` calls the reviver for each value in the document.
@@ -406,7 +406,7 @@ for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
   });
 
   interfaces(
-    `${kind}: each software has 12 to 30 common operations, or at least a third if it has few`,
+    `${kind}: each software has 12 to 30 common operations, or a third of a small number`,
     async () => {
       const operations = operationsOf(await loadInterface(kind)).map(([, operation]) => operation);
       const programs = new Set(operations.flatMap((operation) => operation["x-software"] ?? []));

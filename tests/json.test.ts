@@ -39,7 +39,7 @@ function mistakeIn(text: string): [number, string] | undefined {
   return [offset, message];
 }
 
-/** The string that an earlier implementation put in place of large numbers. */
+/** The string that replaced large numbers in an earlier implementation. */
 const MARK = "\0\uffff";
 
 const anyJson = fc.letrec((tie) => ({
@@ -60,7 +60,7 @@ const anyJson = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Returns a value as it is after formatting and parsing: `-0` becomes `0`, and a large integer becomes a `bigint`. */
+/** Returns a value as if formatted and parsed again: `-0` becomes `0`, and a large integer becomes a `bigint`. */
 function readAgain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(readAgain);
   if (typeof value === "object" && value !== null) {
@@ -88,7 +88,7 @@ json("a value that is formatted and parsed again keeps all digits of its numbers
   );
 });
 
-json("JSON without large numbers is parsed and formatted exactly as the runtime does it", () => {
+json("JSON without large numbers is parsed and formatted exactly as by the runtime", () => {
   fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(0, 1, 2), (value, indent) => {
     const text = JSON.stringify(value, null, indent);
     assert.is(formatJson(value, indent), text);
@@ -123,7 +123,7 @@ json("a number keeps its digits where a double would round it", () => {
   for (const [text, value] of numbers) assert.equal(parseJson(text), value, text);
 });
 
-json("a number beyond the range of doubles becomes a string of its digits, also in a list", () => {
+json("a number beyond the range of doubles becomes a string of its digits, even in a list", () => {
   const digits = "9".repeat(400);
   assert.equal(parseJson(`[1e400,-1E+999,${digits},{"a":1e400}]`), [
     "1e400",
@@ -177,7 +177,7 @@ json("a syntax error is found at any position, with the same message on every ru
   }));
 });
 
-json("the scanner accepts a text exactly if the runtime's JSON.parse accepts it", () => {
+json("the scanner accepts the same texts as the runtime's JSON.parse", () => {
   const piece = fc.constantFrom(...'{}[],:"\\-+.eE0123u \n'.split(""), "true", "null", '"a"', "1");
   const text = fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join(""));
   fc.assert(

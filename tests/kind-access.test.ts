@@ -9,7 +9,7 @@ import { documentOfKind } from "../src/openapi/kind.ts";
 import { operationsOf } from "../src/openapi/operations.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
 
-const access = suite("the access of operations in the files of kinds");
+const access = suite("the access marks of operations in kind files");
 
 async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   const { openrpc, openapi } = await loadInterface(kind);
@@ -88,17 +88,23 @@ for (const [kind, names] of Object.entries(HEAVY)) {
   });
 }
 
-access("bitcoin: getblock is heavy only if the caller asks for the spent outputs too", async () => {
-  const { openrpc } = await loadInterface("bitcoin");
-  const getblock = openrpc!.methods.find(({ name }) => name === "getblock")!;
-  assert.is(getblock["x-cost"], undefined);
-  assert.is(getblock.params[1]!.schema["x-heavy-from"], 3);
-});
+access(
+  "bitcoin: getblock is heavy only if the caller also requests the spent outputs",
+  async () => {
+    const { openrpc } = await loadInterface("bitcoin");
+    const getblock = openrpc!.methods.find(({ name }) => name === "getblock")!;
+    assert.is(getblock["x-cost"], undefined);
+    assert.is(getblock.params[1]!.schema["x-heavy-from"], 3);
+  },
+);
 
-access("read-only operations are sent without the secret of a single user's account", () => {
-  const bare = Object.entries(KINDS).filter(([, { auth }]) => auth?.reads === "none");
-  assert.equal(bare.map(([name]) => name), ["activitypub"]);
-});
+access(
+  "read-only operations are sent without a secret if the secret belongs to a user account",
+  () => {
+    const bare = Object.entries(KINDS).filter(([, { auth }]) => auth?.reads === "none");
+    assert.equal(bare.map(([name]) => name), ["activitypub"]);
+  },
+);
 
 access("kubo: operations that read content by its CID do not fetch it from peers", async () => {
   const { openapi } = await loadInterface("kubo");
@@ -128,7 +134,7 @@ access("kubo: operations that read content by its CID do not fetch it from peers
   });
 });
 
-access("kubo: a read-only operation never resolves a name from the client by DNS", async () => {
+access("kubo: a read-only operation never looks up a client's name in DNS", async () => {
   const { openrpc: _, ...parts } = await loadInterface("kubo");
   const document = documentOfKind(parts, { title: "kubo", version: "1" });
   const operations = listNodeOperations(document, "kind");

@@ -50,7 +50,7 @@ kinds(
   },
 );
 
-testOnNode(kinds, "the kinds built into the service equal those in the files", async () => {
+testOnNode(kinds, "the kinds built into the service equal the kinds in the files", async () => {
   // Three kinds are enough, because the build processes all kind files in the same way.
   for (const name of ["aptos", "bitcoin", "etcd"]) {
     const { openrpc, openapi, ...kind } = parseKind(textOf(name), `${name}.yaml`);
@@ -86,7 +86,7 @@ kinds("the condition for ok and every reason are clauses without a final period"
 });
 
 kinds("a healthy chain appears stalled less than once in ten years", () => {
-  // The mean block interval in seconds, for proof-of-work chains, whose blocks come at random times.
+  // The mean block interval of proof-of-work chains in seconds; their blocks come at random times.
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
@@ -216,7 +216,7 @@ function problems(text: string): readonly string[] {
   }
 }
 
-kinds("all errors in a file are reported together, each with position and correction", () => {
+kinds("all errors in a file are reported together, each with its position and a correction", () => {
   const found = problems(`title: Mine
 url: 127.0.0.1:9000
 detct: {}
@@ -305,7 +305,7 @@ listing: { get: /all${more} }
   assert.match(of(", tree: { name: Name }")[0]!, "needs children");
 });
 
-kinds("a source may depend on other sources, but not in a circle", () => {
+kinds("sources may depend on other sources, but not in a cycle", () => {
   const of = (sources: string) => problems(GOOD.replace(/^sources: .*$/m, `sources: ${sources}`));
   const head = "a: { jsonrpc: head, params: [{ from: info#/best }, true] }";
   assert.equal(of(`{ info: { get: /info }, ${head} }`), []);
@@ -325,8 +325,8 @@ kinds("a file that does not define a kind is reported", () => {
   assert.match(problems("- a\n")[0]!, "1:1: must be an object with keys such as title, url");
   assert.match(problems("").join("\n"), "needs title");
   assert.equal(problems("a: [b: {"), [
-    'mine.yaml:1:9: a "}" is missing before this, to close what is still open',
-    'mine.yaml:1:9: a "]" is missing before this, to close what is still open',
+    'mine.yaml:1:9: a closing "}" is missing before this place',
+    'mine.yaml:1:9: a closing "]" is missing before this place',
   ]);
   assert.equal(problems(GOOD), []);
 });
@@ -455,7 +455,7 @@ testOnNode(kinds, "the schema for editors rejects the files that the command rej
 });
 
 kinds(
-  "the reference lists every kind with its condition for ok, and names the kinds that cannot report their sync state",
+  "the reference lists each kind's condition for ok, and the kinds that cannot report their sync state",
   async () => {
     const [text, beside] = await Promise.all([
       WRITTEN["docs/kinds.md"](),
@@ -477,7 +477,7 @@ kinds(
 );
 
 kinds(
-  "for each kind, the reference names the sources of its operations and the version they were tested with",
+  "the reference names the sources of each kind's operations, and the tested version",
   async () => {
     const text = await WRITTEN["docs/kinds.md"]();
     for (const name of KINDS_WITH_INTERFACE) {

@@ -1,5 +1,5 @@
 /**
- * The info object that the service derives from recorded node responses. Node tests all recordings; Deno and Bun
+ * Tests the info objects for recorded node responses. Node tests all recordings; Deno and Bun
  * test a sample.
  */
 import { suite } from "uvu";
@@ -46,7 +46,7 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
   });
 
   kinds(
-    `${name} is stale after it is killed, then unreachable, and as before once it is back`,
+    `${name} is stale and then unreachable while it is down, and recovers afterwards`,
     async () => {
       const { held, pass, info } = setScene({ fetch: play(recording), node: {} });
       held.date = Date.parse(recording.now ?? NOW);
@@ -89,7 +89,7 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
   );
 }
 
-kinds("without a report of its initial download, a node needs a block to be in sync", async () => {
+kinds("a node that reports no initial download is in sync only if it has a block", async () => {
   const { answers, ...others } = RECORDINGS.get("dogecoin")!;
   const chain = answers.getblockchaininfo as Record<string, unknown>;
   const infoOf = async (more: object) => {
@@ -109,26 +109,29 @@ kinds("without a report of its initial download, a node needs a block to be in s
   assert.equal(behind, ["syncing", "is 10 blocks behind its peers", false]);
 });
 
-kinds("a query takes its parameters from the latest or from a remembered response", async () => {
-  const recording = RECORDINGS.get("dogecoin")!;
-  const answer = play(recording);
-  const asked: unknown[] = [];
-  const fetch: typeof globalThis.fetch = (url, init) => {
-    for (const call of [JSON.parse(String(init?.body ?? "[]"))].flat()) {
-      if (call.method === "getblockheader") asked.push(call.params);
-    }
-    return answer(url, init);
-  };
-  const { bestblockhash } = recording.answers.getblockchaininfo as { bestblockhash: string };
-  const { info, pass } = setScene({ fetch, node: { kind: "bitcoin" } });
-  await info();
-  pass(2000);
-  await info();
-  assert.equal(asked, [[bestblockhash], [bestblockhash]]);
-  const without = { ...recording, answers: { ...recording.answers, getblockchaininfo: {} } };
-  const scene = setScene({ fetch: play(without), node: { kind: "bitcoin" } });
-  const { head_at, status } = await scene.info();
-  assert.equal([head_at, status], [undefined, "ok"], "a missing optional value is not an error");
-});
+kinds(
+  "a query takes its parameters from the latest response or from a remembered response",
+  async () => {
+    const recording = RECORDINGS.get("dogecoin")!;
+    const answer = play(recording);
+    const asked: unknown[] = [];
+    const fetch: typeof globalThis.fetch = (url, init) => {
+      for (const call of [JSON.parse(String(init?.body ?? "[]"))].flat()) {
+        if (call.method === "getblockheader") asked.push(call.params);
+      }
+      return answer(url, init);
+    };
+    const { bestblockhash } = recording.answers.getblockchaininfo as { bestblockhash: string };
+    const { info, pass } = setScene({ fetch, node: { kind: "bitcoin" } });
+    await info();
+    pass(2000);
+    await info();
+    assert.equal(asked, [[bestblockhash], [bestblockhash]]);
+    const without = { ...recording, answers: { ...recording.answers, getblockchaininfo: {} } };
+    const scene = setScene({ fetch: play(without), node: { kind: "bitcoin" } });
+    const { head_at, status } = await scene.info();
+    assert.equal([head_at, status], [undefined, "ok"], "a missing optional value is not an error");
+  },
+);
 
 kinds.run();

@@ -14,7 +14,7 @@ const lacking = suite("methods that the node does not have");
 const GETH = { software: "Geth", version: "1.16.0", status: "ok" };
 
 lacking(
-  "a missing method is remembered for one day and one version of the node, if the node is healthy",
+  "a healthy node's missing method is remembered for one day and for one version of the node",
   () => {
     let now = 0;
     const methods = new LackingMethods(() => now);
@@ -25,9 +25,13 @@ lacking(
     now = 3_600_000;
     methods.add("a", GETH);
     assert.equal(methods.names(GETH), ["a", "c"]);
-    assert.equal(methods.names({ status: "unreachable" }), ["a", "c"], "it is still the same node");
+    assert.equal(
+      methods.names({ status: "unreachable" }),
+      ["a", "c"],
+      "the node is still the same",
+    );
     now = 24 * 3_600_000;
-    assert.equal(methods.names(GETH), ["a"], "after a day the node may have it");
+    assert.equal(methods.names(GETH), ["a"], "after a day, the node may have the method");
     assert.equal(methods.names({ ...GETH, version: "1.17.0" }), []);
     assert.equal(methods.names(GETH), [], "the node that came back may be a different one");
   },
@@ -121,14 +125,14 @@ lacking(
     await read("/v1/info");
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();
-    assert.match(page, "This node does not have this method, as its response to a call showed.");
+    assert.match(page, "A call showed that this node does not have this method.");
     // A method that is marked as missing can still be called.
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/info");
     results.web3_clientVersion = "HardhatNetwork/3.19.0";
     results.txpool_status = {};
     while (!(await (await read("/v1/info")).text()).includes("3.19.0")) await nextTurn();
-    assert.equal(await marked(), [[], true], "another version may have it");
+    assert.equal(await marked(), [[], true], "another version may have the method");
     await app.close();
     await node.close();
   },
@@ -180,7 +184,7 @@ lacking(
   },
 );
 
-lacking("an operator's own description says that a method is missing, too", async () => {
+lacking("an operator's own description also says that a method is missing", async () => {
   const { node } = await playEthereum();
   const methods = ["eth_chainId", "txpool_status"].map((name) => ({
     name,

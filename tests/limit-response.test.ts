@@ -36,7 +36,7 @@ bounds(
   },
 );
 
-bounds("a member beyond the limits is omitted, and the rest is used", () => {
+bounds("a member that exceeds a limit is omitted, and the other members are used", () => {
   const long = "x".repeat(LIMITS.string + 1);
   const text =
     `{"a":1,"long":"${long}","digits":${"1".repeat(41)},"list":[1,1e400,3],"deep":${nested(40)},` +
@@ -228,7 +228,7 @@ bounds(
   },
 );
 
-bounds("a text with an error at any position is refused with one short line", () => {
+bounds("a text is refused with one short line, wherever its error is", () => {
   const random = createRandom(7);
   for (let round = 0; round < 4000; round++) {
     const text = writeRandom(random);

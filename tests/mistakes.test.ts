@@ -160,7 +160,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "a: [1\nb: }",
-    '2:1: a "]" is missing before this, to close what is still open',
+    '2:1: a closing "]" is missing before this place',
     '2:4: is not YAML: Unexpected flow-map-end token in YAML stream: "}"',
   ],
   [

@@ -282,7 +282,7 @@ To use the node's own address instead, remove "servers: keep":
     {},
     `the description's servers are not the node:
   https://rpc.example/hub
-They belong to single paths or operations. Remove them there, or replace them with:
+These servers belong to single paths or operations. Remove them there, or replace them with:
   servers: [{ url: / }]
 `,
   ],

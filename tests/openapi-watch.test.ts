@@ -356,7 +356,7 @@ remote("a redirect is followed only within the same origin", async () => {
   answers["/c"] = { status: 302, headers: { location: "http://localhost:1/x" } };
   assert.is(await title(await create(`${origin}/c`)), "Nodeface");
   assert.equal(diagnostics(), [
-    "c:1:1 cannot be read: its redirect to another origin is not followed: http://localhost:1",
+    "c:1:1 cannot be read: redirects to another origin are not followed: http://localhost:1",
   ]);
 });
 

@@ -189,7 +189,7 @@ own("x-access may become stricter, but looser only if loosen lists the method", 
   assert.is(kinds.mine!.extends, "ethereum");
   assert.match(
     remarks.map(({ message }) => message).join("\n"),
-    'of the kind mine, eth_sendTransaction is marked "read", but was write',
+    'in the kind mine, eth_sendTransaction is marked "read", but was write',
   );
   const others = { ...read!, params: [] };
   assert.match(

@@ -30,7 +30,7 @@ interface BunServer {
   readonly address: { readonly address: string };
   readonly port: number;
   requestIP(request: Request): { readonly address: string } | null;
-  /** Sets the idle timeout of a request's connection, in seconds; 0 means none. */
+  /** Sets the idle timeout of a request's connection, in seconds; 0 means no timeout. */
   timeout(request: Request, seconds: number): void;
   stop(closeActiveConnections: boolean): Promise<void>;
 }
@@ -48,7 +48,7 @@ declare const Bun: {
 
 const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 
-/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */
+/** Starts a server. Rejects if it cannot listen or (with a `TypeError`) if an option is invalid. */
 // deno-lint-ignore require-await -- an exception must become a rejection
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const { hostname, port } = checkServeOptions(options);
@@ -130,7 +130,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
       whenSent(request, server, release);
     } else if (!response.headers.has("content-length") && response.body) {
       const onFailure = (error: unknown) => {
-        // A stream also fails when its client disconnects, which is not an error.
+        // The stream also fails when its client disconnects, but this is not an error.
         if (request.signal.aborted) return;
         endEntry?.("failed", response?.status);
         report(error, app, callbacks);
@@ -147,7 +147,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   return response;
 }
 
-/** Content of up to this many bytes is read whole: a stream would take a third of a short call's time (Bun 1.4). */
+/** The maximum size of content that is read at once: a stream would make short calls slower (Bun 1.4). */
 const SHORT_MAX = 16_384;
 
 function readWhole(request: ServedRequest): void {
@@ -160,7 +160,7 @@ function readWhole(request: ServedRequest): void {
 
 const SENT_INTERVAL_MS = 100;
 
-/** Bun 1.4 emits no event when a response is sent, but `requestIP` then returns null. */
+/** Bun 1.4 emits no event when a response has been sent, but `requestIP` returns null from then on. */
 function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);

@@ -1,5 +1,5 @@
 /**
- * The connections of a `node:http` server: idle and slow connections are closed, and at shutdown, all are drained.
+ * Closes the idle and slow connections of a `node:http` server, and drains all connections at shutdown.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TIMEOUTS } from "./shared.ts";
 
-/** The slowest accepted client reads `bytes` bytes in `time` milliseconds; it is checked every `check` milliseconds. */
+/** The minimum speed of a client: `bytes` bytes in `time` milliseconds, checked every `check` milliseconds. */
 export interface Slowest {
   readonly bytes: number;
   readonly time: number;
@@ -17,9 +17,9 @@ export interface Slowest {
 interface Connection {
   lastResponse?: ServerResponse;
   bytesWrittenBefore: number;
-  /** The `performance.now()` of the last activity; `Infinity` before the first response. */
+  /** The time of the last activity, from `performance.now()`; `Infinity` before the first response. */
   idleSince: number;
-  /** The bytes that the system had accepted when the client last made progress, and that time. */
+  /** The number of bytes sent when the client last made progress, and the time of that progress. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
@@ -37,7 +37,7 @@ export class Connections {
   }
 
   add(socket: Socket): void {
-    // Before the first response, `headersTimeout` applies, which responds with 408.
+    // Before the first response, `headersTimeout` applies instead, and sends a 408 response.
     this.#connections.set(socket, { bytesWrittenBefore: 0, idleSince: Infinity });
     socket.once("close", () => this.#connections.delete(socket));
   }
@@ -57,7 +57,7 @@ export class Connections {
     return this.#connections.get(socket)?.lastResponse?.shouldKeepAlive === false;
   }
 
-  /** Closes each connection after its response, or at the latest after `TIMEOUTS.grace`. */
+  /** Closes each connection after its response, but waits no longer than `TIMEOUTS.grace`. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     const until = performance.now() + TIMEOUTS.grace;
@@ -75,7 +75,7 @@ export class Connections {
 
   #check(now: number): void {
     for (const [socket, connection] of this.#connections) {
-      // The timeout applies only while bytes wait for the client: a client that waits for the app is not idle.
+      // The timeout applies only while bytes are queued for the client: a client that waits for the app is not idle.
       const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       const bytes = bytesTaken(socket);

@@ -1,6 +1,6 @@
 /**
- * Serves an app on Deno with `node:http`. `Deno.serve` is faster, but it never closes idle connections, and the process
- * exits when file descriptors run out (Deno 2.9).
+ * Serves an app on Deno with `node:http`. With the faster `Deno.serve`, Deno 2.9 never closes idle connections, and
+ * exits when file descriptors run out.
  *
  * @module
  */
@@ -12,16 +12,16 @@ import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
-/** Below this number of connections, file descriptors do not run out. */
+/** With fewer connections than this, file descriptors do not run out. */
 const MANY_CONNECTIONS = 16;
 const CHECK_INTERVAL_MS = 2000;
 
-/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */
+/** Starts a server. Rejects if it cannot listen or (with a `TypeError`) if an option is invalid. */
 export function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   return serveHttp(app, options, keepAccepting);
 }
 
-/** Listens again if a probe finds that Deno 2.9 ran out of file descriptors. Returns a function that stops probing. */
+/** Probes the server; listens again if Deno 2.9 ran out of file descriptors. Returns a function to stop probing. */
 function keepAccepting(http: Server, { hostname }: Address): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;

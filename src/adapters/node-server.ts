@@ -62,24 +62,24 @@ export function createNodeServer(
     // Even a tiny part costs memory, so the server reads only a little ahead.
     highWaterMark: 2048,
     IncomingMessage: Message,
-    // `ownResponse` refuses requests without `Host`, with problem details.
+    // Requests without `Host` get problem details from `ownResponse`.
     requireHostHeader: false,
-    // This option saves an eighth of a request's time (Node 26.10). Node before 24.12 ignores the option.
+    // This option saves an eighth of a request's time (Node 26.10). Node versions before 24.12 ignore the option.
     optimizeEmptyRequests: true,
   };
   const http = createServer(settings, (message, response) => {
     connections.addResponse(response);
     if (hasContent(message)) limitContent(message, response);
-    // The parser drops the bytes after an Upgrade in a packet, so the connection is closed (RFC 9112, section 9.6).
+    // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112, section 9.6).
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     void respond(app, callbacks, message, response);
   });
   // `node:http` drops all headers after the first `maxHeadersCount` (2000 by default), even `Host`.
   http.maxHeadersCount = 0;
-  // This method would also close connections whose response is still being sent.
+  // The original method would also close connections whose response is still being sent.
   http.closeIdleConnections = () => {};
   http.on("connection", (socket) => connections.add(socket));
-  // Unknown expectations may be ignored (RFC 9110, section 10.1.1).
+  // A server may ignore unknown expectations (RFC 9110, section 10.1.1).
   http.on("checkExpectation", (message, response) => http.emit("request", message, response));
   const refuseAfterResponses = (socket: Socket, code?: string, message?: IncomingMessage) => {
     const endEntry = beginEntry(callbacks, message && logHeadOf(message));
@@ -90,7 +90,7 @@ export function createNodeServer(
   http.on("clientError", (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
     const last = connections.pendingResponse(socket);
-    // On Deno 2.9, bytes after a malformed request broke the parser of another connection.
+    // On Deno 2.9, bytes after a malformed request would break the parser of another connection.
     if (IS_DENO) socket.removeAllListeners("data").resume();
     if (error.code === "ECONNRESET") socket.destroy();
     // The app would otherwise wait for the rest of the content.
@@ -106,7 +106,7 @@ export function createNodeServer(
   });
   http.on("connect", (message, stream) => {
     const socket = stream as Socket;
-    // For CONNECT, the server has detached the socket and its timeouts.
+    // After CONNECT, `node:http` no longer applies its timeouts to the socket.
     socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.head, () => socket.destroy());
     refuseAfterResponses(socket, undefined, message);
   });
@@ -120,8 +120,8 @@ export function createNodeServer(
 }
 
 /**
- * A message with a limit on tiny parts: the parser emits one part per chunk, up to 10,000 from one read of the socket.
- * The part that exceeds the limit is passed on, so that its reader refuses the content; later parts are dropped.
+ * A message with a limit on tiny parts. The parser emits one part per chunk, up to 10,000 in one socket read. The part
+ * that exceeds the limit still reaches the reader, so that the reader refuses the content. Later parts are dropped.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -191,7 +191,7 @@ export async function respond(
       response,
       ownResponse(message) ?? await app.fetch(makeRequest(message, response), ...context),
     );
-    // srvx sets `errored` if the body's stream fails, but not if the client has disconnected.
+    // srvx sets `errored` if the body's stream fails, but not if the client disconnects.
     if (response.errored) report(response.errored, app, callbacks);
   } catch (error) {
     report(error, app, callbacks);
@@ -202,7 +202,7 @@ export async function respond(
 
 export function requestOf(message: IncomingMessage, response: ServerResponse): Request {
   if (!hasContent(message)) {
-    // `optimizeEmptyRequests` ends a message early: srvx 1.0 would assume that the client has disconnected, and that
+    // `optimizeEmptyRequests` ends a message early. srvx 1.0 would conclude that the client has disconnected and that
     // the body was already read.
     message.complete = true;
     if (message.readableEnded && !("rawBody" in message)) {
@@ -273,7 +273,7 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
   const { body } = form;
   const parts = held?.parts ?? (body instanceof Uint8Array ? [body] : []);
   if (!body || parts.length > 0) return await sendParts(response, form, parts);
-  // Deno's `ServerResponse` does not report the error of a stream.
+  // Deno's `ServerResponse` does not report the error of a body stream.
   const fail = (errored: unknown) => response.destroyed || Object.assign(response, { errored });
   const sent = IS_DENO && body instanceof ReadableStream
     ? { ...form, body: watched(body, fail, PART_LENGTH) }
@@ -286,14 +286,14 @@ async function sendParts(
   { status, statusText, headers }: NodeForm,
   parts: readonly Bytes[],
 ): Promise<void> {
-  // Each write may wake the client and yield the processor, so responses of one tick are sent together.
+  // A write may switch the processor to the client, so all responses of one tick are written together.
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
-    // Text is sent in the same packet as the head, but bytes are not. Two packets take twice as long (Node 26.10).
+    // `node:http` sends text in one packet with the head. Bytes need a second packet and twice the time (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
-  // Deno 2.9 reports no progress within a write, so during a long write, the client would seem to have stopped reading.
+  // Deno 2.9 reports no progress during a write, so a long write would look like a client that has stopped reading.
   if (!IS_DENO) response.cork();
   for (const part of IS_DENO ? shortPartsOf(parts) : parts) response.write(part);
   response.end();
@@ -308,7 +308,7 @@ const logHeadOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
 function endWith(response: ServerResponse, endEntry: EndEntry): void {
   const { socket } = response.req;
   const end = () => {
-    // `finish` is emitted even if the connection was closed with unwritten bytes.
+    // `finish` is emitted even if the connection closed before all bytes were written.
     const isSent = response.writableFinished && !socket.destroyed && !socket.errored;
     const outcome = response.errored ? "failed" : isSent ? "sent" : "aborted";
     endEntry(outcome, response.headersSent ? response.statusCode : undefined);
@@ -332,13 +332,13 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/** Closes the connection if the content is too slow: `node:http` applies `requestTimeout` only until the response. */
+/** Closes the connection if the content arrives too slowly: `requestTimeout` applies only until the response. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
   const clear = () => clearTimeout(timer);
   message.once("end", clear).once("close", clear);
-  // Discards unread content; Deno 2.9 would wait for it.
+  // Discards unread content, since Deno 2.9 would wait for it.
   response.once("finish", () => message.resume());
 }
 
@@ -365,7 +365,7 @@ const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
 };
 
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // A refusal was already sent. Closing the socket now could lose it (RFC 9112, section 9.6).
+  // A refusal was already sent. Closing the socket now could lose the refusal (RFC 9112, section 9.6).
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));

@@ -11,7 +11,7 @@ import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
-/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */
+/** Starts a server. Rejects if it cannot listen or (with a `TypeError`) if an option is invalid. */
 export function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   return serveHttp(app, options);
 }
@@ -23,13 +23,13 @@ export type Listener = (
 ) => void;
 
 /**
- * Creates a request listener for a `node:http` server; it also works as middleware in Express and similar routers. A
- * router that strips the mount path must keep the full path in `originalUrl`. Handlers of the host's operations receive
- * the `IncomingMessage` as their context.
+ * Creates a request listener for a `node:http` server. The listener is also middleware for Express and similar routers.
+ * A router that strips the mount path must keep the full path in `originalUrl`. Handlers of the host's operations
+ * receive the `IncomingMessage` as their context.
  *
- * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
+ * Unlike `serve`, sets no limits for slow clients: the host's server must set them.
  *
- * @returns a listener, which calls `next`, if given, for a path that the app does not serve
+ * @returns a listener that calls `next` (if given) for a path that the app does not serve
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
@@ -48,7 +48,7 @@ const GONE =
   "a body parser of the host has read the content of this request already, and did not " +
   "leave it in request.body; mount Nodeface before that parser, or set request.body";
 
-/** Restores the content if a body parser of the host has read it into `message.body`. */
+/** Restores content that the host's body parser has read into `message.body`. */
 function withParsedBody(message: IncomingMessage, request: Request): Request {
   const { method } = request;
   const { body, rawBody } = message as { body?: unknown; rawBody?: unknown };

@@ -1,5 +1,5 @@
 /**
- * The interfaces of an app and a server, the check of its options, timeouts, and access log entries.
+ * The parts that all adapters share: interfaces, the check of server options, timeouts, and access log entries.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import * as s from "../settings/schema.ts";
 
 export type { Closeable } from "../closeable.ts";
 
-/** An app that can be served, such as every `Nodeface`. */
+/** An app that an adapter can serve, such as a `Nodeface`. */
 export interface Servable {
   /** @param context passed to the app's own handlers; `listener` passes the `IncomingMessage` */
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
@@ -46,10 +46,10 @@ export interface AnswerRecord {
   readonly milliseconds: number;
 }
 
-/** `sent`: the system took all bytes; `aborted`: the connection closed early; `failed`: the body's stream failed. */
+/** `sent`: the system got all bytes; `aborted`: the connection closed early; `failed`: the body's stream failed. */
 export type Outcome = "sent" | "aborted" | "failed";
 
-/** A listening server, which `close` or `await using` closes. */
+/** A listening server; close it with `close` or `await using`. */
 export interface Listening extends Closeable {
   /** The address that the server listens on, such as `http://127.0.0.1:8080/`, even if `hostname` is a name. */
   readonly url: string;
@@ -57,13 +57,13 @@ export interface Listening extends Closeable {
   close(): Promise<void>;
 }
 
-/** The timeouts in milliseconds, which together disconnect every idle client within 30 seconds. */
+/** Timeouts in milliseconds. Together, they disconnect every idle client within 30 seconds. */
 export const TIMEOUTS = {
-  /** The time from the start of the connection, or the end of the last response, to the end of a request's head. */
+  /** The time for a request's head, counted from the start of the connection or the end of the last response. */
   head: 10_000,
-  /** The time from the end of a request's head to the end of its content. */
+  /** The time for a request's content, counted from the end of the request's head. */
   content: 10_000,
-  /** The longest time without a byte sent or received. `node:http` allows twice the time if a client does not read. */
+  /** The longest time with no byte sent or received. `node:http` allows twice the time if a client does not read. */
   silence: 13_000,
   check: 2_000,
   /** The time from `close` to the end of the last response. A forwarded call gets one second less (see `GRACE_MS`). */
@@ -109,7 +109,7 @@ export function urlAt(address: string, port: number): string {
   return `http://${host}:${port}/`;
 }
 
-/** A function that ends an entry of the access log; only the first call counts. */
+/** Ends an entry of the access log; only the first call has an effect. */
 export type EndEntry = (outcome: Outcome, status?: number) => void;
 
 /** Begins the log entry for a request, even if the parser refused it. Returns `undefined` if there is no log. */
@@ -171,5 +171,5 @@ export function refusal(status: HttpStatus, detail: string): Response {
   return problem(status, detail, SECURITY_HEADERS);
 }
 
-/** The response if an app throws. A `Nodeface` never throws. */
+/** Returns the response for an error that an app throws. A `Nodeface` never throws. */
 export const failure = (): Response => refusal(500, "Internal error");

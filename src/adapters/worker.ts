@@ -1,5 +1,5 @@
 /**
- * The service as a worker with default options. With options: `export default createNodeface(options)`.
+ * The service as a worker with default options. To set options, write `export default createNodeface(options)`.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * `npm run build:worker` and `npm run build:deno`: bundles the service for one runtime. Also lists the packages in a
- * bundle: their licences, and the bill of materials for an executable (CycloneDX 1.6).
+ * `npm run build:worker` and `npm run build:deno`: bundles the service for one runtime. Also lists the packages of a
+ * bundle, as licences and as an executable's bill of materials (CycloneDX 1.6).
  *
  * @module
  */
@@ -24,14 +24,14 @@ export function packageFolder(name: string): string {
   }
 }
 
-/** The bundled entry point of `yaml`: the one for Node is CommonJS and calls `require`, which ES modules lack. */
+/** The entry point of `yaml` to bundle. Its entry point for Node calls `require`, which ES modules lack. */
 const YAML: string = `${packageFolder("yaml")}browser/index.js`;
 
 export const COMMON = {
   bundle: true,
   metafile: true,
   mainFields: ["module", "main"],
-  // Under Deno there is no `node_modules` in which esbuild would find these packages.
+  // Under Deno, there is no `node_modules`, so esbuild cannot find these packages itself.
   alias: { "yaml": YAML, "fastest-levenshtein": packageFolder("fastest-levenshtein") },
   target: "es2023",
   logLevel: "warning",

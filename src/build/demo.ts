@@ -13,7 +13,7 @@ import { createNodeface } from "../index.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** A shell script that runs a program, and kills it when the script's input closes: at the latest, when Node exits. */
+/** A shell script that runs a program, and kills it when Node closes the script's input or exits. */
 const GUARD = `exec 3<&0; "$0" "$@" 3<&- & program=$!
 { read -r _ <&3; kill "$program"; } 2> /dev/null & wait "$program"`;
 
@@ -25,7 +25,7 @@ const node = program && await startAnvil(program);
 if (!node) {
   console.error(
     `anvil is not available for ${process.platform} on ${process.arch}; serving without a node\n` +
-      "To serve beside your own node: npm start -- http://127.0.0.1:8545",
+      "To serve your own node: npm start -- http://127.0.0.1:8545",
   );
 }
 
@@ -71,7 +71,7 @@ function startAnvil(path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = "";
     let url: string | undefined;
-    // All output is read, even after the URL: a full pipe would block anvil.
+    // Reads all output, even after the line with the URL: a full pipe would block anvil.
     anvil.stdout.setEncoding("utf8").on("data", (part: string) => {
       if (url) return;
       text += part;

@@ -1,6 +1,5 @@
 /**
- * The last step of `npm run build`: bundles the modules of the npm package, so that startup reads few files and
- * installation needs few packages.
+ * The last step of `npm run build`: bundles the npm package into few files with few dependencies.
  *
  * @module
  */
@@ -40,7 +39,7 @@ const { metafile } = await build({
   platform: "node",
   alias: {
     ...COMMON.alias,
-    // The entry point of `@noble/hashes` for Node imports `node:crypto`, which workerd does not have.
+    // For Node, `@noble/hashes` imports `node:crypto`, which workerd does not have.
     "@noble/hashes/crypto": join(ROOT, "node_modules/@noble/hashes/esm/crypto.js"),
   },
   // Identifiers keep their names, for stack traces.
@@ -48,7 +47,7 @@ const { metafile } = await build({
   minifyWhitespace: true,
   external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
   charset: "ascii",
-  // The package contains the source files, since declaration maps also need them.
+  // The package already contains the source files, because declaration maps refer to these files.
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",
@@ -75,7 +74,7 @@ async function removeUnreachableTypes(): Promise<void> {
   }
 }
 
-/** Declares `Symbol.asyncDispose` for TypeScript before 5.2. The source cannot: JSR rejects declarations of globals. */
+/** Declares `Symbol.asyncDispose` for TypeScript before 5.2. JSR rejects such a declaration in the source files. */
 async function declareDisposal(): Promise<void> {
   const file = join(DIST, "closeable.d.ts");
   const declaration =
@@ -86,7 +85,7 @@ async function declareDisposal(): Promise<void> {
   await writeFile(file, declared);
 }
 
-/** npm packs file modes unchanged, and builds of one commit must be identical. */
+/** npm packs file modes unchanged, and two builds of one commit must be identical. */
 async function setModes(published: readonly string[]): Promise<void> {
   for (const path of published.filter((path) => !path.startsWith("!"))) {
     const isFolder = (await stat(join(ROOT, path))).isDirectory();
@@ -99,7 +98,7 @@ async function setModes(published: readonly string[]): Promise<void> {
   }
 }
 
-/** Removes the source maps of generated modules: the package does not have their sources. */
+/** Removes the source maps of generated modules, since the package does not contain these modules' sources. */
 async function removeMapsOfData(): Promise<void> {
   for (const name of await readdir(DIST, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;

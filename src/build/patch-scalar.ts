@@ -8,7 +8,7 @@ import { join, posix } from "node:path";
 import { quote } from "../untrusted-text.ts";
 
 interface Patch {
-  /** The file's name without its hash. */
+  /** The file name without its hash. */
   file: string;
   why: string;
   /** The text to be replaced; must occur exactly once. */
@@ -20,38 +20,38 @@ const PATCHES: readonly Patch[] = [
   {
     file: "chunks/workspace-events",
     why:
-      "Zod tests whether `Function` works: the browser blocks this and reports a policy violation",
+      "Zod tests whether `Function` works, but the browser blocks this and reports a policy violation",
     from: "try{return Function(``),!0}catch{return!1}",
     with: "return!1",
   },
   {
     file: "chunks/modal",
-    why: "The content policy blocks frames: an HTML response is shown as text",
+    why: "The content policy blocks frames, so an HTML response is shown as text",
     from: "raw:!0,language:`html`,preview:`object`",
     with: "raw:!0,language:`html`",
   },
   {
     file: "chunks/modal",
-    why: "The content policy blocks frames: a PDF response is only offered for download",
+    why: "The content policy blocks frames, so a PDF response is only offered for download",
     from: "{extension:`.pdf`,preview:`object`}",
     with: "{extension:`.pdf`}",
   },
   {
     file: "chunks/ScalarTooltip.vue",
     why:
-      "Scalar does not tell `reference.ts` a secret's scheme, so `bearerFormat` marks the service's token",
+      "Scalar does not pass a secret's scheme to `reference.ts`, so `bearerFormat` marks the service's token",
     from: "name:`Authorization`,value:r||t,format:`bearer`})}if(e.type===`oauth2`)",
     with: "name:`Authorization`,value:r||t,format:`bearer`,bearerFormat:e.bearerFormat})}" +
       "if(e.type===`oauth2`)",
   },
 ];
 
-/** The version of Scalar for which each patch is needed: no setting of this version has the same effect. */
+/** The version of Scalar that needs every patch: no setting of this version replaces a patch. */
 const SEEN_WITH = "1.72.1";
 const ENTRY = "standalone.esm.js";
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
 
-/** Returns the patched entry and chunks; throws if a patch does not apply or Scalar has another version. */
+/** Returns the patched entry and chunks. Throws if a patch does not apply, or if Scalar has another version. */
 export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   if (version !== SEEN_WITH) {

@@ -72,7 +72,7 @@ export function releaseNotes(changelog: string, version: string, commit: string)
   const date = /\d{4}-\d{2}-\d{2}/.exec(heading)?.[0];
   return `# Nodeface ${version}${date === undefined ? "" : `, ${date}`}
 
-Built from the commit ${commit}. Run this in the folder of your downloaded files to check them:
+Built from the commit ${commit}. To check your downloaded files, run this in their folder:
 
 \`\`\`sh
 sha256sum --check --ignore-missing ${CHECKSUMS}
@@ -84,7 +84,7 @@ ${content.replaceAll(RELATIVE_LINK, "$1")}
 `;
 }
 
-/** These links work only in the checkout, so the notes keep only their text. */
+/** Relative links work only in the checkout, so the notes keep only the text of these links. */
 const RELATIVE_LINK = /\[([^\]]+)\]\((?!https?:)[^)]+\)/g;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) release();

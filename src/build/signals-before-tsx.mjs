@@ -1,6 +1,5 @@
 /**
- * Ends the process with exit code 0 on a signal that arrives while tsx is still loading, for `npm start`.
- * `signals.ts` takes over.
+ * For `npm start`: ends the process with exit code 0 if a signal arrives while tsx is loading. `signals.ts` takes over.
  *
  * @module
  */

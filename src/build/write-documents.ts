@@ -53,7 +53,7 @@ function convert(schema: Schema): JsonSchema {
     overrideAction: ({ jsonSchema }) => described(jsonSchema),
     overrideSchema: ({ valibotSchema, jsonSchema }) => {
       if (!("getter" in valibotSchema)) return closed(jsonSchema, valibotSchema.type);
-      // Editors show an inlined schema better than a reference to it.
+      // Editors show an inlined schema better than a reference to a schema.
       const { $schema: _, ...inner } = convert((valibotSchema.getter as () => Schema)());
       return inner;
     },

@@ -1,5 +1,5 @@
 /**
- * The sections of the `nodeface check` report about the description and about calls.
+ * The sections "Description" and "Calls" of the `nodeface check` report.
  *
  * @module
  */
@@ -158,7 +158,7 @@ export async function describeCalls(
   const { auth } = { ...KINDS, ...kinds }[kind ?? "none"] ?? {};
   const diagnostics = [
     ...await lintSettings(forward, { url: node.url, listening: { host, port } }),
-    // Without a description, every name would be unknown.
+    // Without a description, every operation name would be unknown.
     ...described.content ? lintNames(operations, forward) : [],
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
@@ -211,8 +211,8 @@ function whyNothing(
     const lines = basePaths.map((path) => lineWithServers(from, path));
     return `${lead}Set the node's base path:${list(lines)}`;
   }
-  return `${lead}They belong to single paths or operations. Remove them there, or replace them ` +
-    "with:\n  servers: [{ url: / }]";
+  return `${lead}These servers belong to single paths or operations. Remove them there, or ` +
+    "replace them with:\n  servers: [{ url: / }]";
 }
 
 function hintElsewhere({ content }: Described): string {
@@ -232,6 +232,6 @@ function hint(unmarked: readonly NodeOperation[]): string {
   const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
   const more = reads.length - NAMES_MAX;
   if (more > 0) names.push(`      # and ${more} more GET operations\n`);
-  return `${intro} To allow some by name, keep the lines for those that only read:\n` +
+  return `${intro} To allow some by name, keep the lines of operations that only read:\n` +
     `  forward:\n    open:\n      - reads\n${names.join("")}`;
 }

@@ -68,7 +68,7 @@ export async function readConfigurationFile(
     attempt(async () => {
       const { kind, loosened } = await readKind(yaml, place);
       kinds[name] = kind;
-      warnings.push(...loosened.map((line) => `${yaml.name}: of the kind ${name}, ${line}`));
+      warnings.push(...loosened.map((line) => `${yaml.name}: in the kind ${name}, ${line}`));
     });
   const addKindFile = (path: string) =>
     attempt(async () => {

@@ -55,10 +55,10 @@ export async function init(
   );
   const text = newConfiguration({
     head: [
-      `The configuration of Nodeface ${VERSION}, beside ${node}.`,
-      "Every key is optional. A line that begins with # is not read: remove the # to set a key.",
+      `The configuration of Nodeface ${VERSION} for ${node}.`,
+      "Every key is optional. Lines that begin with # are ignored: to set a key, remove its #.",
       "Paths are relative to this file; ~/ is the home directory.",
-      "$CREDENTIALS_DIRECTORY/ is the folder of the credentials that systemd passes to a service.",
+      "$CREDENTIALS_DIRECTORY/ is the folder in which systemd puts the credentials of a service.",
     ],
     values: contentOf(config, path, name),
     remarks: {
@@ -152,7 +152,7 @@ function report(
     const example = inFlow(secret?.example ?? { basic_file: "/path/to/secret" });
     lines.push(...secret?.lines ?? []);
     lines.push(
-      `In ${path}, set node.auth to the place of its secret, such as\n  auth: ${example}`,
+      `In ${path}, set node.auth to the place of the node's secret, such as\n  auth: ${example}`,
     );
   }
   lines.push(`Next: nodeface check${flag}, then nodeface${flag}\n`);

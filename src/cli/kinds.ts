@@ -25,7 +25,7 @@ export async function formatKindFile(name: string): Promise<string> {
   const { examples: _, ...kind } = kindOf(name);
   const whole = { ...kind, ...await loadInterface(name) };
   return `# Written by "nodeface kinds ${name} --file" of Nodeface ${VERSION}
-# For a few changes, "extends: ${name}" with the changes is enough: see docs/kinds.md
+# For a few changes, write only "extends: ${name}" and the changes: see docs/kinds.md
 ${stringify(whole, { lineWidth: 100 })}`;
 }
 
@@ -39,7 +39,7 @@ function formatKind(name: string, kind: Kind): string {
   const { title, url, static: fixed, sources, fields, health } = kind;
   const info = { ...(fixed ? { static: fixed } : {}), sources, fields };
   return `# ${title}
-# "kind: ${name}" alone stands for all of this: keep only what you change or add.
+# "kind: ${name}" already includes all of this: keep only what you change or add.
 # The status is ok if ${health.ok}.
 ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
     stringify({ info }, { lineWidth: 100 })
@@ -48,9 +48,11 @@ ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
 
 function origin({ written_from: sources = [], tried }: Kind): string {
   if (sources.length === 0) return "";
-  const test = tried ? `Its reads were tested with ${tried}` : "It was not tested with a real node";
+  const test = tried
+    ? `Read operations were tested with ${tried}`
+    : "They were not tested with a real node";
   const lines = sources.map((url) => `#   ${url}\n`).join("");
-  return `# Its operations were written from these sources. ${test}.\n${lines}`;
+  return `# The operations were written from these sources. ${test}.\n${lines}`;
 }
 
 function secrets({ auth }: Kind): string {
@@ -58,7 +60,7 @@ function secrets({ auth }: Kind): string {
   const example = auth?.example ?? usual;
   if (!example) return "";
   const what = usual
-    ? "The secret is found in its usual place on this machine. If it is elsewhere, write:"
+    ? "Nodeface finds the secret in its usual place on this machine. For another place, write:"
     : "If the node requires a secret, write:";
   return `  # ${what}\n  # auth: ${inFlow(example)}\n`;
 }

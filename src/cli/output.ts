@@ -1,6 +1,6 @@
 /**
- * The output of the command: text, the log, colours and progress. No printed text is lost if a pipe is slow. A reader
- * that has closed its pipe or is stuck does not disturb the service.
+ * The output of the command: text, the log, colours and progress. No printed text is lost if a pipe is slow. A stuck
+ * reader or a closed pipe does not disturb the service.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { styleText } from "node:util";
 
 type WriteText = (text: string) => Promise<void>;
 
-/** Deno's own output: `process.stdout` blocks Deno 2.9 while a pipe is full. */
+/** The output functions of Deno. `process.stdout` would block Deno 2.9 while a pipe is full. */
 declare const Deno:
   | Record<"stdout" | "stderr", { write(bytes: Uint8Array): Promise<number> }>
   | undefined;
@@ -38,7 +38,7 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
     };
   }
   const stream = process[name];
-  // Without a listener, an error of the stream would end the process.
+  // Without a listener, a stream error would end the process.
   stream.on("error", () => {});
   return (text) =>
     new Promise((resolve, reject) => {
@@ -72,7 +72,7 @@ export function createLineWriter(
       const text = waiting;
       waiting = "";
       await write(text);
-      // During this pause, lines of many requests accumulate, to be written together.
+      // During this pause, the lines of many requests accumulate for one write.
       await nextTurn();
       if (dropped === 0) continue;
       const count = dropped;
@@ -161,9 +161,9 @@ const WIDTH = 70;
 
 export function createProgress({ write, isTerminal, after = 1000 }: {
   readonly write: (text: string) => unknown;
-  /** If true, the line counts the seconds and is erased at the end; if false, it is a plain line. */
+  /** True for a progress line that counts seconds and is erased at the end; false for a plain line. */
   readonly isTerminal: boolean;
-  /** The time before the line appears, and between its updates, in milliseconds. */
+  /** The time in milliseconds before the progress line appears, and between its updates. */
   readonly after?: number;
 }): Progress {
   return {

@@ -1,5 +1,5 @@
 /**
- * The configuration of the command. Flags override variables, which override the file, which overrides the defaults.
+ * The command's configuration. Flags override variables, variables override the file, and the file overrides defaults.
  *
  * @module
  */
@@ -74,7 +74,7 @@ export async function readConfig(
   const kindFile = values.kind !== undefined && isKindFile(values.kind) ? values.kind : undefined;
   const isRead = (path !== undefined && !isNew) || kindFile !== undefined;
   const read: ReadFiles = isRead
-    // This module imports YAML and all kinds, which are not needed without a file.
+    // The module loads YAML and all kinds, so it is imported only if there is a file.
     ? await (await import("./configuration-file.ts"))
       .readConfigurationFile(isNew ? undefined : path, kindFile, overrides, files)
     : { file: {}, kinds: {}, warnings: [], problems: [] };
@@ -126,7 +126,7 @@ export async function readConfig(
   };
 }
 
-/** With `--forward off`, the result has the key `forward` with the value `undefined`, which overrides the file. */
+/** For `--forward off`, the result contains `forward: undefined` to override the file. */
 function overridesOf({ url, kind, forward }: CliValues): Overrides {
   const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
   return {
@@ -345,7 +345,7 @@ function nearestFlag(flag: string): string | undefined {
     const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
     return nearest(flag.replace(/^-+/, "--"), known);
   }
-  // Any two short flags differ by one letter, so a suggestion is made only if the letter's case was wrong.
+  // Any two short flags differ by one letter, so only the other case of the letter is suggested.
   const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }
@@ -368,7 +368,7 @@ function explainUnknownVariables(env: Environment, used: readonly unknown[]): st
   return withPrefix(tryRead(() => Object.keys(env)) ?? []).flatMap((end) => {
     const name = PREFIX + end;
     if (VARIABLES.has(name) || used.includes(name)) return [];
-    // With their common prefix, all variables would look similar.
+    // With the common prefix, all variable names would look similar.
     const meant = nearest(end, known);
     return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;
   });

@@ -46,9 +46,9 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  // The counters remain when the configuration is reloaded.
+  // The counters keep their values when the configuration is reloaded.
   const meters = new Meters();
-  /** After a reload, the same messages about the description are not logged again. */
+  /** Messages about the description. A reload does not log the same message again. */
   const logged = new Set<string>();
   let isReloading = false;
   const logOnce: Log = (message, { code, level }) => {
@@ -79,7 +79,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,
-    // Adapters read this on every request, since a reload may change the setting.
+    // Adapters read this property on every request, since a reload may change the setting.
     get onAnswer(): ServeOptions["onAnswer"] {
       const { accessLog: form } = current.config;
       return form === "off" ? undefined : (record) => requests.write(formatAccess(record, form));
@@ -96,10 +96,10 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     try {
       await made.nodeface.ready();
       warmUp(made);
-      // Without this wait, the node's description would be missing for a while.
+      // Without this wait, the node's description would be missing at first.
       await made.nodeface.refresh();
       if (!isWorse(made, current)) return made;
-      throw new Error("the node's description cannot be read now, and would be lost");
+      throw new Error("the node's description cannot be read with the new configuration");
     } catch (error) {
       await made.nodeface.close();
       throw error;

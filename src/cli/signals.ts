@@ -30,7 +30,7 @@ export function handleSignals(next: SignalHandlers): void {
   if (isHungUp) next.hangUp();
 }
 
-/** Makes signals end the process with the exit codes of unhandled signals. */
+/** Sets handlers that end the process with the exit code of an unhandled signal. */
 export function endOnSignals(): void {
   handleSignals({
     stop: (signal) => process.exit(signal === "SIGINT" ? 130 : 143),

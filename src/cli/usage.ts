@@ -59,7 +59,7 @@ Serves the explorer at /v1/spec, information about the node at /v1/info and the 
 at /spec.json and /spec.yaml.
 
 ${rows.join("")}
-Flags win over variables, variables over the configuration file.
+Flags override variables, and variables override the configuration file.
 `;
 }
 

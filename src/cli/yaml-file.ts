@@ -36,7 +36,7 @@ export interface YamlFile {
 
 /**
  * @param what the noun for the content in messages, such as `a kind`
- * @param names the new names of top-level keys, by their old names
+ * @param names maps old names of top-level keys to new names
  * @throws {ConfigError}
  */
 export function parseYaml(
@@ -70,7 +70,7 @@ export function parseYaml(
   });
   let value: unknown;
   try {
-    // The limit refuses alias bombs.
+    // The limit protects against alias bombs.
     value = document.toJS({ maxAliasCount: 100 }) ?? {};
   } catch (error) {
     throw new ConfigError([`${name}: ${(error as Error).message}`]);
@@ -96,7 +96,7 @@ function rename(document: Document, names: Readonly<Record<string, string>>): st
 function explain({ code, message }: YAMLError, what: string): string {
   if (code === "MULTIPLE_DOCS") return `a second document begins here; ${what} has only one`;
   const unclosed = /^Flow (?:map|sequence).* end with a ([\]}])/.exec(message)?.[1];
-  if (unclosed) return `a "${unclosed}" is missing before this, to close what is still open`;
+  if (unclosed) return `a closing "${unclosed}" is missing before this place`;
   return `is not YAML: ${message}`;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Fetches descriptions and lists of operations from the node, using `node.tls` and `node.auth`.
+ * Fetches descriptions and lists of operations from the node, with `node.tls` and `node.auth`.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { failureOfStatus, SourceError } from "../node/failures.ts";
 import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
-/** Resolves to a text: an HTTP response's content, or a method's result. Rejects with a `SourceError`. */
+/** Resolves to text: the content of an HTTP response, or the result of a method. Rejects with a `SourceError`. */
 export type AskNode = (question: MethodCall | Listing) => Promise<string>;
 
 type NodeWithUrl = NodeSettings & { readonly url: string };
@@ -52,7 +52,7 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
   };
 }
 
-/** Creates a function that fetches descriptions. Only requests to the node's own origin have the node's credentials. */
+/** Creates a function that fetches descriptions. Only requests to the node's own origin use the node's credentials. */
 export function createFetchDescription(node: NodeSettings, kinds: () => Promise<Kinds>): FetchUrl {
   const { url: nodeUrl, kind } = node;
   if (nodeUrl === undefined) return (url, init) => fetch(url, init);

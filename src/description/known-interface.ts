@@ -1,5 +1,5 @@
 /**
- * Finds the interface of a node whose kind is known: the kind's interface, and the operations that the node reports.
+ * Finds a node's interface: the interface of the node's kind, and the operations that the node reports.
  *
  * @module
  */
@@ -24,12 +24,12 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly hasInterface: boolean;
   /** Loads the interface of the node's kind, as JSON. */
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
-  /** True if some operations of the interface exist only in certain software or from a certain version on. */
+  /** True if some operations exist only in certain software or in newer versions. */
   readonly isConditional: Resource<boolean>;
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the node's software and version. Omitted if both were already queried. */
+  /** Queries the node's software and version. Absent if both were already queried. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
@@ -90,7 +90,7 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
-/** The depth is limited because each name is a path that repeats all names above it. */
+/** The depth is limited because each name is a path that contains all parent names. */
 const LEVELS_MAX = 16;
 
 function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {

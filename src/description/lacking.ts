@@ -34,7 +34,7 @@ export class LackingMethods {
       .map(([method]) => method).sort();
   }
 
-  /** If the version is unknown, the node just does not respond, so no method is forgotten. */
+  /** Forgets nothing while the version is unknown: the node may not be responding. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

@@ -18,7 +18,7 @@ import {
   type WrittenYaml,
 } from "./prepare.ts";
 
-/** Descriptions of at most this many bytes are prepared in the main thread. This blocks requests for up to 60 ms. */
+/** Descriptions up to this size are prepared in the main thread. Preparation blocks requests for up to 60 ms. */
 const SMALL = 65_536;
 
 /** Creates a function that prepares descriptions. Logs once if the runtime has no threads. */

@@ -1,6 +1,6 @@
 /**
  * Describes a node if no description is configured. If the node serves a description, the kind's description completes
- * it. Otherwise, the kind's description is used alone.
+ * it. If the node serves none, the kind's description is used alone.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import {
 } from "./watch.ts";
 
 const INTERVAL_MS = 30_000;
-/** The first description waits this long for the node's list of operations. */
+/** The time that the first description waits for the node's list of operations. */
 const PATIENCE_MS = 1000;
 
 interface FoundOptions<T> extends Omit<WatchOptions<T>, "place" | "readOther" | "kind"> {

@@ -45,7 +45,7 @@ export interface PlaceOptions extends ServerContext {
 export interface WatchOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
-  /** Creates the service's own description, which is shown instead of the node's, with a notice on the page. */
+  /** Creates the service's own description. The page shows it with a notice while the node's description is missing. */
   readonly alone: (notice: string) => Shown<T>;
   readonly report: (report: DescriptionReport) => void;
 }
@@ -179,7 +179,7 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
 
 export interface DescriptionReport {
   readonly diagnostics: readonly Diagnostic[];
-  /** The description that is shown: the node's current one, an older version of it, or only the service's own. */
+  /** The description that is shown: the node's current or previous description, or only the service's own. */
   readonly shown: "current" | "older" | "own";
   /** The operations that can be called at the node; `undefined` if the description cannot be shown. */
   readonly operations?: readonly NodeOperation[] | undefined;

@@ -1,5 +1,5 @@
 /**
- * Serves the files that the page loads: those at `/assets/…`, which the build packs into modules, and the icon.
+ * Serves the files that the page loads: the icon, and the assets that the build packs into modules.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
   return (path) => files.get(path)?.get();
 }
 
-/** Background colours: white text on any of them has a contrast of at least 5 (WCAG 2.2, 1.4.3). */
+/** Background colours on which white text has a contrast of at least 5 (WCAG 2.2, 1.4.3). */
 export const COLOURS: readonly string[] =
   "#2456d6 #7139a8 #a3195b #b3261e #9a4a00 #5b6400 #0f7a3d #00697a".split(" ");
 
@@ -40,11 +40,11 @@ const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 export interface Icons {
   /** Returns the query of the icon's URL. Each icon has its own query, since browsers cache icons. */
   readonly queryOf: (name: string) => string;
-  /** Prepares the icon for `GET /favicon.ico`; returns the last one if the name has not changed. */
+  /** Prepares the icon for `GET /favicon.ico`; returns the previous icon if the name has not changed. */
   get(name: string): Promise<Representation>;
 }
 
-/** Creates a service's icons: the logo, or the first letter of the name, or the SVG `own`. */
+/** Creates a service's icons: the logo, else the first letter of the name, else the SVG `own`. */
 export function createIcons(own: string, logo?: Uint8Array): Icons {
   let last: { name: string; icon: Representation } | undefined;
   const logoTag = logo && hash(logo).toString(36);

@@ -1,6 +1,6 @@
 /**
- * Makes the request of a form: fills it in, checks the values, builds the URL, and writes a `curl` command for it. Used
- * by the page's script and for the initial HTML.
+ * Turns an operation's form into a request: fills in and checks the fields, builds the URL, and writes a `curl`
+ * command. Used by the page's script and for the initial HTML.
  *
  * @module
  */
@@ -10,17 +10,17 @@ import type { Place } from "../openapi/callable-operations.ts";
 import { escapeOf, isNodeValue } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";
 
-/** The data of an operation's form, which the HTML passes to the page's script. */
+/** The data of an operation's form; the HTML passes this data to the page's script. */
 export interface FormData {
   readonly method: string;
   /** The URL template; begins with `/` if this service is the server. */
   readonly address: string;
-  /** The parameters, and then the body if there is one. */
+  /** The parameters, then the body (if any). */
   readonly fields: readonly FieldData[];
   readonly token?: string | undefined;
-  /** True if the request needs a confirmation, since it may change something. */
+  /** True if the request may change something and therefore needs a confirmation. */
   readonly isWrite?: boolean | undefined;
-  /** True if the response does not end, so that no page can show it. */
+  /** True if the response never ends, so no page can show the response. */
   readonly isEndless?: boolean | undefined;
   readonly units?: Units | undefined;
 }
@@ -36,7 +36,7 @@ export interface FieldData {
   /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;
   readonly example?: string | undefined;
-  /** True if the example is the field's initial value; otherwise it is only its placeholder. */
+  /** True if the example is the field's initial value; otherwise, the example is only a placeholder. */
   readonly isFilled?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
   /** A regular expression that cannot backtrack for long. */
@@ -67,7 +67,7 @@ export function fillIn({ fields }: FormData, examples: NodeExamples = {}): strin
 export function mistakeIn(field: FieldData, text: string): string {
   const { name, in: place, type = "", isRequired, list, values, pattern } = field;
   if (text.trim() === "") return isRequired ? `${name} is required` : "";
-  // Browsers resolve dot segments, and would request another path.
+  // Browsers resolve dot segments, so they would request a different path.
   if (place === "path" && /^\.\.?$/.test(text)) return `${name} cannot be ${text}`;
   if (place === "header" && !/^[\t -~\x80-\xff]*$/.test(text)) {
     return `${name} must consist of ISO 8859-1 characters`;
@@ -99,7 +99,7 @@ export function mistakeIn(field: FieldData, text: string): string {
 
 export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/i.test(type);
 
-/** Makes the request of a form. `base` is this service's URL, without a trailing slash. */
+/** Builds the request for a filled-in form. `base` is this service's URL, without a trailing slash. */
 export function requestOf(form: FormData, texts: readonly string[], base: string): FormRequest {
   const { method, address, fields } = form;
   const given = fields.map((field, at) => ({ ...field, text: texts[at] ?? "" }))
@@ -141,7 +141,7 @@ const encodeParts = (address: string): string =>
 export const canBeSent = ({ fields }: FormData, texts: readonly string[]): boolean =>
   fields.every((field, at) => mistakeIn(field, texts[at] ?? "") === "");
 
-/** Writes a filled-in form as a `curl` command; an empty string if it cannot be sent, or the command is not safe. */
+/** Writes a filled-in form as a `curl` command; an empty string if the form is invalid or the command is unsafe. */
 export function commandOf(form: FormData, texts: readonly string[], base: string): string {
   if (!canBeSent(form, texts)) return "";
   return writeCurl(requestOf(form, texts, base), form.token !== undefined) ?? "";
@@ -150,7 +150,7 @@ export function commandOf(form: FormData, texts: readonly string[], base: string
 /** A placeholder for this service's URL, which is unknown when the HTML is rendered. */
 export const BASE = "$BASE_URL";
 
-/** Writes a request as a `curl` command for POSIX `sh`, with the token as a variable; `undefined` if that is unsafe. */
+/** Writes a request as a `curl` command for POSIX `sh`, with the token as a variable; `undefined` if unsafe. */
 export function writeCurl(request: FormRequest, hasToken: boolean): string | undefined {
   const { method, url, headers, body } = request;
   const isHere = url.startsWith(`${BASE}/`);
@@ -170,7 +170,7 @@ export function writeCurl(request: FormRequest, hasToken: boolean): string | und
   return isSafe ? parts.join(" ") : undefined;
 }
 
-/** Matches the name of a method or header (RFC 9110, section 5.6.2). */
+/** Matches the name of a method or of a header (RFC 9110, section 5.6.2). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** Invisible characters: when pasted into a terminal, some act like key presses. */

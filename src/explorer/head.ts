@@ -1,5 +1,5 @@
 /**
- * The header of both documents, with plots of the node's history. `static/head.ts` keeps it current.
+ * The header of both explorer pages, with plots of the node's history. `static/head.ts` keeps it current.
  *
  * @module
  */
@@ -35,7 +35,7 @@ const FIGURES_LAST_SEEN: readonly Row[] = [
   ["height", "At height"],
 ];
 
-/** For each state: the label, the note that is used if the info has no reason, and a text to append to the note. */
+/** For each state: the label, the default note, and a text to append to the note. */
 const STATES: Readonly<Record<string, readonly string[]>> = {
   synced: ["In sync"],
   answers: ["Online"],
@@ -49,7 +49,7 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
   silent: ["No connection", "this page cannot reach the service", "last known values"],
 };
 
-/** The title of this service's own API, which is not a name for a node. */
+/** The title of this service's own API; no node has this name. */
 const OWN_TITLE = "Nodeface";
 
 interface Naming {
@@ -63,7 +63,7 @@ interface Figure {
   readonly key: string;
   readonly label: string;
   readonly value: string;
-  /** The value in RFC 3339 format, in UTC, if it is a time. */
+  /** For a time: the value in RFC 3339 format, in UTC. */
   readonly time: string | undefined;
 }
 
@@ -91,8 +91,8 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // When a node is in sync, its `sync_progress` stays a little below 1. A node that reports 1 but is not in sync
-        // has not begun to sync.
+        // The `sync_progress` of a synced node stays slightly below 1. A node that reports 1 but is not synced has not
+        // begun to sync.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
         // Without a node, the page must not differ between runs.
         (key === "started_at" && isService(info));
@@ -198,19 +198,19 @@ function formatTime(value: unknown): string {
 /** Rounds down, so that 100% means complete. */
 function formatShare(value: unknown): string {
   if (typeof value !== "number" || !(value >= 0 && value <= 1)) return "";
-  // 0.57 * 10000 is a little less than 5700.
+  // In floating point, 0.57 * 10000 is a little less than 5700.
   const hundredths = Math.floor(value * 10_000 + 1e-6);
   return `${Math.min(hundredths, value < 1 ? 9_999 : 10_000) / 100}%`;
 }
 
-/** Zero-width, bidirectional and tag characters, which can make a text look like another one. */
+/** Zero-width, bidirectional and tag characters: they can make two different texts look the same. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
-/** The units of an age, each with its length in milliseconds and the number from which the next unit is used. */
+/** The units of an age: the name, the length in milliseconds, and the count at which the next unit takes over. */
 const AGES = [
   ["second", 1000, 90],
   ["minute", 60_000, 90],
@@ -223,7 +223,7 @@ export function formatAge(milliseconds: number): string {
   const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);
   if (!age) return "";
   const [unit, length] = age;
-  // `Intl` puts a negative zero in the past.
+  // `Intl` formats zero as the future, and negative zero as the past.
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
@@ -243,7 +243,7 @@ export function renderHead(text: HeadText, icon: string, end = "", calls = ""): 
 export function renderFigures(figures: readonly Figure[], history: History = {}): string {
   return figures.map(({ key, label, value, time }) => {
     const text = escape(value);
-    // The script replaces the time with its age; the title keeps the time.
+    // The page's script replaces the time with an age; the `title` attribute keeps the time.
     const html = time
       ? `<time datetime="${time}" title="${text}">${text}</time>`
       : `<span>${text}</span>`;

@@ -5,7 +5,7 @@
  */
 import { escapeOf, shorten, startOf } from "../untrusted-text.ts";
 
-/** A placeholder for the relative URL of `/v1/`, which differs between documents; escaped text never contains it. */
+/** A placeholder for each document's relative URL of `/v1/`; escaped text never contains this placeholder. */
 export const V1 = "\u0001";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -48,15 +48,15 @@ const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
-/** Each branch stops at the next occurrence of its opening character, so time is linear. */
+/** Each branch stops at the next occurrence of its opening character, so matching takes linear time. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
-/** Matches URLs that may be linked: relative and http(s), but not, for example, `javascript:`. */
+/** Matches URLs that may be linked: relative and http(s) URLs, but not URLs such as `javascript:`. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
 const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
 /**
- * Renders the first `length` characters of a subset of Markdown: paragraphs, lists, headings, code, strong emphasis and
- * links. HTML is escaped, and an image becomes its alternative text. Takes time linear in the length shown.
+ * Renders the first `length` characters of Markdown. Supports paragraphs, lists, headings, code, strong emphasis and
+ * links. HTML is escaped, and an image becomes its alternative text. The time is linear in the rendered length.
  */
 export function renderMarkdown(text: string, length: number): string {
   if (length === 0) return "";

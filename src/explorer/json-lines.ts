@@ -11,7 +11,7 @@ export interface JsonLine {
   name: string;
   /** The JSON of a string or number; empty for other lines. */
   value: string;
-  /** The index of the line that closes the object or list opened here; otherwise this line's own index. */
+  /** The index of the line that closes the object or list opened here; for other lines, their own index. */
   end: number;
   count: number;
 }

@@ -10,7 +10,7 @@ import { decodePercent, excerpt } from "../untrusted-text.ts";
 
 const RPC = "/v1/rpc/";
 
-/** The tag that Scalar gives to operations without one. */
+/** The tag that Scalar gives to operations without a tag. */
 export const UNTAGGED = "default";
 const ANCHOR_NAME = /^[\w.~:/-]{1,100}$/;
 
@@ -51,7 +51,7 @@ export const MARKS: readonly (readonly [
 /** The methods that change nothing (RFC 9110, section 9.2.1). */
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "QUERY"];
 
-/** Tells whether an operation may change something. Like the gateway, treats an unknown `x-access` as a missing one. */
+/** Tells whether an operation may change something. Like the gateway, treats an unknown `x-access` as missing. */
 export function mayChange(method: string, operation: Json): boolean {
   const access = operation["x-access"];
   return access === "write" ||

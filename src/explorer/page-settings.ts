@@ -9,7 +9,7 @@ export type View = (typeof VIEWS)[number];
 export const LOGO_BYTES_MAX = 262_144;
 export const LOGO_TYPES = "PNG, SVG, JPEG, WebP, GIF or ICO";
 
-/** Patterns of the first bytes of each image type; each byte is read as one character. */
+/** Patterns for the first bytes of each image type, with one character per byte. */
 const STARTS: Readonly<Record<string, RegExp>> = {
   "image/png": /^\x89PNG\r\n/,
   "image/jpeg": /^\xff\xd8\xff/,
@@ -27,7 +27,7 @@ export function imageTypeOf(bytes: Uint8Array): string | undefined {
   return Object.keys(STARTS).find((type) => STARTS[type]!.test(start));
 }
 
-/** Returns the error in a logo, as a predicate such as `is larger than …`; `undefined` if there is none. */
+/** Returns the error in a logo, as a predicate such as `is larger than …`; `undefined` if the logo is valid. */
 export function mistakeInLogo(bytes: Uint8Array): string | undefined {
   if (bytes.byteLength > LOGO_BYTES_MAX) return `is larger than ${LOGO_BYTES_MAX / 1024} KiB`;
   return imageTypeOf(bytes)

@@ -1,5 +1,5 @@
 /**
- * Renders the documents of the explorer from `static/*.html`: Scalar's reference and the simple page, with one header.
+ * Renders the explorer's documents from `static/*.html`: Scalar's reference and the simple page, with a common header.
  *
  * @module
  */
@@ -37,7 +37,7 @@ const OTHERS: Readonly<Record<View, string>> = {
 };
 
 export interface Page {
-  /** Renders a document for an info object; returns the last representation if nothing has changed. */
+  /** Renders a document for an info object; returns the previous representation if nothing has changed. */
   prepare(name: DocumentName, info: Info, examples?: NodeExamples): Promise<Representation>;
   iconNameOf(info: Info): string;
 }

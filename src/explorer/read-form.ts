@@ -1,5 +1,5 @@
 /**
- * Reads an operation's form from a description: parameters and body, with examples given there or made from schemas.
+ * Reads an operation's form from a description: parameters and body, with examples given or made from schemas.
  *
  * @module
  */
@@ -28,7 +28,7 @@ const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
 const EXAMPLE_LENGTH_MAX = 300, PATTERN_LENGTH_MAX = 200, HINT_LENGTH_MAX = 120;
 
-/** Reads a form; `undefined` if no page can send it, due to its method, a non-text body or a required cookie. */
+/** Reads a form; `undefined` if pages cannot send the method, a non-text body or a required cookie. */
 export function readForm(
   root: Json,
   operation: Json,
@@ -88,7 +88,7 @@ function readField(
     list: !isList ? undefined : isRepeated ? "again" : "comma",
     spans: multiSegmentOf(parameter) === true || undefined,
     example: source || example.length > EXAMPLE_LENGTH_MAX ? undefined : example || undefined,
-    // An optional header is not filled in: a reader should send it only if they know what it does.
+    // Leaves an optional header empty: people should send it only if they know its effect.
     isFilled: isRequired || (given !== undefined && place === "query") || undefined,
     values,
     pattern: isQuick(pattern) ? pattern : undefined,
@@ -106,7 +106,7 @@ export function typeOf(schema: Json): string[] {
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
-/** Tells whether a regular expression cannot backtrack for long: few repetitions, and none contains another or `|`. */
+/** Tells whether a pattern cannot backtrack for long: its few repetitions contain no repetition and no `|`. */
 const isQuick = (pattern: string): boolean =>
   pattern !== "" && pattern.length <= PATTERN_LENGTH_MAX &&
   (pattern.match(/[*+]|,\}/g)?.length ?? 0) <= 2 &&
@@ -140,7 +140,7 @@ function readBody(root: Json, value: unknown, isRead: boolean): FieldData | unde
   const isAsked = isRead && isOfNode(root, media.schema);
   return {
     ...{ name: "body", in: "body", type, example: example || undefined },
-    // If `isAsked`, only the reader knows the body's values, so a call without a body is useless.
+    // If `isAsked`, only the person at the page knows the body's values, so a call without a body is useless.
     isRequired: isAsked || body.required === true || undefined,
     isFilled: !isAsked || undefined,
   };
@@ -180,7 +180,7 @@ function exampleOf(root: Json, holder: Json): unknown {
   return value === undefined ? exampleOfSchema(followReference(root, holder.schema)) : value;
 }
 
-/** Cached, since many references may lead to one large object. */
+/** Cached, since many references may point to one large object. */
 const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0]);
 
 const exampleOfSchema = (schema: Json): unknown =>
@@ -220,7 +220,7 @@ export function makeExample(root: Json, schema: unknown): unknown {
   return left < 0 ? undefined : made;
 }
 
-/** Cached, since many references may lead to one large schema. */
+/** Cached, since many references may point to one large schema. */
 const requiredOf = onceFor(({ properties, required }: Json) => {
   const names = new Set(listOf(required));
   return Object.entries(objectOf(properties)).filter(([name]) => names.has(name))

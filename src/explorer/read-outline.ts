@@ -27,7 +27,7 @@ export interface Outline extends Record<"title" | "version" | "summary" | "descr
   readonly sections: readonly Section[];
 }
 
-/** A tag with its operations, the common ones first. */
+/** A tag with its operations; common operations come first. */
 export interface Section {
   id: string;
   name: string;
@@ -42,7 +42,7 @@ export interface Operation {
   /** The short URL fragment, set only under the operation's first tag; empty if the operation has no safe name. */
   anchor: string;
   method: string;
-  /** The path; for a request that the API sends to subscribers, the webhook's name. */
+  /** The path; for a webhook, its name. */
   path: string;
   /** The name of a JSON-RPC method; the summary of any other operation. */
   title: string;
@@ -52,23 +52,23 @@ export interface Operation {
   deprecated: boolean;
   marks: string[];
   isCommon: boolean;
-  /** The operation's name in settings; `undefined` if it is not called at the node. */
+  /** The operation's name in settings; `undefined` if the node does not serve the operation. */
   nodeName: string | undefined;
-  /** True for a GET whose equivalent POST is not shown. */
+  /** True for a GET operation if the page omits the equivalent POST operation. */
   isPostedToo: boolean;
   call: "open" | "token" | "refused" | undefined;
-  /** Tells who can call the operation, or whom the API calls. */
+  /** Tells who can call the operation or, for a webhook, whom the API calls. */
   callSentence: string;
   items: Items;
-  /** `undefined` if the operation cannot be tried here. */
+  /** `undefined` if the operation cannot be tried on the page. */
   form: FormData | undefined;
 }
 
-/** A parameter, a request body, a response, or a field of one. */
+/** A parameter, a request body, a response, or a field of any of these. */
 export interface Item {
   /** The name of a parameter or field, the status of a response, or the media type of a body. */
   readonly name: string;
-  /** Such as `query`, `array of Transaction`, `required`. */
+  /** Facts such as `query`, `array of Transaction` and `required`. */
   readonly facts: readonly string[];
   readonly description: string;
   readonly rules?: readonly Rule[];
@@ -79,7 +79,7 @@ type Rule = readonly [name: string, value: string];
 type Items = readonly (readonly [heading: string, items: readonly Item[]])[];
 
 const HERE = "http://here.invalid";
-/** The maximum number of parameters, responses and facts to read; no page has room for more. */
+/** The maximum total of parameters, responses and facts to read; no page has room for more. */
 const ITEMS_MAX = 250_000;
 
 export function readOutline(document: unknown): Outline {
@@ -215,7 +215,7 @@ function createItemReader(root: Json) {
     const { types, schema } = contentOf(root, response);
     const type = nameType(root, schema);
     const isProblem = types[0] === "application/problem+json";
-    // A JSON response shows only the type of its schema, if there is one.
+    // For a JSON response, shows only the type of the schema (if any).
     const isPlain = type !== "" && types.join() === "application/json";
     return {
       name: status,
@@ -290,7 +290,7 @@ const write = (value: unknown): string => textOf(value) ?? formatJson(value);
 const factsOf = (...facts: readonly (string | false)[]): string[] =>
   facts.flatMap((fact) => fact || []);
 
-/** Since OpenAPI 3.1, a description beside `$ref` overrides the target's (3.1.1, section 4.8.23). */
+/** Since OpenAPI 3.1, a description beside `$ref` overrides the target's description (3.1.1, section 4.8.23). */
 function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const isOld = textOf(root.openapi)?.startsWith("3.0");
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
@@ -316,7 +316,7 @@ function nameType(root: Json, value: unknown, depth = 0): string {
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
 
-/** Caches the fields of each schema, since many references may lead to one schema. */
+/** Caches the fields of each schema, since many references may point to one schema. */
 function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
   const readers = Array.from(
     { length: LEVELS + 2 },

@@ -20,16 +20,16 @@ import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html
 import { MARKS, methodNameOf } from "./labels.ts";
 import { type Item, type Operation, type Outline, readOutline } from "./read-outline.ts";
 
-/** The parts of the page that depend on the description: plain data, which a thread can send. */
+/** The parts of the page that depend on the description, as plain data that a thread can send. */
 export interface PageParts {
   /** The title of the API, in at most 100 characters. */
   readonly title: string;
   readonly summary: string;
-  /** The HTML in the page header that tells whether the node can be called; may be empty. */
+  /** The HTML that tells, in the page header, whether the node can be called; may be empty. */
   readonly calls: string;
   /** The HTML of the simple page's navigation and `main` element. */
   readonly content: string;
-  /** References to the node's own values, with which forms are filled in. */
+  /** References to the node's own values, which the page fills into forms. */
   readonly sources: readonly string[];
   /** The page header's attributes `data-history` and `data-foreign`, if they apply. */
   readonly flags: string;
@@ -41,7 +41,7 @@ const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
   const read = readOutline(document);
   const isForeign = by === "network";
-  // If the kind or this service wrote the description, its version is not the node's.
+  // A description from the kind or from this service does not have the node's version.
   const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
   const fields = operationsIn(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
@@ -59,7 +59,7 @@ export async function renderParts(document: unknown, by?: DescribedBy): Promise<
 
 const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
 
-/** The levels of detail: the first that keeps the page within its limits is used. Lengths are in characters. */
+/** The levels of detail. The page uses the first level that keeps it within its limits. Lengths are in characters. */
 const DETAILS = {
   /** The maximum number of operations per tag in the navigation. */
   listed: [Infinity, Infinity, 0, 0, 0],
@@ -138,7 +138,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
-  // Counts each operation once, although it may have several tags, or be a JSON-RPC method with a GET and a POST.
+  // Counts each operation once, even if it has several tags or (as a JSON-RPC method) both a GET and a POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];

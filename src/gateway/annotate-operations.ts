@@ -25,7 +25,7 @@ import { decide, type Permission, type PolicyEntry, type ResolvedForward } from 
 /** The member of an operation that holds its permission: `open`, `token` or `refused`. */
 export const CALL_MARK = "x-call";
 
-/** The name of the token's security scheme. If the node's description already uses the name, a number is added. */
+/** The name of the token's security scheme. If the node's description already uses this name, a number is appended. */
 export const TOKEN_SCHEME = "NodefaceToken";
 
 const TOKEN = {

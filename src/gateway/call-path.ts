@@ -95,7 +95,7 @@ function typeOf(type: string, { headers }: Request): string {
 
 function join(base: string, path: string, query: string): URL | undefined {
   const text = base + path + (query === "" ? "" : `?${query}`);
-  // Otherwise, text before the first slash would become part of the origin.
+  // Without this check, text before the first slash would become part of the origin.
   if (!path.startsWith("/") || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return url.href === text ? url : undefined;

@@ -71,8 +71,8 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   if (foreign) return refuseRpc(foreign);
   if (hasTokenInQuery(query)) return refuseRpc(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseRpc(NO_UPGRADE);
-  // npm's bitcoin-core sends no content type. Browsers must send a content type, since any page can send requests
-  // without one.
+  // The npm package bitcoin-core sends no content type. Browsers must send a content type, since any page can send
+  // requests without one.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
   const hasToken = await gateway.hasToken(request);
   const content = await readContent(call, types, lease, hasToken);
@@ -104,7 +104,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
     }
   }
   const responses: string[] = [];
-  // Calls are sent one by one: not every node accepts a batch, and if a connection breaks, only one outcome is unknown.
+  // Sends the calls one by one: some nodes accept no batch, and a broken connection makes only one outcome unknown.
   for (const one of checked) {
     const response = typeof one === "object" ? await sendOne(gateway, call, one, lease) : one;
     if (response !== undefined) responses.push(response);

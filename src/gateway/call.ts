@@ -127,7 +127,7 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Content of up to this many bytes is parsed within about a millisecond. */
+/** The size of content, in bytes, that takes about a millisecond to parse. */
 const AT_ONCE = 32_768;
 
 let last: Promise<unknown> = Promise.resolve();

@@ -21,7 +21,7 @@ export interface WrongValue {
 
 const NAME_MAX = 100, VALUES_MAX = 20;
 
-/** Prepared once for each rule, since a body may hold half a million values. */
+/** The prepared form of a rule. Each rule is prepared only once, since a body may hold half a million values. */
 interface Prepared {
   readonly scalars: ReadonlySet<unknown>;
   readonly composed: readonly unknown[];

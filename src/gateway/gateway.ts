@@ -34,7 +34,7 @@ export interface GatewayOptions {
   readonly beside: NodeFacts;
   /** Returns the operations that can be called; `undefined` if the description cannot be shown. */
   readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
-  /** Called after each call. The record never has a path, a parameter or a body. */
+  /** Called after each call. The record never contains a path, a parameter or a body. */
   readonly onCall: (record: CallRecord) => void;
 }
 

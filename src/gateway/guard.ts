@@ -1,6 +1,6 @@
 /**
- * Recognizes callers: by the operator's token, and by the origin of their page. A page on any site can make a browser
- * send requests to this machine, so a request from a browser must prove that it is from our own page or an allowed
+ * Recognizes callers: by the operator's token, and by the origin of their page. Any web page can make a browser send
+ * requests to this machine. A request from a browser must therefore prove that it comes from our page or an allowed
  * origin.
  *
  * @module
@@ -64,7 +64,7 @@ const BROWSER_HEADERS = [
   ...["sec-gpc", "sec-purpose", "sec-websocket-key", "sec-websocket-version"],
 ];
 
-/** @param origins the origins whose pages may call; `"*"` for any */
+/** @param origins the origins whose pages may call the service; `"*"` for any origin */
 export function isAllowedCaller(
   { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
   origins: readonly string[] | "*",
@@ -77,7 +77,7 @@ export function isAllowedCaller(
       headers.get("sec-fetch-mode") === "navigate");
   if (!isUsual) return false;
   if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
-  // Our own header does not override `Sec-Fetch-Site`: a proxy in front may have let a cross-site page send our header.
+  // Our own header does not override `Sec-Fetch-Site`: a proxy may have allowed a cross-site page to send our header.
   if (site !== null) return site === "same-origin" || site === "none";
   if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");

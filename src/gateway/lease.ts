@@ -63,7 +63,7 @@ export class Lease {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #giveBack = () => {};
   #called: Promise<CollectedResponse> | undefined;
-  /** The number of bytes that the response may still have. */
+  /** The number of bytes that are left for the response. */
   #left: number;
   #held = 0;
   #isHandedOver = false;
@@ -97,7 +97,7 @@ export class Lease {
     callStop.addEventListener("abort", () => this.#end());
   }
 
-  /** Sends a call. Resolves when the response has ended or exceeds `collect` bytes. Errors must go to `refusalOf`. */
+  /** Sends a call. Resolves when the response has ended or exceeds `collect` bytes. Pass errors to `refusalOf`. */
   async send(
     request: RequestContent,
     operation: NodeOperation,
@@ -288,7 +288,7 @@ interface Waiting {
   fail(): void;
 }
 
-/** Creates a semaphore with `count` slots. Callers with the token have one more slot and do not wait behind others. */
+/** Creates a semaphore with `count` slots. Callers with the token have an extra slot and overtake queued callers. */
 export function createSemaphore(count: number): Semaphore {
   let taken = 0;
   let isHeavyTaken = false;

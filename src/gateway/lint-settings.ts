@@ -89,8 +89,8 @@ function lines(operations: readonly NodeOperation[]): string {
 }
 
 /**
- * Creates a function to call with the operations after each load of the description. The function returns new
- * diagnostics, and a warning for each name that matches different operations than before.
+ * Creates a function to call after each load of the description. The function returns new diagnostics, and a warning
+ * for each name that now matches different operations.
  */
 export function createNameWatch(
   forward: ResolvedForward,

@@ -18,7 +18,7 @@ import type { PolicyEntry } from "./policy.ts";
 export interface PathMatch {
   readonly entry: PolicyEntry;
   readonly parameters: ReadonlyMap<string, string>;
-  /** The parameter with a forbidden value, and the rule that it breaks. */
+  /** The parameter with a forbidden value, and the rule that the value breaks. */
   readonly fault?: { readonly name: string; readonly rule: string } | undefined;
   /** Tells whether a lenient server might route the path to another operation. */
   isTakenByOther(): boolean;
@@ -32,11 +32,11 @@ export type MatchPath = (
 
 const LENGTH_MAX = 256;
 
-/** Characters that parsers change or treat as a separator, and control characters. */
+/** Control characters, and characters that parsers change or treat as separators. */
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Stands for a `%2F` that the node does not treat as a slash. Parameters that contain NUL are refused. */
+/** Represents a `%2F` that the node does not treat as a slash. Parameters that contain NUL are refused. */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -81,7 +81,7 @@ export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
             return literal +
               decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
           }).join("");
-        // A parameter may be marked `encoded` by mistake. Such a mistake must not allow calls to restricted operations.
+        // A parameter that is marked `encoded` by mistake must not allow calls to restricted operations.
         return isTaken(own, readBy(OPAQUE_SLASH), true) ||
           (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
       },
@@ -112,9 +112,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations that a node might choose instead of `own`, because their templates are more specific. A node
- * might ignore the method, so an operation with another method is included if its permission is stricter. If `isSure`
- * is false, every returned operation has a stricter permission.
+ * Returns the operations with more specific templates, which a node might choose instead of `own`. A node might ignore
+ * the method, so the result includes other methods with a stricter permission. If `isSure` is false, every returned
+ * operation has a stricter permission.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

@@ -1,5 +1,5 @@
 /**
- * The policy for calls: the setting `forward`, and the permission that it gives each operation.
+ * The policy for forwarded calls: the setting `forward`, and the resulting permission of each operation.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 /** The one-word values of `forward`: `off` forwards nothing, and `reads` forwards all read-only operations. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** Invalid values of `forward`, each with the value that the error message suggests. */
+/** Common mistakes in `forward`, each with the value that the error message suggests. */
 export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
@@ -19,10 +19,9 @@ export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> 
 /** The object form of the setting `forward`. */
 export interface ForwardSettings {
   /**
-   * Operations that need no token: `reads`, a method's name, an `operationId`, or an HTTP method and a path template,
-   * as in `GET /blocks/*`. `*` matches any text, but does not apply to operations marked `write` or `secret`. For a
-   * description read over the network, `*` and `operationId` do not apply, since the description's author chooses what
-   * they match.
+   * Operations that need no token. An entry is `reads`, a method's name, an `operationId`, or an HTTP method with a
+   * path template, such as `GET /blocks/*`. `*` matches any text, but no operation marked `write` or `secret`. In a
+   * description read over the network, `*` and `operationId` match nothing, since its author chooses the names.
    */
   open?: readonly string[] | undefined;
   /** Operations that need the token, in the same form as `open`. */
@@ -60,7 +59,7 @@ export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "t
   readonly concurrency: number;
 }
 
-/** Applies the defaults and separates `reads` from operations' names. Returns `undefined` if nothing is forwarded. */
+/** Applies the defaults and separates `reads` from operation names. Returns `undefined` if nothing is forwarded. */
 export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
@@ -101,7 +100,7 @@ export function sizeText(bytes: number): string {
 
 export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** The permission of an operation: for all callers, for callers with the token, or for nobody. */
+/** The permission to call an operation, granted to all callers, to callers with the token, or to nobody. */
 export type Permission = "open" | "token" | "refused";
 
 export interface PolicyEntry {
@@ -125,7 +124,7 @@ function decideOne(
   if (!CALL_METHODS.includes(operation.method)) {
     return refused(`${operation.method} is never forwarded`);
   }
-  if (operation.isStreaming) return refused("its response is a stream or waits for events");
+  if (operation.isStreaming) return refused("the response is a stream or waits for events");
   if (operation.obstacle !== undefined) return refused(operation.obstacle);
   const { access, isForeign } = operation;
   const isRead = access === "read";
@@ -141,7 +140,7 @@ function decideOne(
   if (byToken.length > 0) {
     return refused(
       isForeign
-        ? "a * in with_token does not match operations in a description read over the network"
+        ? "its description was read over the network; with_token must name it without *"
         : `it is marked ${access}; with_token must name it without *`,
     );
   }
@@ -161,7 +160,7 @@ function decideOne(
   return refused("it has no access mark; name it under open or with_token");
 }
 
-/** The way a configured name matches. The description's author controls what an operationId or a pattern matches. */
+/** A way to match an operation. The description's author controls what an operationId or a pattern matches. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {
@@ -193,7 +192,7 @@ export function policyRows(
   ]);
 }
 
-/** Tells in linear time whether a text matches a pattern, in which `*` matches any text. */
+/** Tells whether a text matches a pattern, in linear time. `*` matches any text. */
 export function fits(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];

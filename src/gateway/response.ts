@@ -1,5 +1,5 @@
 /**
- * Responses to calls: refusals, and the headers that keep the content of the node's responses from running in a page.
+ * Responses to calls: refusals, and headers that stop a browser from running the node's content.
  *
  * @module
  */
@@ -9,14 +9,14 @@ import { failureOf } from "../node/failures.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 
-/** Makes a response with the node's content. The names of `headers` must be in lower case. */
+/** Makes a response with the node's content. Header names must be in lower case. */
 export type MakeResponse = (
   status: number,
   headers: Readonly<Record<string, string>>,
   body: ReadableStream<Bytes> | Bytes | HeldBytes | null,
 ) => Response;
 
-/** The reason why a call gets no response from the node, for problem details and JSON-RPC errors. */
+/** The reason why a call is refused or fails, for problem details and JSON-RPC errors. */
 export interface Refusal {
   readonly status: HttpStatus;
   readonly code: number;
@@ -61,17 +61,17 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
         'the setting "forward" allows calls'
       : "This service runs in a worker, which cannot forward calls to the node",
   },
-  // A 404 would mean that the node has no such method.
+  // A 404 would mean that the method does not exist.
   unknown: {
     ...{ status: 503, code: CODES.notReached, headers: LATER },
     message: "The node's operations are not known yet; /v1/info shows its status",
   },
 };
 
-/** The logged status of a call whose client has disconnected, as in nginx. */
+/** The status that is logged if the client disconnects during a call, as in nginx. */
 export const STATUS_GONE = 499;
 
-/** With these failure codes, the node has not received the call. */
+/** Failure codes which show that the node has not received the call. */
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
 export class UpstreamError extends Error {
@@ -97,7 +97,7 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   if (error instanceof UpstreamError) {
     const { status, message, wasRefused } = error;
     if (wasRefused) return refusal(status, message);
-    // A call that may change something gets 502, since clients send a call again after a 503.
+    // A call that may change something gets 502, since clients retry after a 503.
     return refusal(isRead ? status : 502, message + maybe);
   }
   if ((error as Error | undefined)?.name === "TimeoutError") {
@@ -105,12 +105,12 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   }
   const { code, message } = failureOf(error);
   const after = BEFORE.has(code) ? "" : maybe;
-  // Every message but "connection refused" completes a sentence that begins with "The node".
+  // All messages except "connection refused" complete a sentence that begins with "The node".
   const clause = message === "connection refused" ? `cannot be reached: ${message}` : message;
   return refusal(502, `The node ${clause}${after}`);
 }
 
-/** Response headers that are never passed on, even if an operation names them. */
+/** Response headers that are never forwarded, even if an operation declares them. */
 const DENIED: ReadonlySet<string> = new Set([
   ...["set-cookie", "set-cookie2", "location", "content-location", "refresh", "link-template"],
   ...["www-authenticate", "proxy-authenticate", "authorization", "clear-site-data"],

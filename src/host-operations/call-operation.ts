@@ -21,7 +21,7 @@ export interface OperationMatch {
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
-/** Returns a function that finds the operations at a path by HTTP method. Throws a `TypeError` for duplicates. */
+/** Returns a function that maps a path to its operations by HTTP method. Throws a `TypeError` for duplicates. */
 export function createOperations(
   operations: readonly Operation[],
   cors: Cors,
@@ -51,7 +51,7 @@ export function createOperations(
         headersFor,
         async call(request, context) {
           const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
-          // A page needs no preflight to send a POST, and could change something without reading the response.
+          // A page can send a POST without a preflight, and could change something that way.
           if (operation.method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
             return problem(403, "Pages of other origins may not call this operation");
           }
@@ -70,7 +70,7 @@ export function createOperations(
             context,
           );
           const { status, statusText, headers, body } = response;
-          // The host may have frozen the headers, or may reuse them for the next response.
+          // The host may freeze the headers, or reuse them for the next response.
           return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
         },
       });
@@ -82,7 +82,7 @@ export function createOperations(
 export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
   operations.some((operation) => parsePathTemplate(operation.path).match(path));
 
-/** Paths with fewer parameters come first (OpenAPI 3.1, "Paths Object"), then paths with longer literals. */
+/** Compares two paths: fewer parameters come first (OpenAPI 3.1, "Paths Object"), then longer literals. */
 function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;
   const literals = ({ path }: Operation) => path.replaceAll(/\{[^}]*\}/g, "").length;

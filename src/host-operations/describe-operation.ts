@@ -20,7 +20,7 @@ export function describeOperation(
 ): DescribedOperation {
   const { parameters = [] } = operation;
   const known = parameters.map((parameter) => followReference({ components }, parameter));
-  // An unresolved reference may lead to a parameter of any name.
+  // An unresolved reference may point to a parameter with any name.
   const missing = known.some(({ name }) => name === undefined)
     ? []
     : namesOf(path).filter((name) =>
@@ -94,7 +94,7 @@ function* diagnosticsOfParameters(
   for (const [i, given] of (operation.parameters ?? []).entries()) {
     const here = [...at, "parameters", i];
     const parameter = followReference({ components }, given);
-    // The reference may lead to a component of the node's description.
+    // The reference may point to a component of the node's description.
     if ("$ref" in given && parameter.name === undefined) continue;
     const { name, in: place, required } = parameter as Partial<ParameterObject>;
     if (typeof name !== "string") yield diagnostic(here, 'needs "name", a string');

@@ -1,5 +1,5 @@
 /**
- * An operation that a host adds, and the types of OpenAPI 3.1 that describe it.
+ * Operations that a host adds, and OpenAPI 3.1 types to describe them.
  *
  * @module
  */
@@ -9,23 +9,23 @@ import type { Cors } from "../http/response.ts";
 export interface Operation<Path extends string = string> {
   /** A GET operation also serves HEAD. */
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** A path template of OpenAPI, such as `/v1/peers/{id}`. */
+  /** An OpenAPI path template, such as `/v1/peers/{id}`. */
   path: Path;
   operation: Extended<OperationObject>;
   /**
    * The origins whose pages may call the operation; `"*"` for any, `[]` for none. Pages of other origins cannot read
-   * its responses, and get a 403 if the method is not GET.
+   * the responses, and get a 403 if the method is not GET.
    *
-   * @default the origins in the `cors` option of the service; none if that is `"*"`
+   * @default the origins in the `cors` option of the service, or none if the option is `"*"`
    */
   cors?: Cors | undefined;
   /**
-   * Responds to a request, which may be a HEAD request if the method is GET. The server may cut off a response that
-   * pauses for more than twelve seconds.
+   * Responds to a request. A GET operation also receives HEAD requests. The server may cut off a response that pauses
+   * for more than twelve seconds.
    *
    * @param params the parameters of the path, decoded
-   * @param context the arguments that the host passed to `fetch` after the request, such as a worker's `env` and `ctx`;
-   * if `listener` is mounted, the `IncomingMessage`
+   * @param context further arguments that the host passed to `fetch`, such as a worker's `env` and `ctx`; with
+   * `listener`, the `IncomingMessage`
    * @throws {Response} a response to send, such as one from `problem`; any other thrown value becomes a 500
    */
   handle(
@@ -52,7 +52,7 @@ export function defineOperation<const Path extends string>(
   return operation;
 }
 
-/** A known word, or any other string, which is checked when the service is created. */
+/** A known word, or another string to check when the service is created. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
 /** `T`, or `T` with `x-` keys. Without `T` itself, types from other packages would not be assignable. */
@@ -74,7 +74,7 @@ export interface OperationObject {
   readonly description?: string | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
   readonly operationId?: string | undefined;
-  /** Path parameters that are missing in this list are added as strings. */
+  /** Missing path parameters are added as strings. */
   readonly parameters?: readonly (Extended<ParameterObject> | ReferenceObject)[] | undefined;
   readonly requestBody?: Extended<RequestBodyObject> | ReferenceObject | undefined;
   /** The responses by status, such as `200`, `"4XX"` or `default`. */
@@ -95,7 +95,7 @@ export interface ParameterObject extends HeaderObject {
 
 export interface HeaderObject {
   readonly description?: string | undefined;
-  /** Must be `true` for a parameter of the path. */
+  /** Must be `true` for a path parameter. */
   readonly required?: boolean | undefined;
   readonly deprecated?: boolean | undefined;
   readonly schema?: SchemaObject | undefined;
@@ -175,7 +175,7 @@ export interface ComponentsObject {
   readonly pathItems?: Readonly<Record<string, object>> | undefined;
 }
 
-/** The parts of the description besides its operations. */
+/** The parts of the description other than its operations. */
 export interface DocumentOptions {
   /** Replaces the title, version and texts of the description. */
   readonly info?: Extended<InfoObject> | undefined;

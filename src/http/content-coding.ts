@@ -13,13 +13,13 @@ export type ContentCoding = (typeof CODINGS)[number];
 
 export type Encoded = Partial<Record<ContentCoding, Bytes>>;
 
-/** Stored content. Large content lacks `identity`, which is decoded from `gzip` for the few clients that need it. */
+/** Stored content. For large content, `identity` is omitted, and decoded from `gzip` on demand. */
 export interface KeptContent {
   readonly codings: Encoded;
   readonly size: number;
 }
 
-/** Content of up to this many bytes fits in one packet. */
+/** The maximum number of bytes that fit in one packet. */
 export const PACKET_SIZE = 1400;
 const KEPT_MAX = 1_048_576;
 
@@ -50,7 +50,7 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Compresses content. `CompressionStream` is the last resort: on Node it does not report when a part is finished. */
+/** Compresses content. `CompressionStream` is only a fallback: on Node, it does not report when a part is finished. */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
@@ -58,7 +58,7 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Content in base64 by coding, from `build/generated-modules.ts`. `identity` is present only if `gzip` is not. */
+/** Base64 text for each coding, from `build/generated-modules.ts`. `identity` is present only if `gzip` is not. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
 export async function unpack(
@@ -79,7 +79,7 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/** Returns 22 base64url characters of a SHA-256 digest; for long content, a digest of the digests of its parts. */
+/** Returns 22 base64url characters of a SHA-256 digest. For long content, hashes the digests of its parts. */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
   // Each part is copied, since Bun cannot digest resizable buffers.

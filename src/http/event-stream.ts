@@ -1,5 +1,5 @@
 /**
- * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events, in which each listener has a position.
+ * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events. Each listener has a position in the log.
  *
  * @module
  */
@@ -10,25 +10,24 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener with more waiting bytes than this is disconnected, unless they are a single event. */
+/** A listener is disconnected when more than this many bytes wait for it. A single event may be larger. */
 const WAITING_MAX = 65_536;
 
-/** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
+/** By default, `Bun.serve` closes a stream after 12 s of silence (Bun 1.4). */
 const COMMENT_INTERVAL_MS = 8000;
 const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 
 const HEADERS: readonly [string, string][] = [
   ["content-type", "text/event-stream"],
   ["cache-control", "no-store"],
-  // Otherwise, nginx would hold events back until it has a few kB.
+  // Stops nginx from buffering events up to a few kB.
   ["x-accel-buffering", "no"],
 ];
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
   /**
-   * Returns the full state, which is sent first and in place of lost events. The object stays the same until the state
-   * changes.
+   * Returns the full state, to send first and in place of lost events. Returns the same object until the state changes.
    */
   readonly snapshot: () => object;
   readonly listeners: number;
@@ -55,7 +54,7 @@ const COMMENT = encoder.encode(":\n\n");
 
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
-  /** Distinguishes this log from the logs of earlier runs of the service, whose events had the same numbers. */
+  /** Makes the event ids differ from those of earlier runs of the service. */
   #prefix: string | undefined;
   readonly #listeners = new Set<Listener>();
   #events: LoggedEvent[] = [];
@@ -68,7 +67,7 @@ export class EventStream<Name extends string> {
     this.#options = options;
   }
 
-  /** The prefix is created on first use, since workers have no random numbers before the first request. */
+  /** Creates the prefix on first use, since workers have no random numbers before the first request. */
   get #log(): string {
     return this.#prefix ??= crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(36);
   }
@@ -81,7 +80,7 @@ export class EventStream<Name extends string> {
     return this.#listeners.size;
   }
 
-  /** Logs an event and sends it. A `snapshot`, which contains the whole state, is sent to every listener. */
+  /** Logs an event and sends it. A `snapshot` contains the whole state, and is sent to every listener. */
   append(name: Name | "snapshot", json: string): void {
     const number = ++this.#last;
     const bytes = this.#write(name, json, number);
@@ -210,7 +209,7 @@ export class EventStream<Name extends string> {
     return this.#events.slice(Math.max(0, number - this.#forgotten));
   }
 
-  /** Returns a reconnecting listener's position, or `undefined` if it needs a snapshot instead of the missed events. */
+  /** Returns the position of a reconnecting listener, or `undefined` if the listener needs a snapshot. */
   #positionOf(id: string | null): number | undefined {
     this.#forget();
     const [, log, number] = POSITION.exec(id ?? "") ?? [];
@@ -227,7 +226,7 @@ export class EventStream<Name extends string> {
     return this.#snapshot.bytes;
   }
 
-  /** Formats an event. JSON contains no line feeds, but some readers end a line at U+2028 or U+2029. */
+  /** Formats an event. The JSON must be one line, and some readers also end a line at U+2028 or U+2029. */
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
     const line = json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
     return encoder.encode(`event: ${name}\nid: ${this.#log}-${number}\ndata: ${line}\n\n`);
@@ -237,7 +236,7 @@ export class EventStream<Name extends string> {
 const lengthOf = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 
-/** An IPv6 client may use any address of its /64. */
+/** An IPv6 client may use any address in its /64 prefix. */
 function clientAt(address: string): string {
   const [, mapped] = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address) ?? [];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;

@@ -1,15 +1,15 @@
 /**
- * OpenAPI path templates, such as `/v1/peers/{id}`, matched without regular expressions, which could take seconds.
+ * Matches OpenAPI path templates such as `/v1/peers/{id}` in linear time. A regular expression could take seconds.
  *
  * @module
  */
 export interface PathTemplate {
   readonly names: readonly string[];
-  /** A text that is the same for all templates that match the same paths. */
+  /** The template without parameter names, equal for all templates that match the same paths. */
   readonly source: string;
   /** A sort key for templates that match the same path: long literals first, multi-segment placeholders last. */
   readonly rank: string;
-  /** Returns the text of each placeholder, in linear time. The path must come from {@linkcode normalizePath}. */
+  /** Returns the text of each placeholder. The path must come from {@linkcode normalizePath}. */
   match(path: string): readonly string[] | undefined;
 }
 
@@ -35,7 +35,7 @@ export function parsePathTemplate(
       : ONE
   );
   const spanning = names.findIndex(spans);
-  /** The index of the placeholder that receives all text that the other placeholders do not match. */
+  /** The index of the placeholder that takes the remaining text. */
   const middle = spanning < 0 ? names.length - 1 : spanning;
   const [first, last] = [literals[0]!, literals.at(-1)!];
   const match = (path: string): readonly string[] | undefined => {
@@ -92,7 +92,7 @@ export const foldPath = (path: string): string =>
 
 export const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
-/** Folds text as lenient servers may. Upper-casing before lower-casing makes some letters equal, such as ı and i. */
+/** Normalizes text leniently. Upper-casing before lower-casing makes some letters equal, such as ı and i. */
 export const fold = (text: string): string =>
   text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
     .toLowerCase();

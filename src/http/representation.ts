@@ -1,5 +1,5 @@
 /**
- * A representation (RFC 9110, section 3.2): content in every coding, and the headers and validator of each coding.
+ * A representation (RFC 9110, section 3.2): its content, headers and validator in each content coding.
  *
  * @module
  */
@@ -27,7 +27,7 @@ import {
 export interface Representation {
   /** Always includes `identity`. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
-  /** Responds to GET or HEAD. The content's own headers take precedence over the common ones. */
+  /** Responds to GET or HEAD. The content's own headers take precedence over the common headers. */
   respond(
     request: Pick<Request, "method" | "headers">,
     common?: CommonHeaders,
@@ -38,9 +38,9 @@ export interface Variant {
   /** The strong validator, including its quotes (RFC 9110, section 8.8.3). */
   readonly etag: string;
   readonly full: MakeHead;
-  /** Makes the head of a 304 response, with the headers that it must repeat (RFC 9110, section 15.4.5). */
+  /** Makes the head of a 304 response, with the headers that RFC 9110, section 15.4.5, requires. */
   readonly notModified: MakeHead;
-  /** `undefined` if the coding is not stored. */
+  /** The encoded content; `undefined` if the coding is not stored. */
   readonly body: Bytes | undefined;
 }
 
@@ -52,7 +52,7 @@ interface RepresentationInit {
   /** @default 200 */
   status?: HttpStatus;
   headers?: Record<string, string>;
-  /** The entity tag without quotes, unique for each content of a path. @default the content's digest */
+  /** The entity tag without quotes, which must change with the content. @default the content's digest */
   tag?: string;
   encoded?: Encoded;
 }
@@ -71,7 +71,7 @@ export async function represent(
   for (const coding of CODINGS) {
     const body = content.codings[coding];
     if (!body && coding !== "identity") continue;
-    // If `identity` is not stored, its tag is the digest of the gzip coding.
+    // If `identity` is not stored, its tag is the digest of the gzip content.
     const tag = init.tag ?? await digest(body ?? content.codings.gzip!);
     variants[coding] = makeVariant(coding, body, body?.byteLength ?? content.size, tag, init);
   }
@@ -128,7 +128,7 @@ function makeVariant(
   const validators = {
     "cache-control": cache,
     etag,
-    // A 304 has this header too, since a cache updates stored headers from a 304 (RFC 9111, section 3.2).
+    // A 304 also has this header, since caches update stored headers from a 304 (RFC 9111, section 3.2).
     ...(policy && { "cross-origin-resource-policy": policy }),
   };
   const all = {
@@ -162,7 +162,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
   return (common) => heads.get(common) ?? make(common);
 }
 
-/** Returns a function that makes a value on demand, once for concurrent calls, and again after garbage collection. */
+/** Returns a function that makes a value on demand. Calls share the value until garbage collection drops it. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;
@@ -188,7 +188,7 @@ const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 
 const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 
-/** Evaluates `If-Match`, then `If-None-Match` (RFC 9110, section 13.2.2); no response here has a `Last-Modified`. */
+/** Evaluates `If-Match`, then `If-None-Match` (RFC 9110, section 13.2.2). No response has `Last-Modified`. */
 function evaluatePreconditions(headers: Headers, etag: string): 200 | 304 | 412 {
   const match = headers.get("if-match");
   if (match !== null && !matchesEntityTag(match, etag, "strong")) return 412;

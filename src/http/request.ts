@@ -1,5 +1,5 @@
 /**
- * Reads the head of a request: its target, its path below a prefix, and the host that it is for.
+ * Reads the target and host of a request, and its path below a prefix.
  *
  * @module
  */
@@ -12,15 +12,15 @@ export interface ServedRequest extends Request {
   /** The path and query that the client requested, if a router such as Express has shortened `url`. */
   readonly originalUrl?: unknown;
   readonly ip?: string | undefined;
-  /** Aborted when the client disconnects; cheaper than `signal`. */
+  /** A cheaper alternative to `signal`, aborted when the client disconnects. */
   readonly gone?: Signal | undefined;
-  /** Reads the content; cheaper than `body`. */
+  /** A cheaper alternative to `body`. */
   readonly readChunks?: ReadChunks | undefined;
 }
 
 /**
- * A function that reads content until its end, or until `take` returns false or `stop` aborts. Rejects if the content
- * breaks off.
+ * A function that reads content until it ends, `take` returns false, or `stop` aborts. Rejects if the content breaks
+ * off.
  */
 export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
@@ -31,11 +31,11 @@ export interface RequestTarget {
   readonly host: string | undefined;
 }
 
-/** Parses a request's `url`, whether absolute or only a path. Returns `undefined` if the `url` is malformed. */
+/** Parses a request's `url`: an absolute URL or a path. Returns `undefined` if the `url` is malformed. */
 export const parseTarget: (url: string) => RequestTarget | undefined = memoize((url) => {
   const isPath = url.startsWith("/");
   try {
-    // With a base URL, `//evil.example/` would be parsed as a host.
+    // Parsing relative to a base URL would read `//evil.example/` as a host.
     const target = new URL(isPath ? `http://localhost${url}` : url);
     const { protocol, pathname, search, hostname } = target;
     if (protocol !== "http:" && protocol !== "https:") return undefined;
@@ -64,7 +64,7 @@ export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "u
   return !URL.canParse(address) || new URL(address).host !== host;
 }
 
-/** Matches 127.0.0.0/8 and `::1` (RFC 6890), `localhost` and all names below it (RFC 6761, section 6.3). */
+/** Matches 127.0.0.0/8 and `::1` (RFC 6890), `localhost` and its subdomains (RFC 6761, section 6.3). */
 const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 
 /** @param hostname a host name in the form that `URL` produces */
@@ -80,8 +80,8 @@ const UNPARSED = "_invalid_";
 const TARGET_LENGTH_MAX = 8192;
 
 /**
- * Creates a guard against malformed targets and DNS rebinding: a page can make its own host name resolve to this
- * machine, and read this service as its own origin. Requests for unknown hosts get 421 (RFC 9110, section 15.5.20).
+ * Creates a guard against malformed targets and DNS rebinding. In DNS rebinding, a page's own host name resolves to
+ * this machine, so the page could read this service. Requests for unknown hosts get 421 (RFC 9110, section 15.5.20).
  */
 export function createHostGuard(
   hosts: Hosts,
@@ -101,7 +101,7 @@ export function createHostGuard(
     if (!target || !asked) {
       return problem(400, "The request target or the Host header is malformed");
     }
-    // A target in absolute form has a host, which may differ from the one in the Host header.
+    // The host in an absolute target may differ from the Host header.
     const { host = asked.host } = target;
     const isElsewhere = host !== asked.host && host !== UNPARSED;
     if (asked.isServed && !(isElsewhere && !isServed(host))) return undefined;
@@ -115,13 +115,13 @@ function parseAuthority(authority: string): string | undefined {
   return new URL(`http://${authority}`).hostname;
 }
 
-/** `URL` writes every IPv4 address as four numbers. */
+/** `URL` normalizes every IPv4 address to four numbers. */
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
 export interface Prefix {
-  /** Returns the paths that `pathname` may mean, the likeliest first: a router may have stripped part of the prefix. */
+  /** Returns the possible paths below the prefix, likeliest first: a router may have stripped part of the prefix. */
   strip(pathname: string): readonly string[];
-  /** Like `strip`, but requires the whole prefix: returns one path, or an empty list if `pathname` lacks the prefix. */
+  /** Returns one path below the whole prefix, or an empty list if `pathname` does not begin with the prefix. */
   stripWhole(pathname: string): readonly string[];
   /** Resolves a path such as `v1/spec` for a `Location` header. `original` is the path that the client requested. */
   locate(reference: string, pathname: string, original: string | undefined): string;
@@ -150,6 +150,6 @@ function stripStart(pathname: string, start: string): string | undefined {
 function relativeTo(pathname: string, reference: string): string {
   const last = pathname.slice(pathname.lastIndexOf("/") + 1);
   if (last === "") return reference;
-  // A part with a colon would be parsed as a scheme (RFC 3986, section 4.2).
+  // A first segment with a colon would be parsed as a scheme (RFC 3986, section 4.2).
   return `${last.includes(":") ? "./" : ""}${last}/${reference}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Responses: a class whose instances are fast to send, problem details (RFC 9457), and the headers of every response,
- * including CORS (Fetch standard). Like `platform.ts`, this file uses more than web standards.
+ * Responses: a fast response class, problem details (RFC 9457), and common headers such as CORS (Fetch standard). Like
+ * `platform.ts`, this file also uses APIs outside the web standards.
  *
  * @module
  */
@@ -10,14 +10,14 @@ import { type Bytes, partsOf } from "../bytes.ts";
 export interface NodeForm {
   readonly status: number;
   readonly statusText: string;
-  /** A list in which names and values alternate. */
+  /** Alternating names and values. */
   readonly headers: string[];
   readonly body: Body;
 }
 
 type Body = Bytes | ReadableStream<Bytes> | null;
 
-/** A response in parts for `node:http`. Making a native `Response` takes a tenth of a short call's time (Deno 2.9). */
+/** A response that needs no native `Response`: making one takes a tenth of a short call's time (Deno 2.9). */
 class KeptResponse {
   readonly #body: Body;
   readonly #init: ResponseInit;
@@ -78,7 +78,7 @@ const blobs = new WeakMap<Bytes, Blob>();
 export function sendable(body: Body): Body | Blob {
   if (!(body instanceof Uint8Array) || body.byteLength < BLOB_BYTES_MIN) return body;
   let blob = blobs.get(body);
-  // Deno 2.9 reads each part of a `Blob` as a whole, so the parts are short.
+  // Deno 2.9 reads each part of a `Blob` at once, so the parts are short.
   if (!blob) blobs.set(body, blob = new Blob([...partsOf(body)]));
   return blob;
 }
@@ -203,9 +203,7 @@ export function problem(
   return problemWith(status, detail, {}, headers);
 }
 
-/**
- * Does the same as {@linkcode problem}, but returns the platform's own `Response`, which a host's server may require.
- */
+/** Makes the same response as {@linkcode problem}, as a native `Response`: some hosts require one. */
 export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
 export function problemWith(
@@ -222,7 +220,7 @@ export function problemWith(
   return new FastResponse(body, {
     status,
     ...title !== undefined && { statusText: title },
-    // `Headers` refuses values with line breaks; `FastResponse` does not check a list of names and values.
+    // `Headers` rejects values with line breaks, while `FastResponse` does not check a list of headers.
     headers: new Headers({
       "content-type": "application/problem+json",
       "content-length": String(body.byteLength),
@@ -241,7 +239,7 @@ export function problemText(
   members: Readonly<Record<string, string | undefined>> = {},
 ): string {
   const lines = Object.entries({
-    // There is no specific `type`, since the status is enough (RFC 9457, section 4.2.1).
+    // `about:blank` adds no meaning to the status (RFC 9457, section 4.2.1).
     type: '"about:blank"',
     title: JSON.stringify(titleOf(status)),
     status: String(status),
@@ -264,13 +262,13 @@ export function notAllowed(methods: readonly string[]): Response {
 /** The origins whose pages may read a response, such as `https://app.example`; `"*"` for any. */
 export type Cors = readonly string[] | "*";
 
-/** The headers that a route adds to responses, for one allowed origin or all other origins. Names are in lower case. */
+/** The headers that a route adds: one set per allowed origin, and one for other origins. Names are in lower case. */
 export interface CommonHeaders {
   readonly headers: [name: string, value: string][];
   readonly vary: "Origin" | undefined;
 }
 
-/** Returns the common headers for a request. The object is always the same for the same origin. */
+/** Returns the common headers for a request. Returns the same object for the same origin. */
 export type CommonHeadersFor = (request: Pick<Request, "headers">) => CommonHeaders;
 
 export const SECURITY_HEADERS = {
@@ -280,7 +278,7 @@ export const SECURITY_HEADERS = {
 
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-/** @param resources the pages that may embed a response: by default, all if `cors` is `*`, else those of our origin */
+/** @param resources the value of `Cross-Origin-Resource-Policy`; by default, `cross-origin` if `cors` is `*` */
 export function createCommonHeaders(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
@@ -303,7 +301,7 @@ export function createCommonHeaders(
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 
-/** Adds the common headers that a mutable response lacks, and removes the body for HEAD. */
+/** Adds missing common headers to a mutable response, and removes the body for HEAD. */
 export function finish(
   response: Response,
   { headers: common, vary }: CommonHeaders,

@@ -1,5 +1,5 @@
 /**
- * Detects the kind of a node. The evidence for all known kinds is requested at the same time.
+ * Detects the kind of a node. Requests the evidence for all known kinds at the same time.
  *
  * @module
  */
@@ -90,7 +90,7 @@ function statusOfUnknown(
     )
   );
   if (warming.length === 1) {
-    const reason = `is warming up, as ${warming[0]!.name} does`;
+    const reason = `is warming up, and responds like ${warming[0]!.name}`;
     return { status: "starting", code: "warming_up", reason };
   }
   const hasResponded = trials.some(({ errors }) => errors.length === 0) ||

@@ -1,5 +1,5 @@
 /**
- * The events of a node, which report changes to its info object, its latest block, its status or its description.
+ * The events of a node: changes of its info object, latest block, status or description.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import type { Info } from "./info.ts";
 export const EVENTS = ["info", "head", "status", "description"] as const;
 type EventName = (typeof EVENTS)[number];
 
-/** A snapshot is sent in place of a patch that would set a key to `null`. */
+/** The minimum time between snapshots. A snapshot replaces a patch that would set a key to `null`. */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
-/** Keys that would change an object's prototype in a client that applies a patch carelessly. */
+/** Keys that could change an object's prototype if a client applies a patch without checks. */
 const PROTOTYPES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 export class NodeEvents {
@@ -43,7 +43,7 @@ export class NodeEvents {
     this.#height ??= this.#taken.height;
   }
 
-  /** Emits the changes since the last call. Must be called even without changes: a delayed snapshot may be due. */
+  /** Emits the changes since the last call, and any delayed snapshot. Must be called even without changes. */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;
@@ -110,7 +110,7 @@ export function patchBetween(before: unknown, after: unknown): unknown {
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
 }
 
-/** Tells whether a patch sets a member to `null`, which a client would mistake for a removal. */
+/** Tells whether a patch sets a member to `null`. A client would remove that member. */
 function holdsNull(patch: unknown, after: unknown): boolean {
   if (!isObject(patch) || !isObject(after)) return false;
   return Object.entries(patch).some(([key, member]) =>

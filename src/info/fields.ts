@@ -1,5 +1,5 @@
 /**
- * The keys of `/v1/info` that all kinds share, and functions that convert values and return `undefined` on failure.
+ * The keys of `/v1/info` that all kinds share, and conversions of values. A failed conversion returns `undefined`.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { exact } from "../json/lossless.ts";
 import { startOf } from "../untrusted-text.ts";
 import { MILLISECONDS } from "./settings.ts";
 
-/** The keys in the order of `/v1/info`, each with a function that normalizes a value or returns `undefined`. */
+/** The keys in the order of `/v1/info`, each with a function to normalize its value. */
 export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> = {
   name: textOf,
   software: textOf,
@@ -58,9 +58,9 @@ interface ConversionContext {
   previous?: unknown;
 }
 
-/** Some nodes send this number in place of a 64-bit number that they hide. */
+/** Some nodes send this number instead of a hidden 64-bit number. */
 const ALL_BITS = 18446744073709551615n;
-/** Start times that are computed from an uptime vary. A difference of fewer milliseconds than this is ignored. */
+/** The milliseconds by which a start time may vary if it is computed from an uptime. */
 const UPTIME_JITTER = 3000;
 const MATCHED_LENGTH = 1024;
 
@@ -156,7 +156,7 @@ function time(value: unknown): string | undefined {
   return number === undefined ? undefined : format(sinceEpoch(Number(number)));
 }
 
-/** Converts a time since 1970 in seconds, milliseconds, microseconds or nanoseconds to milliseconds. */
+/** Guesses the unit of a time since 1970 (s, ms, µs or ns), and converts the time to milliseconds. */
 function sinceEpoch(number: number): number {
   if (number < SECONDS_MIN) return NaN;
   if (number < 1e11) return number * 1000;
@@ -164,7 +164,7 @@ function sinceEpoch(number: number): number {
   return number < 1e17 ? number / 1e3 : number / 1e6;
 }
 
-/** Removes the rounding error of binary fractions, so that 3 times 0.1 is 0.3. */
+/** Multiplies a value and removes rounding errors: 3 times 0.1 is 0.3. */
 function times(value: unknown, factor: number): number | undefined {
   const product = Number(numberFrom(value) ?? NaN) * factor;
   return Number.isFinite(product) ? Number(product.toPrecision(15)) : undefined;

@@ -1,5 +1,5 @@
 /**
- * The history of a node for plots: samples of its info from the configured time span, by default one hour.
+ * The history of a node, for plots: samples of its info over the configured time span.
  *
  * @module
  */
@@ -13,7 +13,7 @@ const SAMPLES_MAX = 240;
 const COLUMNS = ["height", "peers"] as const;
 
 export interface Measured extends Instant {
-  /** The time that the node's slowest response took, in milliseconds; `undefined` if there was no response. */
+  /** The duration of the node's slowest response, in milliseconds; `undefined` if there was no response. */
   readonly took: number | undefined;
   readonly columns: readonly string[] | undefined;
 }
@@ -21,7 +21,7 @@ export interface Measured extends Instant {
 export interface Sample extends Instant {
   readonly took: number | undefined;
   readonly values: Readonly<Record<string, unknown>>;
-  /** False if the sample was taken early, before the interval ended, because the status changed. */
+  /** False if the sample was taken before the interval ended, because the status changed. */
   readonly isDue: boolean;
 }
 
@@ -61,7 +61,7 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // An early sample replaces the early sample before it, so a changing status does not shorten the history.
+    // An early sample replaces a preceding early sample, so that a changing status does not shorten the history.
     if (!isDue && !last.isDue) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);

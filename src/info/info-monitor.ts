@@ -1,6 +1,6 @@
 /**
- * Queries the node for `/v1/info`, when a client requests it and at most once per `ttl`. A request runs through `get`,
- * `#start`, `#query`, `#askSources` and `#publish`, or receives the snapshot that was published last.
+ * Queries the node when a client requests `/v1/info`, at most once per `ttl`. A request runs through `get`, `#start`,
+ * `#query`, `#askSources` and `#publish`, or receives the last snapshot.
  *
  * @module
  */
@@ -36,7 +36,7 @@ const PAUSE = 10_000;
 const GRACE = 200;
 /** Milliseconds until a failing node is queried again. `BACKOFF_LISTENED` applies while clients listen to events. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
-/** A query is abandoned after this many milliseconds, since workerd stops a query when the request behind it ends. */
+/** A query is abandoned after this many milliseconds: workerd may have stopped the query together with its request. */
 const QUERY_MAX = 60_000;
 /** Optional sources delay a snapshot by at most this many milliseconds. */
 const OPTIONAL_PATIENCE = 200;
@@ -51,7 +51,7 @@ interface MonitorOptions {
   readonly log: NodeLog;
   onError(error: unknown): void;
   readonly client?: Client;
-  /** A clock with monotonic milliseconds and with milliseconds since 1970. @default the runtime's clock */
+  /** A clock that returns monotonic milliseconds, and milliseconds since 1970. @default the runtime's clock */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly memory?: NodeMemory;
@@ -145,7 +145,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     if (!this.#isDetected && this.#plan.sources.size === 0) this.#state = { name: "closed" };
   }
 
-  /** The name of the node's kind, which may be `none`; `undefined` while the kind is unknown. */
+  /** The name of the node's kind, or `none`; `undefined` while the kind is unknown. */
   get kind(): string | undefined {
     return this.#isDetected ? this.#detection?.kind : this.#options.node.kind;
   }
@@ -339,7 +339,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     this.#log.take({ status, values, info, omitted, remarks, respondedAt }, now.monotonic);
     const version = ++this.#versions;
     const snapshot = await this.#toSnapshot(info, readExamples(this.#plan.examples, answers));
-    // An older snapshot that is finished later does not replace a newer snapshot.
+    // A snapshot that is finished late must not replace a newer snapshot.
     if (version > (this.#published?.version ?? 0)) {
       this.#published = { version, snapshot, until };
       const columns = this.#plan.history;

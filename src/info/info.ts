@@ -1,5 +1,5 @@
 /**
- * The info object and its snapshots, which hold the prepared representations of `/v1/info` and `/v1/health`.
+ * The info object, and its snapshots with prepared representations of `/v1/info` and `/v1/health`.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { NodeExamples, Values } from "./source-cache.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import { represent, type Representation } from "../http/representation.ts";
 
-/** The info object of a node, which may have further keys. Keys whose value is unknown are omitted. */
+/** The info object of a node. It may have further keys. Keys with an unknown value are omitted. */
 export interface Info {
   /** The name that the operator gave this node. */
   name?: string | undefined;
@@ -22,7 +22,7 @@ export interface Info {
   chain_id?: string | undefined;
   node_type?: string | undefined;
   node_id?: string | undefined;
-  /** The number of the latest block, which is a `bigint` if it is above 2^53. */
+  /** The number of the latest block; a `bigint` if the number is above 2^53. */
   height?: number | bigint | undefined;
   /** The time of the latest block, in RFC 3339 format. */
   head_at?: string | undefined;
@@ -34,7 +34,7 @@ export interface Info {
   started_at?: string | undefined;
   status: Status;
   status_code?: StatusCode | undefined;
-  /** The reason for the status, as a clause for people to read. */
+  /** The reason for the status, as a human-readable clause. */
   status_reason?: string | undefined;
   /** The time at which the oldest stale value was last known to be valid, in RFC 3339 format. */
   updated_at?: string | undefined;
@@ -70,7 +70,7 @@ const LINKS = {
 
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
-/** Builds the info object. `omitted` contains the keys that exceed the object's limits, each with the reason. */
+/** Builds the info object. `omitted` maps each key that exceeds a limit to the reason. */
 export function makeInfo({ service, isBesideNode, values, status, updatedAt, lastSeen, hide }: {
   readonly service: Service;
   readonly isBesideNode: boolean;

@@ -1,5 +1,5 @@
 /**
- * Limits the size and depth of a source's response, whether it comes from a node, a file, a program or the host.
+ * Limits the size and depth of responses from a node, a file, a program or the host.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
 import { excerpt, quote, startOf } from "../untrusted-text.ts";
 
-/** The maximum bytes of a text, levels of nesting, UTF-16 code units of a string, and digits of a number. */
+/** The limits for bytes of a text, nesting levels, UTF-16 code units of a string, and digits of a number. */
 export const LIMITS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {
   bytes: RESPONSE_MAX,
   depth: 32,
@@ -22,7 +22,7 @@ const TOO_LONG = `more than ${LIMITS.string} characters`;
 
 export interface SourceResponse {
   readonly value: unknown;
-  /** JSON Pointers of the first members that were omitted, each with the reason, for the log. */
+  /** The first omitted members, for the log: each JSON Pointer with the reason. */
   readonly omitted: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import { STATUS_KEYS } from "./fields.ts";
 import { objectOf } from "../json/values.ts";
 import { type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
 
-/** A function of the host application that returns info about its node: an object with any keys and JSON values. */
+/** A function of the host application that returns info about the node: an object with any keys and JSON values. */
 export type HostInfo = () => object | Promise<object>;
 
 export interface PlannedSource {
@@ -21,12 +21,12 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure. Deciding sources are the requests among the kind's sources. If no source belongs to
- * the kind, all requests are deciding sources. If there are no such requests, every source is a deciding source.
+ * The effect of a source's failure. Deciding sources are the kind's HTTP and JSON-RPC sources. If the kind has no
+ * sources, all HTTP and JSON-RPC sources are deciding. Without HTTP and JSON-RPC sources, every source is deciding.
  * - `required`: a deciding source that is not `degrading`. If no required source responds, the node is unreachable.
- * - `degrading`: a deciding source that has its own `ttl`, if another deciding source has none. If a degrading source
+ * - `degrading`: a deciding source with its own `ttl`, if another deciding source has no `ttl`. If a degrading source
  *   fails, the node is degraded.
- * - `optional`: any other source. Its failure does not affect the status.
+ * - `optional`: any other source. The failure of an optional source does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
 
@@ -37,7 +37,7 @@ export interface Plan {
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
   readonly history?: readonly string[] | undefined;
-  /** References to values that the page inserts in forms of read-only operations, with patterns for these values. */
+  /** References to example values for forms of read-only operations, each with a pattern for the value. */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
@@ -51,7 +51,7 @@ export function isAlone(
 
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
-/** Combines the kind, if it is known, with the settings. A source to which nothing refers is not queried. */
+/** Combines the settings with the kind, if the kind is known. Sources that nothing refers to are not queried. */
 export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,

@@ -26,14 +26,11 @@ export interface InfoSettings {
   ttl?: Duration | undefined;
   /** The time for which the last values are shown when the node stops responding. @default "60s" */
   stale?: Duration | undefined;
-  /**
-   * The interval at which the node is queried even if no client asks, at least 1 s. @default "30s" for the command,
-   * "off" in the library
-   */
+  /** The interval of automatic queries, at least 1 s. @default "30s" for the command, "off" in the library */
   watch?: Duration | "off" | undefined;
   /** The time span that `/v1/history` covers, from 4 min to 24 h. @default "1h" */
   history?: Duration | "off" | undefined;
-  /** A node that has had no new block for this time (at least 10 s) is stalled. @default depends on kind and network */
+  /** The time after which a node without new blocks is stalled, at least 10 s. @default depends on kind and network */
   stalled_after?: Duration | undefined;
   /** Constant values for keys of `/v1/info`. */
   static?: Readonly<Record<string, unknown>> | undefined;

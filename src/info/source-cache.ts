@@ -1,5 +1,5 @@
 /**
- * The cache of a node's sources: the last response of each source, and the values that are read from it.
+ * The cache of a node's sources: the last response of each source, and the values in these responses.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface Instant {
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
-  /** The last time at which `last` was known to be valid: its arrival, or a later response to another request. */
+  /** The last time at which `last` was known to be valid: on arrival, or when another request got a later response. */
   readonly held?: Instant;
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;
@@ -36,9 +36,9 @@ export interface Shown {
   readonly oldest: Instant | undefined;
 }
 
-/** After this many milliseconds without a response from the node, a different node may be running at its address. */
+/** After this many milliseconds without a response from the node, a different node may be running at the address. */
 const PAUSE = 10_000;
-/** While no client requests `/v1/info`, a source's program runs at most once in this many milliseconds. */
+/** The minimum number of milliseconds between two runs of a program, while no client requests `/v1/info`. */
 const WATCHED_PROGRAM_MS = 30_000;
 
 export class SourceCache {
@@ -80,7 +80,7 @@ export class SourceCache {
       states.every((state) => state?.error || state?.isAbsent);
   }
 
-  /** Lists the sources to query: those whose `ttl` has expired, or all sources after a failure or a pause. */
+  /** Lists the sources to query: sources with an expired `ttl`, or all sources after a failure or a pause. */
   dueSources(now: Instant, isWatch: boolean): string[] {
     const isUncertain = this.#ofRequired().some((state) =>
       !state?.held || state.error || (!isWatch && now.monotonic - state.held.monotonic >= PAUSE)

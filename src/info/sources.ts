@@ -37,7 +37,7 @@ export type QueryOutcome =
     | {
       readonly taken: Taken;
       readonly omitted: readonly string[];
-      /** Set if the node has responded that it lacks this optional method or path. */
+      /** Set if the node lacks this optional method or path. */
       readonly absent?: SourceError;
     }
     | { readonly error: SourceError }
@@ -157,7 +157,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
     const { value, omitted } = await response;
     return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), omitted };
   } catch (cause) {
-    // A runtime throws an error of its own when it does not allow an operation.
+    // A runtime throws its own type of error for a forbidden operation.
     const error = cause instanceof SourceError
       ? cause
       : new SourceError("bad_answer", "cannot be queried on this runtime", {
@@ -193,7 +193,7 @@ export async function requestJson(
   throw failureOfStatus(status);
 }
 
-/** Resolves a link against the node's URL. Only the link's path and query are used: its host may be that of a proxy. */
+/** Resolves a link against the node's URL. Uses only the link's path and query, since its host may be a proxy. */
 export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
   const { origin } = new URL(nodeUrl);
@@ -238,12 +238,12 @@ export function createEndpoint(url: string): Endpoint {
         }
       }
     } catch (reason) {
-      // Without a response, it is unknown whether the node accepts batches.
+      // A missing response does not show whether the node accepts batches.
       const isRefusal = reason instanceof SourceError && reason.code === "bad_answer";
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
     const outcomes = await callSingly();
-    // If the single calls failed too, the node may be starting, so the next calls are sent in a batch again.
+    // If all single calls failed too, the node may be starting: the next calls are sent in a batch again.
     takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
@@ -306,8 +306,8 @@ export function resultOf({ result, error }: RpcResponse): string {
 const NO_METHOD = -32601;
 
 /**
- * Matches error messages about an unknown method, since the error codes differ: Besu sends -32604, EIP-1474 defines
- * -32004, and Solana uses -32004 for a different error.
+ * Matches error messages about an unknown method. The error codes differ: Besu sends -32604, and EIP-1474 defines
+ * -32004. Solana uses -32004 for a different error.
  */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
@@ -371,7 +371,7 @@ async function callHost(
   }
 }
 
-/** Errors and results of the host's `info` function may be secret, so they appear only in the hint, for the log. */
+/** Puts the details in the hint, which is only logged: errors and results of the host's `info` may be secret. */
 const hostError = (what: string): SourceError =>
   new SourceError("bad_answer", "cannot report its state", { hint: `info() ${what}` });
 

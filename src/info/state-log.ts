@@ -1,5 +1,5 @@
 /**
- * Logs a line about the node for each change of its status or chain, and whenever any other failure begins or ends.
+ * Logs each change of the node's status or chain, and each time another failure begins or ends.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { explain, type NodeStatus, type Status, type StatusCode } from "./status
 /** A function that receives a message for the operator. */
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
-/** The subject of a message about the node. */
+/** The event that a message about the node reports. */
 export type NodeEvent = StatusEvent | KindEvent | IdentityEvent | RemarkEvent;
 
 /** A change of the node's status. */
@@ -31,7 +31,7 @@ export interface KindEvent {
   readonly level: "info";
 }
 
-/** A different chain or network at the node's address, or a start time earlier than the one reported before. */
+/** A changed chain or network at the node's address, or a start time that moved back. */
 export interface IdentityEvent {
   readonly code: "identity";
   readonly level: "warn";
@@ -46,7 +46,7 @@ export interface RemarkEvent {
 /** The severity of a message. */
 export type Level = "info" | "warn" | "error";
 
-/** The subject of a message about a failure or a recovery. */
+/** The part that failed or recovered: a source, or a key of `/v1/info`. */
 export type Topic = "source" | "key";
 
 const LEVELS: Readonly<Record<Status, Level>> = {
@@ -66,10 +66,10 @@ const TEXT_LENGTH = 100;
 
 /** At most `CHANGES_MAX` chain changes are logged in `CHANGES_TIME` milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-/** A start time that moves back by up to this many milliseconds is not logged: it may be computed from an uptime. */
+/** A start time that moves back by fewer milliseconds is not logged, since uptimes are imprecise. */
 const START_JITTER = 60_000;
 
-/** The facts about a node that are kept when the configuration is reloaded. */
+/** The data about a node that survives a reload of the configuration. */
 export class NodeMemory {
   lastSeen: LastSeen | undefined;
   samples: readonly Sample[] = [];
@@ -139,7 +139,7 @@ export class StateLog {
     memory.lastSeen = undefined;
     onIdentity?.();
     const recent = memory.changes.filter((at) => now - at < CHANGES_TIME);
-    // Changes that are not logged also count, so logging resumes only when changes have become rarer.
+    // Changes that are not logged count too, so logging resumes only when changes become rarer.
     memory.changes = [...recent, now].slice(-CHANGES_MAX - 1);
     if (recent.length > CHANGES_MAX) return;
     const shown = changed.filter((key) => !hide.includes(key))
@@ -150,7 +150,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** A restart moves the start time forward. If it moves back, the uptime was probably read in the wrong unit. */
+  /** A restart moves the start time forward. If the time moves back, the uptime was probably read in the wrong unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));
@@ -197,7 +197,7 @@ export class StateLog {
     const log = (level: Level, name: string, text: string) =>
       this.#options.log(`${label}, ${topic} ${name}: ${text}`, { code: topic, level });
     for (const [name, remark] of remarks) {
-      // A remark is logged only when it begins, since its text may change with every query.
+      // A remark is logged only when it first appears, since its text may change with every query.
       if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
     }
     for (const name of before.keys()) {

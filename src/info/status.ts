@@ -29,7 +29,7 @@ export type StatusCode = "starting" | KindStatusCode | FailureCode;
 export interface NodeStatus {
   readonly status: Status;
   readonly code?: StatusCode;
-  /** A short clause that anybody may see, so it contains no secrets and no paths. */
+  /** A short public clause, without secrets or paths. */
   readonly reason?: string;
   /** Advice for the operator, for the log and `check`. */
   readonly hint?: string | undefined;
@@ -50,10 +50,10 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   stalled: "degraded",
 };
 
-/** Advice by status code, which anybody may see on the page. `docs/troubleshooting.md` says more. */
+/** Public advice for each status code, shown on the page. `docs/troubleshooting.md` says more. */
 export const REMEDIES: Readonly<Record<string, string>> = {
   warming_up: "wait; the node's log shows its progress",
-  no_leader: "start members until more than half are running",
+  no_leader: "start cluster members until more than half are running",
   alarm: "see the node's documentation",
   no_peers: "check the node's firewall, listening port and peer list",
   stalled: "compare the height with a public source; check the node's disk, clock and peers",
@@ -173,7 +173,7 @@ function statusOfAnswers(seen: Seen): NodeStatus {
   if (synced === false) return syncing("is catching up with its network");
   const complete = health?.complete;
   if (complete !== undefined && typeof progress === "number" && progress < complete) {
-    // The percentage is rounded down, so that only a complete chain has 100 %.
+    // The percentage is rounded down, so that only a complete chain shows 100 %.
     const percent = Math.floor(progress * 1000) / 10;
     return { ...syncing(`is ${percent} % synced`), keys: ["sync_progress"] };
   }
@@ -222,7 +222,7 @@ export function withoutHidden(status: NodeStatus, hide: readonly string[] = []):
   const { code, keys = [] } = status;
   const isHidden = keys === "any" ? hide.length > 0 : keys.some((key) => hide.includes(key));
   if (!isHidden || code === undefined) return status;
-  return { ...status, reason: PLAIN_REASONS[code] ?? "is not as it should be" };
+  return { ...status, reason: PLAIN_REASONS[code] ?? "is not healthy" };
 }
 
 function statusOfRule({ code, reason }: HealthRule, answers: Answers): NodeStatus {

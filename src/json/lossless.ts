@@ -1,6 +1,6 @@
 /**
- * Reads and writes JSON without rounding integers, and converts JavaScript values to JSON values. Integers above 2^53
- * are read as `bigint`s, numbers too large for a double as strings, and all other numbers as `JSON.parse` reads them.
+ * Reads and writes JSON without rounding integers, and converts JavaScript values to JSON values. Reads integers above
+ * 2^53 as `bigint`s, and numbers too large for a double as strings.
  *
  * @module
  */
@@ -20,8 +20,8 @@ export function exact(value: bigint): number | bigint {
 /**
  * Reads JSON (RFC 8259). If a key is duplicated, the last value wins.
  *
- * @param readDigits converts a number from its text
- * @throws {JsonSyntaxError} if the text is not JSON or is nested too deep; its message is the same on every runtime
+ * @param readDigits converts the text of a number
+ * @throws {JsonSyntaxError} if the text is invalid or too deep, with the same message on every runtime
  */
 export function parseJson(
   text: string,
@@ -31,7 +31,7 @@ export function parseJson(
   if (depthMax > DEPTH_MAX || LARGE_NUMBER.test(text)) {
     return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
-  // Each level takes two characters, so only a text longer than this can be too deep.
+  // Each level takes two characters, so a shorter text cannot be nested too deep.
   if (text.length > 2 * DEPTH_MAX) {
     const scanner = new JsonScanner(text);
     while (scanner.next());
@@ -52,7 +52,7 @@ export function formatJson(value: unknown, indent = 0): string {
   }
 }
 
-/** Reads JSON for comparisons: a number too large for a double becomes infinite, not a string. */
+/** Reads JSON for comparisons: numbers too large for a double become infinite. */
 export function parseComparable(text: string): unknown {
   return parseJson(text, (digits) => {
     const number = readNumber(digits);
@@ -60,7 +60,7 @@ export function parseComparable(text: string): unknown {
   });
 }
 
-/** Builds a value. Calls `onToken` for each key, and for each value before adding it to its object or list. */
+/** Builds a value. Calls `onToken` for each key, and for each value before the value is added to an object or list. */
 export function buildJson(
   scanner: JsonScanner,
   readDigits: typeof readNumber,
@@ -128,10 +128,10 @@ const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
 /**
- * Copies a value, converted to JSON values. Like `JSON.stringify`, calls `toJSON` and omits `undefined` members.
+ * Copies a value and converts the copy to JSON. Like `JSON.stringify`, calls `toJSON` and omits `undefined` members.
  *
- * @param report is called for each value that JSON cannot represent: an object omits it, a list has `null` in its place
- * @returns `undefined` if JSON cannot represent the value itself
+ * @param report is called for each value that JSON cannot represent; the value is omitted, or becomes `null` in a list
+ * @returns `undefined` if JSON cannot represent the given value
  */
 export function toJson(
   value: unknown,

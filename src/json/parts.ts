@@ -1,5 +1,5 @@
 /**
- * Finds the offsets of parts of a JSON text, so that these parts can be forwarded unchanged.
+ * Locates the parts of a JSON text, to forward them unchanged.
  *
  * @module
  */
@@ -9,9 +9,9 @@ export interface Part {
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
   readonly start: number;
   end: number;
-  /** `undefined` unless the part is an object within the requested levels. */
+  /** Set only for an object within the requested levels. */
   readonly members: Map<string, Part> | undefined;
-  /** `undefined` unless the part is a list within the requested levels. */
+  /** Set only for a list within the requested levels. */
   readonly items: Part[] | undefined;
   count: number;
 }
@@ -50,7 +50,7 @@ export function readParts(
       last[depth] = key;
       if (takesDuplicates) continue;
       const known = keys[depth];
-      // An object with one key has no set: creating a set for each object would take longer than everything else.
+      // An object with one key needs no set: a set for each object would cost more time than everything else.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new JsonSyntaxError("duplicate key in an object", start);

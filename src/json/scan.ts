@@ -5,7 +5,7 @@
  */
 import { quote } from "../untrusted-text.ts";
 
-/** The maximum nesting depth. RFC 8259, section 9, allows such a limit. */
+/** The maximum nesting depth. RFC 8259, section 9, allows a limit. */
 export const DEPTH_MAX = 512;
 
 export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "literal";
@@ -38,7 +38,7 @@ const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
-/** Reads JSON tokens. Commas and colons are checked, but are not tokens. */
+/** Reads JSON tokens. Commas and colons are checked, but not returned as tokens. */
 export class JsonScanner {
   kind: TokenKind = "literal";
   start = 0;

@@ -7,7 +7,7 @@ import { decodePercent } from "../untrusted-text.ts";
 
 export type Json = Record<string, unknown>;
 
-/** The keys and indices that lead from a value to another value inside it. */
+/** The keys and indices on the way from a value to a nested value. */
 export type Path = readonly string[];
 
 export function isObject(value: unknown): value is Json {
@@ -59,7 +59,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
     keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
 }
 
-/** Caches a function's result for each object, since many references may lead to one large object. */
+/** Caches a function's result for each object, since many references may point to one large object. */
 export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => T {
   const made = new WeakMap<Of, { readonly value: T }>();
   return (of) => {
@@ -83,7 +83,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   return sum;
 }
 
-/** Creates a function that appends a number to a name that is taken, and adds each returned name to `taken`. */
+/** Creates a function that makes a name unique by a number, and adds each returned name to `taken`. */
 export function createFreeName(
   taken: Set<unknown>,
   separator: string = "",
@@ -112,7 +112,7 @@ export function formatPointer(path: Path): string {
   return path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** Returns the value at a path; `undefined` if there is none (RFC 6901, section 4). */
+/** Returns the value at a path, or `undefined` if the path has no value (RFC 6901, section 4). */
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const key of path) {

@@ -40,8 +40,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`read`, `write` or `secret`",
     text: "The effect of a call. Every operation needs this mark, whatever its HTTP method. " +
-      "`read`: it changes nothing and returns public data. `secret`: it changes nothing, but returns " +
-      "private data, such as wallet balances, keys, peer addresses, configuration or logs. `write`: " +
+      "`read` changes nothing and returns public data. `secret` changes nothing, but returns " +
+      "private data, such as wallet balances, keys, peer addresses, configuration or logs. `write` is " +
       "everything else, including operations whose effect depends on their parameters. An operation " +
       "that blocks other clients must not be marked `read`",
   },
@@ -49,7 +49,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`heavy`",
     text:
-      "The operation may keep a node busy for seconds, or respond with megabytes. Only one such call " +
+      "The operation may keep a node busy for seconds, or respond with megabytes. Only one heavy call " +
       "runs at a time",
   },
   "x-streaming": {
@@ -63,7 +63,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: 'a version, as in `"0.19"`',
     text:
       "The first version of the node, or of the software in x-software, that has the operation. Without " +
-      "this mark, all versions have it",
+      "this mark, all versions have the operation",
   },
   "x-software": {
     on: "operation",
@@ -76,21 +76,20 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-common": {
     on: "operation",
     value: "`true`",
-    text: "Client developers need the operation first, so it is shown before other operations",
+    text: "The operation is shown before others, since client developers need it first",
   },
   "x-auth": {
     on: "operation",
     value: "`none`",
     text:
-      "The operation is called without the node's secret, since with it the node returns private " +
-      "data",
+      "The operation is called without the node's secret, since the secret would reveal private data",
   },
   "x-multi-segment": {
     on: "parameter",
     value: "`true` or `encoded`",
     text:
-      "A path parameter that may contain slashes. true: it spans several segments. encoded: it " +
-      "is one segment, whose slashes are sent as %2F. The old name x-spans still works",
+      "A path parameter that may contain slashes. `true`: the value spans several segments. `encoded`: " +
+      "the value is one segment, with slashes sent as %2F. The old name x-spans still works",
   },
   "x-excludes": {
     on: "schema of a parameter",
@@ -101,33 +100,33 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-heavy-from": {
     on: "schema of a parameter",
     value: "a number",
-    text: "A call with this value or a higher one counts as heavy, as with `x-cost`",
+    text: "A call with at least this value counts as heavy, as with `x-cost`",
   },
   "x-example-from": {
     on: "schema of a parameter",
     value: "a place, as in `head#/hash`, or `none`",
     text:
-      "In the form of a `read` operation, the page fills in the node's own value at that place. The " +
-      "source must be queried anyway, and the whole value must match the schema's `pattern`. none: no " +
-      "source has such a value, and an example from another node would be wrong, so the page asks for a value. " +
+      "The page fills the form of a `read` operation with the node's own value at this place. The " +
+      "source must be queried anyway, and the whole value must match the schema's `pattern`. `none`: the " +
+      "page asks for a value, since no source has one and the values of other nodes would be wrong. " +
       "The mark is only for built-in kinds, and is omitted from served descriptions",
   },
   "x-unit": {
     on: "schema",
     value: "`quantity`, `wei`, `satoshi` or `unix-time`",
     text: "The unit of a number in a response. The page shows the converted value. " +
-      "`quantity` is a hexadecimal number, `unix-time` counts seconds",
+      "`quantity` is a hexadecimal number, and `unix-time` is in seconds",
   },
   "x-position": {
     on: "parameter",
     value: "a whole number from 0",
     text:
-      "The position of a parameter that is sent by position. The service adds this mark, in the order " +
+      "The position of a parameter in calls by position. The service adds this mark, in the order " +
       "of `params`",
   },
 };
 
-/** The key of `x-example-from` in a document. It is a symbol, which is never serialized and which no node can send. */
+/** The key of `x-example-from` in a document. A symbol is never serialized, and no node can send a symbol. */
 export const EXAMPLE_FROM: unique symbol = Symbol("x-example-from");
 
 /** The mark of a path item whose `GET` and `POST` call the same method. */
@@ -143,7 +142,7 @@ export function multiSegmentOf(
   return mark === true || mark === "encoded" ? mark : undefined;
 }
 
-/** A JSON Schema (2020-12), which may refer to `#/components/schemas/…` in the same part. */
+/** A JSON Schema (2020-12). It may refer to `#/components/schemas/…` in the same interface part. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A parameter or the result of a method (OpenRPC: Content Descriptor). */
@@ -177,7 +176,7 @@ export interface Method extends OperationMarks {
   readonly tags?: readonly { readonly name: string }[] | undefined;
   /** @default "either" */
   readonly paramStructure?: ParamStructure | undefined;
-  /** The parameters, in the order in which they are sent by position. */
+  /** The parameters, in the order for calls by position. */
   readonly params: readonly ContentDescriptor[];
   readonly result: Omit<ContentDescriptor, "required">;
   readonly examples?: readonly MethodExample[] | undefined;
@@ -186,7 +185,7 @@ export interface Method extends OperationMarks {
 
 /** The part of an OpenRPC 1.3 document that a kind may contain. */
 export interface OpenRpcPart {
-  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
+  /** The path for calls, below the node's URL. @default the node's URL itself */
   readonly path?: string | undefined;
   readonly methods: readonly Method[];
   readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> } | undefined;
@@ -206,13 +205,13 @@ export interface RestOperation extends OperationMarks {
 
 /** The part of an OpenAPI 3.1 document that a kind may contain. */
 export interface OpenApiPart {
-  /** Path items by path template, below the node's URL and the base path. */
+  /** Path items by path template, relative to the node's URL and the base path. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   readonly tags?:
     | readonly { readonly name: string; readonly description?: string | undefined }[]
     | undefined;
-  /** At most one server, whose URL is only a path: the prefix of all paths. */
+  /** At most one server. Its URL must be a path: the prefix of all paths. */
   readonly servers?: readonly { readonly url: string }[] | undefined;
 }
 

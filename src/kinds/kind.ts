@@ -1,6 +1,6 @@
 /**
- * The TypeScript types for the data files in `spec/kinds/`, each of which defines a kind of node.
- * `src/settings/kind.ts` validates them.
+ * TypeScript types for the data files in `spec/kinds/`. Each file defines a kind of node. `src/settings/kind.ts`
+ * validates them.
  *
  * @module
  */
@@ -20,8 +20,8 @@ export interface SourceOptions {
   /** If true, a missing method or path is not an error. */
   optional?: boolean | undefined;
   /**
-   * If true, errors from the node are used as values: for JSON-RPC, the whole response (`result` or `error`); for HTTP,
-   * the content, whatever the status. A missing method or path remains an error.
+   * If true, error responses are used as values: the whole response (`result` or `error`) for JSON-RPC, and the content
+   * for HTTP. A missing method or path remains an error.
    */
   keep_errors?: boolean | undefined;
 }
@@ -29,13 +29,13 @@ export interface SourceOptions {
 /** A JSON-RPC method to call. */
 export interface MethodCall {
   readonly jsonrpc: string;
-  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
+  /** The path for calls, below the node's URL. @default the node's URL itself */
   readonly path?: string | undefined;
 }
 
 /** A JSON-RPC 2.0 call over HTTP. */
 export interface JsonRpcSource extends SourceOptions, MethodCall {
-  /** If the parameters are a list, an item `{ from: reference }` is replaced by the value at that place. */
+  /** In a list of parameters, `{ from: reference }` is replaced by the value at the reference. */
   params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -70,16 +70,16 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
 
 /**
  * A conversion of a value:
- * - `hex`: a number from its hexadecimal form, or the reverse
- * - `number`: a number from its decimal form
- * - `not`: true for false, null, 0 and "", otherwise false
- * - `count`: the number of members; with a pointer, of those members whose value at the pointer is true
+ * - `hex`: hexadecimal text to a number, or a number to hexadecimal text
+ * - `number`: decimal text to a number
+ * - `not`: true if the value is false, null, 0 or "", otherwise false
+ * - `count`: the number of members; with a pointer, the number of members with a true value at the pointer
  * - `match`: the first group of a regular expression, or its whole match
- * - `time`: an RFC 3339 time, from a text or from the seconds (or milliseconds, …) since 1970, decimal or `0x`
- * - `uptime`: the start time (RFC 3339), from an uptime in seconds or in another unit
+ * - `time`: an RFC 3339 time, from text or from a Unix time in seconds or smaller units (decimal or `0x`)
+ * - `uptime`: the start time (RFC 3339), from an uptime, by default in seconds
  * - `sum`: the sum of the values at all places
- * - `add`, `times`: the value plus or times a constant, such as -1 or 0.001
- * - `join`: the values at all places as text, with a separator between them
+ * - `add`, `times`: the sum or product of the value and a constant, such as -1 or 0.001
+ * - `join`: the values at all places, joined into one text by a separator
  */
 export type Conversion =
   | "hex"
@@ -97,14 +97,14 @@ export type Conversion =
   | { join: string };
 
 export interface FieldOptions {
-  /** The place of the value. If several are given, the first that has a value is used; `sum` and `join` use all. */
+  /** The place or places of the value. `sum` and `join` use all places. Otherwise, the first value found is used. */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
   /** Omits the field if the value at this place is true: some nodes replace hidden values with placeholders. */
   unless?: Reference | undefined;
 }
 
-/** The place of the value for a key of `/v1/info`, and the conversion of this value. */
+/** The place of a value for `/v1/info`, optionally with a conversion. */
 export type Field = Reference | FieldOptions;
 
 /** A file with a secret. The secret is the whole content, or the first group of the regular expression `match`. */
@@ -122,11 +122,11 @@ export type AuthFile =
   );
 
 export interface KindAuth {
-  /** A header of a 401 or 403, and a pattern for its value. Secrets in `files` are sent only after such a response. */
+  /** A header of a 401 or 403 response, and its pattern. Secrets in `files` are sent only after a matching response. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which a node of this kind stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** `none` if `read` operations are called without the secret, since the secret would let them return private data. */
+  /** `none` to call `read` operations without the secret, since the secret would reveal private data. */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
@@ -145,14 +145,14 @@ export type KindStatusCode =
   | "stalled";
 
 export interface HealthRule {
-  /** Places, each with a test of the value there. All tests must pass. A test fails if its source has no response. */
+  /** Places of values, each with a test. All tests must pass. A test fails if its source has no response. */
   when: Readonly<Record<Reference, Test>>;
   code: KindStatusCode;
-  /** A clause for people. `{source#/pointer}` is replaced by the value there. */
+  /** A clause for people. `{source#/pointer}` is replaced by the value at that place. */
   reason: string;
 }
 
-/** The keys that hold an item's name and its children, in a response that is a tree of named items. */
+/** The keys for the name and the children of an item, if a response is a tree of named items. */
 export interface NameTree {
   readonly name: string;
   readonly children: string;
@@ -161,17 +161,17 @@ export interface NameTree {
 /** The way to find names in a response. */
 export type NamesIn =
   | {
-    /** A regular expression; the first group of each match in the response is a name. */
+    /** A regular expression. The first group of each match is a name. */
     readonly names: string;
-    /** If set, the names are names of method groups. A method's group is the part of its name before this text. */
+    /** If set, the names are those of method groups. A method's group is the part of its name before this text. */
     readonly before?: string | undefined;
   }
   /** The names are paths below the root, such as `block/get`. */
   | { readonly tree: NameTree };
 
 /**
- * A request that lists a node's operations: method names if its kind has methods, otherwise paths without their first
- * slash. Operations that are not listed are omitted. Listed methods that the kind lacks are shown without marks.
+ * A request that lists a node's operations: method names if the kind has methods, otherwise paths without the leading
+ * slash. Operations that are not listed are omitted. Listed methods unknown to the kind are shown without marks.
  */
 export type Listing =
   & NamesIn
@@ -183,7 +183,7 @@ export type Listing =
   );
 
 export interface NetworkRules {
-  /** The longest time between two blocks; a node with an older `head_at` is `stalled`. */
+  /** The maximum time between two blocks. A node with an older `head_at` is `stalled`. */
   quiet?: Duration | undefined;
   /** The minimum number of peers; a node with fewer peers has the code `no_peers`. */
   peers?: number | undefined;
@@ -194,7 +194,7 @@ export interface KindHealth {
   ok: string;
   /** The JSON-RPC error codes or HTTP statuses of a node that is starting. */
   warming_up?: readonly number[] | undefined;
-  /** The first rule whose tests all hold decides the status. */
+  /** The rules for the status. The first matching rule decides. */
   rules?: readonly HealthRule[] | undefined;
   /** The `sync_progress` of a node that is in sync, such as 1. */
   complete?: number | undefined;
@@ -215,9 +215,9 @@ export interface Kind extends KindInterface {
   extends?: string | undefined;
   /** The operations that are less restricted than in the built-in kind. */
   loosen?: readonly string[] | undefined;
-  /** The name of the kind, for people. */
+  /** The display name of the kind. */
   title: string;
-  /** The usual URL of a node of this kind, for people: no request is sent there automatically. */
+  /** The usual URL of a node of this kind, for display only. */
   url: string;
   /** Other names for the kind: programs and networks. */
   aliases?: readonly string[] | undefined;
@@ -234,9 +234,9 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The keys of `/v1/info` to record for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
-  /** The places of values that the page inserts in forms, each with its pattern; collected from `x-example-from`. */
+  /** The places of example values for forms, each with its pattern. Collected from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
-  /** The URLs of the files or folders, each at a fixed version, from which the operations were written. */
+  /** The URLs of the sources of the operations: files or folders at a fixed version. */
   written_from?: readonly string[] | undefined;
   /** The node software and version with which `read` operations were tested, such as `hsd 8.0.0`. */
   tried?: string | undefined;

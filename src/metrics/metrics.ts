@@ -18,10 +18,10 @@ export type Metric = readonly [type: string, help: string, ...labels: readonly s
 
 const TABLE = {
   node_up: ["gauge", "1 if the node responds, 0 if not"],
-  node_status: ["gauge", "1 for the status of the node, 0 for other statuses", "status"],
+  node_status: ["gauge", "1 for the node's current status, 0 for other statuses", "status"],
   node_status_code: [
     "gauge",
-    "1 for the reason why the status is not ok, 0 for the others",
+    "1 for the current status code, 0 for other codes",
     "code",
   ],
   node_info: [
@@ -32,7 +32,7 @@ const TABLE = {
     "network",
   ],
   node_height: ["gauge", "The number of the latest block"],
-  node_head_age_seconds: ["gauge", "Time since the latest block was made"],
+  node_head_age_seconds: ["gauge", "Age of the latest block"],
   node_peers: ["gauge", "The number of peers of the node"],
   node_synced: ["gauge", "1 if the node is in sync with its network, 0 if not"],
   node_sync_progress_ratio: ["gauge", "Fraction of the chain that the node has, from 0 to 1"],
@@ -123,7 +123,7 @@ export function serviceSamples(
   meters: Meters,
   gauges: Readonly<Partial<Record<MetricName, number | undefined>>>,
 ): Samples {
-  // Node has had `navigator` since version 21.
+  // Node.js 21 introduced `navigator`.
   const { navigator } = globalThis as { navigator?: { userAgent?: string } };
   // On workerd, the start time is unknown.
   const startedAt = performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined;
@@ -182,7 +182,7 @@ function linesOf(
 /** Line feeds need no escape, since `labelOf` has already replaced them. */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
-/** The label value of the series that collects everything beyond `SERIES_MAX` or `LABELS_MAX`. */
+/** The label value for everything beyond `SERIES_MAX` or `LABELS_MAX`. */
 export const OTHER = "other";
 const SERIES_MAX = 500;
 
@@ -213,7 +213,7 @@ export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] 
 const LABELS_MAX = 100;
 
 export interface Observed {
-  /** For each bound in {@linkcode BOUNDS}, the number of durations that do not exceed that bound. */
+  /** The number of durations up to each bound in {@linkcode BOUNDS}. */
   readonly counts: number[];
   count: number;
   sum: number;

@@ -1,6 +1,6 @@
 /**
- * Sends all requests to the node through sockets, since `fetch` in Deno 2.9 and Bun 1.4 may resend a request that the
- * node has already received. `fetch` is used only if the runtime has no sockets.
+ * Sends requests to the node through sockets. In Deno 2.9 and Bun 1.4, `fetch` may resend a request that the node has
+ * already received. `fetch` is used only if the runtime has no sockets.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
 
 export interface NodePlace {
   readonly auth?: SecretPlace | undefined;
-  /** A file of certificate authorities that are trusted in addition to those of the runtime. */
+  /** A file of certificate authorities to trust in addition to the authorities of the runtime. */
   readonly tls?: { readonly ca_file: string } | undefined;
 }
 
@@ -53,7 +53,7 @@ async function readTrust(tls: NonNullable<NodePlace["tls"]>): Promise<string> {
     ? await readPlace(tls)
     : { reason: "this runtime does not support a custom certificate authority" };
   if ("text" in found && holdsCertificates(found.text)) return found.text;
-  const reason = "reason" in found ? found.reason : "it has no PEM certificate";
+  const reason = "reason" in found ? found.reason : "no PEM certificate in the file";
   throw new SourceError("tls", "cannot be verified: the file of node.tls cannot be read", {
     hint: `cannot read node.tls.ca_file ${tls.ca_file}: ${reason}`,
   });

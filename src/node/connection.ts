@@ -1,6 +1,6 @@
 /**
- * The HTTP/1.1 client on sockets. This file uses types from `node:` modules, but the library's public types do not, so
- * hosts need not install `@types/node`.
+ * The HTTP/1.1 client on sockets. The library's public types use no types of `node:` modules, so that hosts need not
+ * install `@types/node`.
  *
  * @module
  */
@@ -109,7 +109,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** Reading pauses for other tasks, since Node 20 accepts only one client per turn of the event loop. */
+  /** True while reading pauses for other tasks: Node 20 accepts only one client per turn of the event loop. */
   let isResting = false;
   const rest = () => {
     isResting = true;
@@ -146,7 +146,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
         let waiter = nobody;
-        /** Resolves each promise only once, since Node keeps a record of every repetition. */
+        /** Resolves each promise only once, since Node records every further call of `resolve`. */
         const wake = () => {
           waiter();
           waiter = nobody;
@@ -172,7 +172,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
             const part = waiting.shift();
             if (part) {
               waitingBytes -= part.byteLength;
-              // A response that has ended no longer owns the socket.
+              // Once a response has ended, the socket belongs to the next request.
               if (waitingBytes === 0 && !hasEnded) resume();
               return part;
             }
@@ -208,7 +208,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const received = () => exchange.received;
         current = exchange;
         signal.addEventListener("abort", stop);
-        // Each write may wake the server and yield the processor, so the head and the body are sent together.
+        // Sends the head and the body together, since each write may wake the server and yield the processor.
         if (!body) return void socket.write(head, "latin1");
         socket.cork();
         socket.write(head, "latin1");

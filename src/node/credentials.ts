@@ -1,6 +1,6 @@
 /**
- * Credentials for the node, which are sent only to the node's origin. Without configured credentials, the default files
- * of a kind are tried, but only for a node on this machine whose refusal (401 or 403) is typical of that kind alone.
+ * Credentials for the node, sent only to the node's origin. Without configured credentials, the default files of a kind
+ * are tried. The node must run on this machine, and its refusal (401 or 403) must be typical of only one kind.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** The kinds, by name, that tell how a node refuses access. @default none */
+  /** The kinds by name, used to recognize refusals. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   readonly triesDefaults?: boolean;
 }
@@ -97,7 +97,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const reason = "reason" in secret
         ? secret.reason
         : headers
-        ? "the node rejects the credentials in it"
+        ? "the node rejects these credentials"
         : "the node requires another scheme";
       failures.push({ file, reason });
     }
@@ -131,7 +131,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 
   return {
     async sendWith(client, request, read) {
-      // A request with `isOnce` gets a connection of its own, and keeps it for the retry with credentials.
+      // A request with `isOnce` gets its own connection, and keeps the connection for the retry with credentials.
       if (request.isOnce) return await read(await send(client, { ...request, owner: {} }));
       if (!isDigest) return await read(await send(client, request));
       const owner = owners.pop() ?? {};
@@ -229,7 +229,7 @@ export interface DigestChallenge {
   /** The name of the algorithm as the server writes it; `undefined` if the server does not send a name. */
   readonly algorithmName: string | undefined;
   readonly isSession: boolean;
-  /** False if the server does not send `qop`. A challenge with a `qop` that lacks `auth` is not supported. */
+  /** False if the server does not send `qop`. A challenge whose `qop` lacks `auth` is not supported. */
   readonly hasQop: boolean;
   readonly isStale: boolean;
 }

@@ -28,17 +28,17 @@ export const WRONG_ANSWER = [
 /** The machine-readable code of a failure. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
-/** A failure of a source. Its message is public: it completes the sentence "the node …", without secrets or paths. */
+/** A failure of a source. The public message completes the sentence "the node …", without secrets or paths. */
 export class SourceError extends Error {
   override name = "SourceError";
   readonly code: FailureCode;
   /** The code of a JSON-RPC error, or the status of an HTTP response. */
   readonly number: number | undefined;
-  /** True if the node has no such method or path. */
+  /** True if the node lacks the method or path. */
   readonly isAbsent: boolean;
   /** True if a node of the expected kind would never respond like this. */
   readonly isForeign: boolean;
-  /** Advice for the operator, which is never public, since it may name settings and paths. */
+  /** Advice for the operator. The advice is never public, since it may name settings and paths. */
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
   readonly isQuoting: boolean;

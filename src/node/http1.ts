@@ -1,6 +1,6 @@
 /**
- * Writes requests to the node and parses its responses in HTTP/1.1 (RFC 9112). A response with ambiguous framing is
- * refused, since a proxy in front of the node might interpret the framing differently.
+ * Writes requests to the node and parses its responses in HTTP/1.1 (RFC 9112). Responses with ambiguous framing are
+ * refused, since a proxy might interpret the framing differently.
  *
  * @module
  */
@@ -44,7 +44,7 @@ export type Client = (request: NodeRequest) => Promise<NodeResponse>;
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Formats the head of a request in Latin-1. Throws if a header contains a line break or other forbidden character. */
+/** Formats the head of a request in Latin-1. Throws if a header contains a line break or a forbidden character. */
 export function writeHead({ method, url, headers, body }: RequestContent): string {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {
@@ -52,7 +52,7 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
     if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
     head += `${name}: ${value}\r\n`;
   }
-  // `content-length` is sent even without a body if the method usually has a body (RFC 9110, section 8.6).
+  // Methods such as POST need `content-length` even without a body (RFC 9110, section 8.6).
   if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
     head += `content-length: ${body?.byteLength ?? 0}\r\n`;
   }
@@ -69,7 +69,7 @@ export interface ResponseEvents {
 const HEAD_MAX = 16_384;
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
-/** These fields are refused in trailers, since another recipient might honour them there. */
+/** These fields are refused in trailers, since other recipients might apply them. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
 /** A chunk size with optional extensions (RFC 9112, section 7.1.1). White space is accepted only in quoted values. */
 const CHUNK_SIZE =
@@ -91,7 +91,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The bytes of the head so far; after the head, the bytes of chunk extensions and trailers. */
+  /** The number of bytes of the head so far. After the head, counts the bytes of chunk extensions and trailers. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -174,9 +174,9 @@ export class ResponseReader {
     const connection = headers.get("connection") ?? "";
     this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     if (status < 200) {
-      // 101 would switch protocols, which was never requested.
+      // No request asks to switch protocols (101).
       if (status < 100 || status === 101) refuse("status");
-      // An interim response must keep the connection open, which HTTP/1.0 never does.
+      // An interim response must keep the connection open, but HTTP/1.0 always closes it.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;
@@ -198,7 +198,7 @@ export class ResponseReader {
     if (isEmpty) this.#end();
   }
 
-  /** Joins short chunks into parts, since there may be one chunk per byte and every part has a cost. */
+  /** Joins short chunks into parts: a node may send one chunk per byte, and each part has a cost. */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
     while (at + SHORT_MAX + 6 < bytes.byteLength) {
@@ -282,7 +282,7 @@ function lengthOf(text: string | null): number | undefined {
   return Number(first);
 }
 
-/** @param fields names in lower case, each followed by its value */
+/** @param fields alternating names and values, with names in lower case */
 function headersOf(fields: readonly string[]): Pick<Headers, "get"> {
   return {
     get(name) {

@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0, for the node and for clients. Values are kept as JSON text, so that numbers are passed on unchanged.
+ * JSON-RPC 2.0 messages. Values are kept as JSON text, so that numbers are forwarded unchanged.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { shorten } from "../untrusted-text.ts";
 
 /**
- * Error codes of JSON-RPC 2.0 (section 5.1), and five codes of our own. Our codes avoid the codes of EIP-1474 (-32000
- * to -32006), of Ethereum nodes (-32009, -32010, -32015) and of MCP (-32020 and below).
+ * Error codes of JSON-RPC 2.0 (section 5.1), and five codes of our own. Our codes avoid those of EIP-1474 (-32000 to
+ * -32006), Ethereum nodes (-32009, -32010, -32015) and MCP (-32020 and below).
  */
 export const CODES = {
   notAllowed: -32011,
@@ -36,7 +36,7 @@ export function writeCall(method: string, id: number, params: string | undefined
 export interface RpcResponse {
   readonly id?: string | undefined;
   readonly result?: string | undefined;
-  /** `undefined` if the member is null, since JSON-RPC 1 nodes send a null error together with a result. */
+  /** `undefined` if the member is null: JSON-RPC 1 nodes send a null error with each result. */
   readonly error?: string | undefined;
 }
 
@@ -69,7 +69,7 @@ export function readRpcResponse(
 }
 
 export interface RpcError {
-  /** The code as the node writes it; `undefined` if it is not a number or too long. */
+  /** The code as the node sends it; `undefined` if the code is too long or not a number. */
   readonly code?: string | number | undefined;
   readonly message: string;
   readonly data?: string | undefined;
@@ -107,13 +107,13 @@ export function isNoMethod({ code, message }: RpcError): boolean {
   return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
 }
 
-/** A client's call, whose id and parameters are JSON text. */
+/** A client's call. The id and the parameters are JSON text. */
 export interface RpcCall {
   /** `undefined` for a notification. */
   readonly id: string | undefined;
   readonly method: string;
   readonly params: string;
-  /** True for a call without `"jsonrpc": "2.0"`. The response to it has `result` and `error`, one of which is null. */
+  /** True for a call without `"jsonrpc": "2.0"`. The response then has `result` and `error`; one of them is null. */
   readonly isJsonRpc1: boolean;
 }
 

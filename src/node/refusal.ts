@@ -1,5 +1,5 @@
 /**
- * Refusals by the node (401, 403): their challenges, the kinds that they are typical of, and messages for the operator.
+ * Refusals by the node (401, 403): challenges, typical kinds, and messages for the operator.
  *
  * @module
  */
@@ -35,7 +35,7 @@ function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
   });
 }
 
-/** Returns the kind for which a refusal is typical, or `undefined` if there is no such kind or more than one. */
+/** Returns the kind for which a refusal is typical, or `undefined` if no kind or several kinds match. */
 export function looksLike(headers: NodeRefusal["headers"], kinds: Kinds): string | undefined {
   const [name, ...others] = kindsLike(headers, kinds);
   return others.length > 0 ? undefined : name;
@@ -108,7 +108,7 @@ export function unreadable(
   reason: string,
 ): SourceError {
   const hint = cannotRead(place, reason);
-  const message = `requires credentials (${status}), but those of node.auth cannot be read`;
+  const message = `requires credentials (${status}), but node.auth cannot be read`;
   return new SourceError("no_credentials", message, { number: status, hint });
 }
 

@@ -23,7 +23,7 @@ export interface NodeAccess {
   readonly credentials: Credentials;
 }
 
-/** A request that must not change anything at the node, since it may be sent twice. */
+/** A request that may be sent twice, so it must not change anything at the node. */
 export interface TextRequest extends RequestLimits {
   url: string;
   method: "GET" | "POST";
@@ -36,7 +36,7 @@ export interface TextResponse {
   text: string;
 }
 
-/** Sends a request with credentials and reads its response. Rejects with a `SourceError`. */
+/** Sends a request with credentials and reads the response. Rejects with a `SourceError`. */
 export async function requestText(
   request: TextRequest,
   { client, credentials }: NodeAccess,
@@ -110,7 +110,7 @@ function hintOfRedirect(location: string | null, from: string): string | undefin
     : to.hostname === own.hostname
     ? to.origin
     : "another server";
-  return `the redirect leads to ${place}`;
+  return `the redirect points to ${place}`;
 }
 
 const WANTS_TLS =

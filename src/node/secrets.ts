@@ -50,11 +50,11 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   const pattern = "match" in place && place.match;
   const text = (pattern ? new RegExp(pattern).exec(found.text)?.[1] : found.text)?.trim() ?? "";
   // Every runtime accepts printable ASCII in a header. An error about other characters might quote the secret.
-  if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "it must be one line of printable ASCII" };
+  if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "must be one line of printable ASCII" };
   const isPair = scheme === "basic" || scheme === "digest";
-  if (isPair && !text.includes(":")) return { reason: "it must have the form user:password" };
+  if (isPair && !text.includes(":")) return { reason: "must have the form user:password" };
   if (scheme === "header" && !("header" in place && place.header) && !/^[\w-]+:/.test(text)) {
-    return { reason: 'it must have the form "Name: value"' };
+    return { reason: 'must have the form "Name: value"' };
   }
   return { text };
 }

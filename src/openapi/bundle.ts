@@ -1,6 +1,6 @@
 /**
- * Bundles a description into one document, in which the targets of references become components. The components'
- * names do not depend on the order of the files.
+ * Bundles a description into one document and turns reference targets into components. The order of the files does not
+ * affect component names.
  *
  * @module
  */
@@ -31,7 +31,7 @@ import {
 } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 
-/** The value that replaces a broken reference of each shape. */
+/** The replacements for broken references, by shape. */
 const EMPTY: Readonly<Record<Shape, Json>> = {
   schema: {},
   response: { description: "" },
@@ -60,7 +60,7 @@ export function bundle(files: Files): Json {
 interface Plan {
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** Components of the root file that are only a reference, and that the reference's target replaces. */
+  /** Components of the root file that consist only of a `$ref`. Its target replaces the component. */
   readonly hosts: ReadonlySet<unknown>;
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
@@ -79,14 +79,14 @@ function planComponents(files: Files): Plan {
     sections.add(section);
     for (const key of keys) {
       if (!isComponentName(key) && !key.startsWith("x-")) {
-        const message = `${quote(shorten(key, 80))} may contain only letters, digits, ., - and _`;
+        const message = `${quote(shorten(key, 80))} may contain only letters, digits and . - _`;
         root.diagnostics.add("note", message, () => [...path, key]);
       }
       const value = section[key];
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // If several components only refer to the same target, the target replaces just one of them.
+    // If several components refer to one target, the target replaces only one of them.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
@@ -112,7 +112,7 @@ function planComponents(files: Files): Plan {
     uses.set(first, (uses.get(first) ?? (end.member === root ? 1 : 0)) + 1);
   }
   for (const [shape, used] of taken) {
-    // A path item becomes a component only if its operations would otherwise be duplicated.
+    // A path item becomes a component only if it is used more than once.
     const targets = [...uses.keys()].filter((target) =>
       target.shape === shape && (shape !== "pathItem" || uses.get(target)! > 1)
     );
@@ -211,7 +211,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return putInPlace(link, end, siblings, depth);
   }
 
-  /** Omits the members beside `$ref` that OpenAPI ignores, since several tools reject them. */
+  /** Omits the siblings of `$ref` that OpenAPI ignores. Several tools reject them. */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
     return mapMembers(value, (member, key) => {
@@ -251,14 +251,14 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** Component names are limited in length, since every reference repeats one. Existing names may be longer. */
+/** The maximum lengths of new and of existing component names. Every reference contains a name. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** Names a target after the last key of its path that an author chose. Names a property or a status after two keys. */
+/** Derives a name from the last key that the author chose. Properties and statuses use the last two such keys. */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

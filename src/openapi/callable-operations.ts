@@ -1,5 +1,5 @@
 /**
- * Lists the node's operations in a description, in the form that the gateway needs.
+ * Lists the node's operations from a description for the gateway.
  *
  * @module
  */
@@ -22,11 +22,11 @@ const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as cons
 type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
 type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
 
-/** The JSON Schema keywords that the gateway checks in a call. It does not check `pattern`. */
+/** The JSON Schema keywords that the gateway checks in a call. The gateway ignores `pattern`. */
 export interface ValueRule extends Bounds {
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
-  /** Patterns for sequences of path segments that a string must not contain (`x-excludes`). */
+  /** Patterns for forbidden sequences of path segments (`x-excludes`). */
   readonly excludes?: readonly string[] | undefined;
   readonly heavyFrom?: number | undefined;
   readonly items?: ValueRule | undefined;
@@ -41,7 +41,7 @@ export interface NodeParameter {
   readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** True if the parameter is repeated for each item of a list; otherwise, commas separate the items. */
+  /** True if a list repeats the parameter for each item. If false, commas separate the items. */
   readonly isExploded?: boolean;
   readonly multiSegment?: MultiSegment | undefined;
 }
@@ -58,12 +58,12 @@ export interface NodeOperation {
   /** True for JSON-RPC, false for REST. */
   readonly isMethod: boolean;
   readonly method: string;
-  /** For REST, the path template below the node's URL, including the base path; for JSON-RPC, the method's name. */
+  /** The path template below the node's URL, including the base path. For JSON-RPC, the method name. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
   /**
-   * True if the operation was described by a server on the network, or is unknown to the node's kind. In these cases,
-   * the operationId and the path are not trusted.
+   * True if the description comes from the network, or if the kind does not know the operation. The gateway does not
+   * trust the operationId and the path of such an operation.
    */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
@@ -81,7 +81,7 @@ export interface NodeOperation {
   readonly obstacle?: string | undefined;
 }
 
-/** The origin of a description: the node's operator (a file or a text), the node's kind, or a server on the network. */
+/** The source of a description: the operator (as a file or text), the node's kind, or a server on the network. */
 export type DescribedBy = "operator" | "kind" | "network";
 
 export function describedBy(entry: string): DescribedBy {
@@ -119,7 +119,7 @@ export function listServersElsewhere(document: Json): string[] {
   return [...urls];
 }
 
-/** Returns the name of a node's operation for settings and logs, or `undefined` for any other operation. */
+/** Returns the name of a node operation, or `undefined` if the operation is not the node's. */
 export function nameOfNodeOperation(
   document: Json,
   path: string,
@@ -141,7 +141,7 @@ function methodOf(path: string): string | undefined {
 
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
-  /** Each reader caches its results, so that a shared schema is read only once per depth. */
+  /** Readers cache their results: a shared schema is read once per depth. */
   const readers = Array.from(
     { length: DEPTH_MAX + 1 },
     (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
@@ -184,7 +184,7 @@ function createReader(document: Json, by: DescribedBy) {
         isRequired: parameter.required === true || place === "path",
         rule: ruleOf(parameter.schema ?? content.schema),
         isExploded: place === "query" && isForm && parameter.explode !== false,
-        // In a description from the network, this mark could make a parameter match the paths of other operations.
+        // In a description from the network, a multi-segment parameter could match the paths of other operations.
         multiSegment: by === "network" ? undefined : multiSegmentOf(parameter),
       }];
     });
@@ -203,7 +203,7 @@ function createReader(document: Json, by: DescribedBy) {
   const typesOf = onceFor(({ content }: Json) =>
     Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
   );
-  /** A single list is not copied: many operations may share one large list. */
+  /** Does not copy a single list, since many operations may share it. */
   const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
     const filled = lists.filter(({ length }) => length > 0);
     return filled.length === 1 ? filled[0]! : [...new Set(filled.flat())];
@@ -216,7 +216,7 @@ function createReader(document: Json, by: DescribedBy) {
     return {
       operationId: textOf(operation.operationId),
       access,
-      // If the node reports a method that its kind does not contain, the method has no `x-access` mark.
+      // If the kind does not describe a reported method, the method has no `x-access`.
       isForeign: by === "network" || (by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
@@ -275,7 +275,7 @@ export type Place = "path" | "query" | "header";
 export const isPlace = (place: unknown): place is Place =>
   place === "path" || place === "query" || place === "header";
 
-/** In OpenAPI 3.0, `exclusiveMinimum` is a boolean, which is ignored. */
+/** Ignores booleans, which OpenAPI 3.0 uses for `exclusiveMinimum`. */
 const boundsOf = (schema: Json): Bounds =>
   Object.fromEntries([...NUMBER_BOUNDS, ...LENGTH_BOUNDS].flatMap((keyword) => {
     const bound = schema[keyword];
@@ -292,14 +292,14 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
     ...Object.fromEntries(entries),
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
-    // Each part of an `allOf` lists only some of the members, so the merged rule allows further ones.
+    // A part of an `allOf` may list only some properties, so the merged rule allows other properties.
     isClosed: undefined,
   };
 }
 
-/** Replaces the parameters in sample paths. Percent-encoded literals never contain this character. */
+/** The placeholder for parameters in sample paths. No percent-encoded literal contains this character. */
 const ANY = "\uf8ff";
-/** A template that matches each of these numbers of segments matches any number of segments. */
+/** The segment counts in sample paths. A template that matches all of these counts matches any count. */
 const SPANNED = [1, 2, 50];
 
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {

@@ -1,5 +1,5 @@
 /**
- * The diagnostics of a description, each with its line and column, and the limits that a description must not exceed.
+ * The diagnostics of a description with their positions, and the limits on descriptions.
  *
  * @module
  */
@@ -20,23 +20,23 @@ export const LIMITS = {
   depth: 256,
   files: 1_000,
   references: 100_000,
-  /** The maximum time for loading all files, and for the whole preparation in a thread, in milliseconds. */
+  /** The time limit in milliseconds, both for loading all files and for the whole preparation in a thread. */
   time: 30_000,
-  /** The maximum number of values in one file. The values of an anchor count again for each of its aliases. */
+  /** The maximum number of values in one file. Each alias counts its anchor's values again. */
   nodes: 1_000_000,
-  /** The maximum number of characters in a YAML file's strings. The strings of an anchor count again for each alias. */
+  /** The maximum number of characters in a YAML file's strings. Each alias counts its anchor's strings again. */
   text: 33_554_432,
   aliases: 10_000,
-  /** The maximum number of tokens in one YAML file. A value needs two or three tokens, including white space. */
+  /** The maximum number of tokens in one YAML file. A value and its white space take two or three tokens. */
   tokens: 2_500_000,
   lines: 1_000_000,
   errors: 100,
   findings: 10_000,
-  /** The maximum number of URLs of one server, which has a URL for each combination of its variables' values. */
+  /** The maximum number of URLs of one server: one for each combination of variable values. */
   combinations: 64,
-  /** The maximum number of origins that the page may call. A header lists all of them, and proxies limit its length. */
+  /** The maximum number of origins that the page may call. One header lists them all, and proxies limit its size. */
   origins: 64,
-  /** The maximum number of security schemes in a document's `security`, and of a path's `additionalOperations`. */
+  /** The maximum number of schemes in a document's `security`, and of members in a path's `additionalOperations`. */
   inherited: 64,
   url: 8192,
 } as const;
@@ -46,7 +46,7 @@ export const formatSize = (bytes: number): string => `${bytes / 1_048_576} MiB`;
 export const formatCount = (count: number): string =>
   String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 
-/** The messages that apply to both YAML and JSON. */
+/** Messages for both YAML and JSON. */
 export const MESSAGES = {
   duplicateKey: "duplicate key; the last value is used",
   largeNumber: "this number is too large for most JSON parsers; it is served as a string",
@@ -54,7 +54,7 @@ export const MESSAGES = {
   tooDeep: `is nested more than ${LIMITS.depth} levels deep`,
 };
 
-/** The reason why a text cannot be read, as a predicate such as `is empty`, and the offset of the error in the text. */
+/** An error at an offset in a text. The message is a predicate, such as `is empty`. */
 export class TextError extends Error {
   override name = "TextError";
   readonly offset: number;
@@ -66,7 +66,7 @@ export class TextError extends Error {
 }
 
 export interface Diagnostic {
-  /** The file's path relative to the description. It never reveals a path on this machine. */
+  /** The file's path relative to the description. Absolute local paths are never revealed. */
   readonly file: string;
   readonly line: number;
   /** The column, counted from 1 in UTF-16 code units. */
@@ -89,7 +89,7 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
   readonly more: number;
 }
 
-/** The diagnostics of a file. Equal diagnostics are stored once, with the first place and the number of repetitions. */
+/** The diagnostics of a file. Equal diagnostics are stored once, with the first position and the number of repeats. */
 export interface Diagnostics {
   /** Adds a diagnostic. Calls `placeOf` only for the first diagnostic with this severity and message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
@@ -115,7 +115,7 @@ export function createDiagnostics(): Diagnostics {
   };
 }
 
-/** Adds a line and a column to each diagnostic, and sorts the diagnostics by their position in the text. */
+/** Adds a line and a column to each diagnostic, then sorts the diagnostics by position. */
 export function locate(
   file: string,
   text: string,
@@ -141,10 +141,10 @@ export function locate(
     });
 }
 
-/** For each object and list in a text: the offsets of its members by key, or of its items by index. */
+/** Maps each object or list to the text offsets of its members or items. */
 export type Offsets = Map<unknown, Json | number[]>;
 
-/** Returns the offset of the value at a path. If the value is missing, returns the offset of its nearest ancestor. */
+/** Returns the offset of the value at a path, or of the nearest existing ancestor. */
 export function offsetIn(root: unknown, offsets: Offsets, path: Path): number {
   let value = root, offset = 0;
   for (const key of path) {
@@ -173,7 +173,7 @@ export function limitDiagnostics(all: readonly Diagnostic[], omittedCount: numbe
   return [...kept, { ...stand, ...omitted > 1 && { more: omitted - 1 } }];
 }
 
-/** Formats a diagnostic as one line that is safe in a terminal: `openapi.yaml:12:5 the reference leads nowhere`. */
+/** Formats a diagnostic as one terminal-safe line, such as `openapi.yaml:12:5 the reference leads nowhere`. */
 export function formatDiagnostic({ file, line, column, message, more = 0 }: Diagnostic): string {
   const others = more > 0 ? ` (and ${formatCount(more)} more)` : "";
   return printable(`${file}:${line}:${column} ${message}${others}`);

@@ -1,5 +1,5 @@
 /**
- * Reads each file of a description once: from the folder of the root file, or over HTTP from the root file's origin.
+ * Reads each file of a description once. All files must be in the root file's folder or at its HTTP origin.
  *
  * @module
  */
@@ -11,25 +11,25 @@ import { formatSize, LIMITS, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
-  /** The file's URL after all symbolic links and redirects are followed. */
+  /** The file's URL after symbolic links and redirects. */
   readonly url: URL;
   readonly bytes: Bytes;
   /** True if the name or the media type indicates JSON. */
   readonly isJson: boolean;
-  /** A string that changes when the content changes: a file's time and size, an `ETag`, or a digest. */
+  /** A string that changes with the content: a file's time and size, an `ETag`, or a digest. */
   readonly stamp: string;
 }
 
 /** Reads a file; returns `undefined` if the file still has the given stamp. */
 export type Reader = (url: URL, stamp?: string) => Promise<File | undefined>;
 
-/** Fetches an http(s) URL. If the function throws a {@linkcode ReadError}, its message is reported unchanged. */
+/** Fetches an http(s) URL. The message of a thrown {@linkcode ReadError} is reported unchanged. */
 export type FetchUrl = (
   url: URL,
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
 ) => Promise<Response>;
 
-/** An error whose message is the reason why a file cannot be read, without the prefix `cannot be read:`. */
+/** A failure to read a file. The message is the reason, without the prefix `cannot be read:`. */
 export class ReadError extends Error {
   override name = "ReadError";
 }
@@ -52,7 +52,7 @@ export function createReader(
   };
 }
 
-/** Creates a file from JSON bytes, with their digest as its stamp. Returns `undefined` if `stamp` is that digest. */
+/** Creates a file from JSON bytes, stamped with their digest. Returns `undefined` if `stamp` equals the digest. */
 export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<File | undefined> {
   const current = await digest(bytes);
   return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
@@ -77,7 +77,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
     ...stamp?.startsWith('"') && { "if-none-match": stamp },
     ...loginOf(asked),
   };
-  // Relative server URLs are shown with this URL as their base, so the user and password are removed.
+  // Removes the login: this URL becomes the visible base of relative server URLs.
   let url = new URL(asked);
   url.username = url.password = "";
   try {
@@ -89,7 +89,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
         const next = new URL(location, url);
         if (next.origin !== asked.origin) {
           throw new ReadError(
-            `its redirect to another origin is not followed: ${next.origin}`,
+            `redirects to another origin are not followed: ${next.origin}`,
           );
         }
         url = next;
@@ -128,7 +128,7 @@ function loginOf({ username, password }: URL): Record<string, string> {
 }
 
 export interface Member extends Source {
-  /** The base URL for the file's references: the file's URL after links and redirects (RFC 3986, section 5.1.3). */
+  /** The base URL for references: the file's URL after symbolic links and redirects (RFC 3986, section 5.1.3). */
   readonly url: string;
 }
 
@@ -136,7 +136,7 @@ type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 
 export interface Loader {
   readonly members: ReadonlyMap<string, Member>;
-  /** Loads the root file. If that fails, the returned member has a diagnostic and no value. */
+  /** Loads the root file. If loading fails, the returned member has a diagnostic and no value. */
   loadRoot(): Promise<Member>;
   load(reference: string, from: Member): Promise<LoadedFile>;
 }
@@ -174,7 +174,7 @@ export function createLoader(entry: URL, read: Reader): Loader {
     const fail = (reason: string) => ({ failure: `cannot be read: ${reason}` });
     if (members.size >= LIMITS.files) return fail(`there are more than ${LIMITS.files} files`);
     if (performance.now() > until) {
-      return fail(`all files together take more than ${LIMITS.time / 1000} s`);
+      return fail(`loading all files takes more than ${LIMITS.time / 1000} s`);
     }
     let file: File;
     try {

@@ -1,6 +1,6 @@
 /**
- * Creates the OpenAPI document of a kind, limited to the operations that a particular node has. Also copies the `x-…`
- * marks of the kind (see `kinds/interface.ts`) to a node's own description.
+ * Creates the OpenAPI document of a kind, limited to the operations of one node. Copies the kind's `x-…` marks (see
+ * `kinds/interface.ts`) to a node's own description.
  *
  * @module
  */
@@ -37,11 +37,11 @@ import {
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
-/** A node's report on the operations that it has: their names, or the software and version that determine them. */
+/** A node's report on its operations: either their names, or the node's software and version. */
 export interface Offer {
-  /** The names of methods (of method groups if `before` is set), or paths without their first slash. */
+  /** Method names, paths without their first slash or, if `before` is set, names of method groups. */
   readonly names?: readonly string[] | undefined;
-  /** The separator between a group's name and the rest of a method's name. */
+  /** The separator after the group in a method name. */
   readonly before?: string | undefined;
   readonly software?: string | undefined;
   readonly version?: string | undefined;
@@ -53,7 +53,7 @@ export interface AboutKind {
   readonly version: string;
 }
 
-/** Creates a kind's document. The server of REST operations is the node; the server of JSON-RPC is this service. */
+/** Creates a kind's document. REST operations have the node as server; JSON-RPC methods have this service. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
@@ -84,7 +84,7 @@ function withPageMarks(value: unknown): unknown {
   return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
-/** Limits a kind's interface to the operations that a node lists; without a list, its software and version decide. */
+/** Limits a kind's interface to the operations that a node lists, or that its software and version provide. */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
@@ -183,7 +183,7 @@ function withLimits(method: Json, post: Json): Json {
 
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
-/** A limited `read` operation is safe only with its parameters' marks, which a node's description may lack. */
+/** Tests whether a `read` operation depends on marks of its parameters. A node's description may lack such marks. */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);
@@ -208,7 +208,7 @@ export function withLacking(document: Json, lacks: readonly string[] = []): Json
   const lacking = new Set(lacks.map(pathOfMethod));
   return mapOperationsIn(document, ({ operation, path }) => {
     if (!lacking.has(path)) return operation;
-    const lead = "This node does not have this method, as its response to a call showed.";
+    const lead = "A call showed that this node does not have this method.";
     const description = [lead, textOf(operation.description)].filter(Boolean).join("\n\n");
     return { ...operation, description };
   });
@@ -222,7 +222,7 @@ function mapOperationsIn(document: Json, change: (located: PathOperation) => Jso
   return { ...document, ...paths !== undefined && { paths } };
 }
 
-/** Adds the kind's REST paths if the description has none, and the kind's JSON-RPC methods if it has no methods. */
+/** Adds the kind's REST paths if the description has no paths. Does the same for JSON-RPC methods. */
 export function withOtherPart(document: Json, kind: Json = {}): Json {
   const theirs = objectOf(document.paths);
   const present = new Set(Object.keys(theirs).map(isMethodPath));

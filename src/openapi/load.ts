@@ -1,5 +1,5 @@
 /**
- * Loads a node's description: creates the served document from the description's files.
+ * Loads a node's description and creates the served document.
  *
  * @module
  */
@@ -33,7 +33,7 @@ import {
 } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** The input for a description: its root file, and the parts to add. It is plain data that can be sent to a thread. */
+/** The root file of a description and the parts to add, as plain data that a thread can receive. */
 export interface LoadJob {
   /** The URL of the root file; `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;
@@ -47,14 +47,14 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** Special URLs. A reader returns the kind's interface for the first, and the node's `Offer` for the second. */
+/** Special URLs for which a reader returns the kind's interface and the node's `Offer`. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
   /** `undefined` if a diagnostic is fatal. Integers too large for `number` are `bigint`s. */
   readonly document: Json | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** The possible base paths of the node, if the servers in the document do not determine one. */
+  /** The candidates for the node's base path, if the document's servers do not determine it. */
   readonly basePaths?: readonly string[] | undefined;
 }
 

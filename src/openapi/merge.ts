@@ -1,5 +1,5 @@
 /**
- * Merges the descriptions of the node, of this service and of the host program into one.
+ * Merges the descriptions of the node, this service and the host program.
  *
  * @module
  */
@@ -74,7 +74,7 @@ export function withHost(
   return addOperations(hosted.document, hosted.operations);
 }
 
-/** Only these paths of the service are shown. Its other paths serve the page and the description. */
+/** Matches the service's paths to show. All other paths serve the page and the description. */
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
 export const TAG = "About this service";
@@ -114,7 +114,7 @@ export function withServiceOperations(
   const { components, rename } = mergeComponents(theirComponents, used, prefixed);
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
-  // If this were the only declared tag, it would come before all undeclared tags.
+  // A single declared tag would come before all undeclared tags.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
   return {
     ...document,
@@ -124,7 +124,7 @@ export function withServiceOperations(
   };
 }
 
-/** If this service has the same path as the node, the first segment of the node's path moves to the server's URL. */
+/** Resolves clashes with this service's paths: moves the first segment of a node's path to its server URL. */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -158,7 +158,7 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/** Adds components to `theirs`. `wanted` names them; a taken name gets a number. `rename` updates references. */
+/** Adds components to `theirs`. `wanted` proposes names; taken names get a number. `rename` updates references. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

@@ -1,6 +1,6 @@
 /**
- * Converts OpenRPC 1.3 to OpenAPI 3.1. Each method becomes `POST /v1/rpc/{method}`, which takes an object with named
- * parameters and returns the result. If a `read` method has only scalar parameters, `GET` takes them as a query.
+ * Converts OpenRPC 1.3 to OpenAPI 3.1. Each method becomes `POST /v1/rpc/{method}` with an object of named parameters.
+ * A `read` method with only scalar parameters also becomes `GET`, with the parameters in the query.
  *
  * @module
  */
@@ -101,12 +101,12 @@ const ANY_PARAMS = {
 };
 
 /**
- * Converts methods to operations, keeps their extensions (`x-…`), and adds `x-position` to parameters that are sent by
- * position. The `operationId` is the method's name. If a method has both `GET` and `POST`, `POST` has the suffix
- * `_post`. If several methods have the same name, only the first is converted.
+ * Converts methods to operations and keeps their extensions (`x-…`). Adds `x-position` to positional parameters. The
+ * method name becomes the `operationId`. If a method has both `GET` and `POST`, the `POST` gets the suffix `_post`.
+ * Omits further methods of the same name.
  *
- * @param openrpc a document or a part of one; invalid parts are omitted
- * @throws {RangeError} if all parameters and results together are too large, for example if they share large schemas
+ * @param openrpc a document, or a part of a document; invalid parts are omitted
+ * @throws {RangeError} if the total size of parameters and results is too large
  */
 export function openApiOfMethods(
   openrpc: unknown,
@@ -128,7 +128,7 @@ export function openApiOfMethods(
     const params = listOf(method.params).map(follow);
     const result = follow(method.result);
     for (const part of [...params, result]) left -= estimateSize(part, weights);
-    if (left < 0) throw new RangeError("its OpenAPI form would be many times as large");
+    if (left < 0) throw new RangeError("the OpenAPI form would be many times larger");
     const isGettable = method["x-access"] === "read" &&
       params.every(({ schema }) => scalarOf(schema) !== undefined);
     const own = listOf(method.tags).flatMap((tag) => textOf(follow(tag).name) ?? []);
@@ -153,7 +153,7 @@ export function openApiOfMethods(
   };
 }
 
-/** Converts an OpenRPC document to OpenAPI, with this service as the server of its methods. */
+/** Converts an OpenRPC document to OpenAPI, with this service as the server. */
 export function upgradeOpenRpc(openrpc: Json): Json {
   return {
     openapi: "3.1.1",
@@ -171,7 +171,7 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
-/** A value in a query carries no type, so the schema must allow exactly one scalar type. */
+/** Finds the only scalar type that a schema allows, since values in a query carry no type. */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();
   const scalarOf = (value: unknown, depth = 0): string | undefined => {

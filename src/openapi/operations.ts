@@ -17,13 +17,13 @@ import {
 import { quote, shorten } from "../untrusted-text.ts";
 import { type Diagnostics, LIMITS, type Severity } from "./diagnostics.ts";
 
-/** The HTTP methods that are members of a path item in every version of OpenAPI. */
+/** The HTTP methods that every version of OpenAPI allows in a path item. */
 export const COMMON_METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
 
 const METHODS = [...COMMON_METHODS, "trace", "query"];
 const CHAIN_MAX = 16;
 
-/** Follows references within a document; returns an empty object if the chain is too long or leads nowhere. */
+/** Follows references within a document. Returns an empty object if the chain is too long or broken. */
 export function followReference(document: Json, value: unknown): Json {
   let found = objectOf(value);
   for (let i = 0; typeof found.$ref === "string"; i++) {
@@ -33,7 +33,7 @@ export function followReference(document: Json, value: unknown): Json {
   return found;
 }
 
-/** Matches names of HTTP methods that are safe in HTML and in a shell. All registered names match. */
+/** Matches HTTP method names that are safe in HTML and in a shell. All registered names match. */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 const FURTHER = "additionalOperations";
 
@@ -67,14 +67,14 @@ export function operationsIn(document: Json): PathOperation[] {
 }
 
 export interface Parameter {
-  /** The parameter as written, which may be a reference. */
+  /** The parameter as written, possibly a reference. */
   readonly value: unknown;
   readonly parameter: Json;
   readonly name: string;
   readonly place: string;
 }
 
-/** Lists an operation's own parameters, and those of its path that the operation does not override. */
+/** Lists the parameters of an operation and its path. The operation's own parameters take precedence. */
 export function parametersOf(document: Json, item: Json, operation: Json): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
@@ -86,7 +86,7 @@ export function parametersOf(document: Json, item: Json, operation: Json): Param
   return [...parameters.values()];
 }
 
-/** Returns the servers of the first holder that has any. Holders are, for example, an operation and its path item. */
+/** Returns the first non-empty list of servers, for example of an operation, its path item or the document. */
 export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }

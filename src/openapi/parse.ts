@@ -1,5 +1,5 @@
 /**
- * Parses a file of a description into its value, its diagnostics, and the text offset of each value.
+ * Parses a description file into a value, diagnostics, and the text offset of each value.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import {
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
 
-/** A parsed file. The parsed values must not be changed in place, since YAML aliases share them. */
+/** A parsed file. Do not mutate the values, since YAML aliases share them. */
 export interface Source extends Parsed {
   readonly name: string;
   readonly text: string;
@@ -42,7 +42,7 @@ export function parse(
     text = decode(bytes);
     const [first] = /\S/.exec(text) ?? [];
     if (first === undefined) throw new TextError("is empty");
-    // Some servers label YAML as JSON, so the first character decides.
+    // Some servers label YAML as JSON, so the first character decides the format.
     if (first === "{" || first === "[") {
       limitSize(LIMITS.json, "JSON");
       try {

@@ -37,10 +37,10 @@ export interface Target {
 
 export interface Link {
   readonly reference: Reference;
-  /** The start of the walk that found the reference. */
+  /** The value from which the walk reached the reference. */
   readonly start: Target;
   target?: Target;
-  /** The end of the chain of references: a component of the root file, or a value that is not a reference. */
+  /** The last target in the reference chain: a root component, or a value that is not a reference. */
   end?: Target | undefined;
   isBroken?: boolean;
 }
@@ -54,7 +54,7 @@ export interface Files {
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
 }
 
-/** Reads a description and its files. In files other than the root, validates only the targets of references. */
+/** Loads and validates a description. Outside the root file, validates only the targets of references. */
 export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const { members, loadRoot, load } = createLoader(entry, read);
   const root = await loadRoot();
@@ -74,7 +74,7 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
       { member, path, value: valueAt(member.value, path), shape: link.reference.expected };
     const failure = explainTarget(member.value, target, structure);
     if (failure !== undefined) {
-      // A file that cannot be parsed has its own diagnostic.
+      // A file that cannot be parsed already has a diagnostic.
       if (member.value !== undefined) report(link, failure);
       return;
     }

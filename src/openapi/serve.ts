@@ -1,5 +1,5 @@
 /**
- * Serves `GET /spec.json` and `GET /spec.yaml`: one OpenAPI document in two forms.
+ * Serves `GET /spec.json` and `GET /spec.yaml`: one OpenAPI document in two formats.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
 import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
 
-/** The description as it is served. Writing YAML is slow, so requests for the YAML may have to wait. */
+/** The served description. Requests for YAML may have to wait, since writing YAML is slow. */
 export interface Description {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
-  /** The two documents for the paths below `/v1/`, with server URLs that are relative to that folder. */
+  /** Both documents for paths below `/v1/`, with server URLs relative to `/v1/`. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
@@ -27,7 +27,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/** Prepares the service's own description without the paths in `omitted`. The returned `own` lacks the host's parts. */
+/** Prepares the service's own description without the paths in `omitted`. `own` excludes the host's parts. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],

@@ -1,5 +1,5 @@
 /**
- * The servers of a description: their URLs, the variables in them, and the origins that the page may call.
+ * The servers of a description: URLs, variables, and the origins that the page may call.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { mapItems, mapOperations } from "./operations.ts";
 
 const HERE = "http://here.invalid";
-/** This service's URL. It is relative to the description, so it is correct behind any path prefix and any proxy. */
+/** This service's URL, relative to the description. It works behind any path prefix or proxy. */
 export const THIS_SERVICE = ".";
 export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
@@ -20,15 +20,15 @@ export interface ServerContext {
   readonly home?: string | undefined;
   /** The public URL of the node, which replaces the document's servers. */
   readonly publicUrl?: string | undefined;
-  /** The node's URL if the node itself served the document. Then, `localhost` in the document means the node. */
+  /** The node's URL if the node served the document. `localhost` in the document then means the node. */
   readonly itself?: string | undefined;
-  /** The node's URL, if clients call it through this service. */
+  /** The node's URL if clients call the node through this service. */
   readonly node?: string | undefined;
   /** `keep` to keep the document's servers, or the base path to use. @default the path of the document's servers */
   readonly servers?: string | undefined;
 }
 
-/** Replaces the URLs of the node's servers with this service's path for the node, or the node's public or own URL. */
+/** Points the node's servers to its public URL, to this service's path for the node, or to the node's own URL. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -45,7 +45,7 @@ export function withServers(
   const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
   const through = (servers: readonly Json[]) =>
     publicUrl ? servers : throughThisService(servers, where, isForwarding);
-  // Paths and operations may repeat a server of the document. In Swagger 2.0, an operation may use another scheme.
+  // Paths and operations may repeat a server of the document, in Swagger 2.0 even with another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
@@ -116,7 +116,7 @@ function pathAtNode(url: string, node: string, isItself: boolean): string | unde
   return belowNode(trim(url.slice(host.length)), node);
 }
 
-/** Removes the start of a path that the node's URL already includes. */
+/** Removes the path of the node's URL from the start of another path. */
 function belowNode(path: string, node: string): string {
   const base = trim(new URL(node).pathname);
   if (base.endsWith(path)) return "";
@@ -130,7 +130,7 @@ function nearUrl(url: string, { base, publicUrl, itself }: ServerContext): strin
   const near = publicUrl ?? base;
   if (near) return absolute(url, near);
   if (!URL.canParse(url, HERE)) return url;
-  // The result is relative to `/spec.json` of this service.
+  // The result is relative to this service's `/spec.json`.
   const { origin, href } = new URL(url, HERE);
   return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
@@ -193,7 +193,7 @@ export function originsOf(document: Json, most: number = LIMITS.origins): string
   return [...origins];
 }
 
-/** Reports servers that the page cannot call, or can call only with some values of their variables. */
+/** Reports servers that the page cannot call at all or only with some variable values. */
 export function checkServers(
   document: Json,
   { base, publicUrl }: ServerContext,
@@ -201,14 +201,14 @@ export function checkServers(
 ): void {
   const servers = serversOf(document);
   if (!(base ?? publicUrl) && servers.some(({ url }) => isRelative(url))) {
-    const message = "the node's URL is unknown, so the page calls its operations at this service";
+    const message = "the node's URL is unknown, so the page sends the calls to this service";
     diagnostics.add("note", message, () => 0);
   }
   for (const [i, server] of listOf(document.servers).map(objectOf).entries()) {
     const open = variablesOf(hostOf(textOf(server.url) ?? ""));
     for (const [name, value] of Object.entries(objectOf(server.variables))) {
       const { default: usual, enum: listed } = objectOf(value);
-      // The page's `Content-Security-Policy` names each origin, so only listed values of a variable can be used.
+      // The page's `Content-Security-Policy` lists all origins, so the page can use only the values in `enum`.
       if (Array.isArray(listed) || !open.has(name)) continue;
       const message = `the page calls operations only with {${name}} = ${formatJson(usual)}; ` +
         'list other values in "enum"';
@@ -244,7 +244,7 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** Returns the origin as written, not normalized, so that callers can cut it off the URL. */
+/** Returns the origin of a loopback URL exactly as written, so that callers can remove it. */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;
@@ -263,12 +263,12 @@ function variablesOf(template: string): Set<string> {
   return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
 }
 
-/** Returns a server's URL with its variables' defaults, or `undefined` if the URL is too long. */
+/** Returns a server's URL with the default values of variables, or `undefined` if the URL is too long. */
 export function usualUrl(server: Json): string | undefined {
   return join(textsOf(server).map(([usual]) => [usual!]))[0];
 }
 
-/** Returns a server's URL for each combination of its variables' values, or for the defaults if there are too many. */
+/** Returns a URL for each combination of variable values, or only the default URL if there are too many. */
 export function expand(server: Json): string[] {
   const texts = textsOf(server);
   const count = texts.reduce((count, { length }) => count * length, 1);
@@ -294,7 +294,7 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Removes users and passwords from the values of server variables. Omits variables that occur only in a login. */
+/** Removes logins from the values of server variables. Omits variables that only the login part of the URL uses. */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);

@@ -16,14 +16,14 @@ import {
   SWAGGER,
 } from "./tables.ts";
 
-/** A kind of object such as `schema`, a list (`schema[]`), or a map whose keys the author chooses (`{schema}`). */
+/** The shape of a value: an object such as `schema`, a list (`schema[]`), or a map with free keys (`{schema}`). */
 export type Shape = string;
 
 export interface Rule {
   readonly type: string;
-  /** `undefined` for data, which contains no references. */
+  /** `undefined` for plain data, which cannot contain references. */
   readonly shape: Shape | undefined;
-  /** An object that lacks a `required` member is invalid; an object that lacks an `expected` member is incomplete. */
+  /** Without a `required` member, an object is invalid. Without an `expected` member, it is incomplete. */
   readonly needed?: "required" | "expected" | undefined;
   readonly also?: "boolean" | "list" | undefined;
 }
@@ -31,9 +31,9 @@ export interface Rule {
 export interface Structure {
   readonly name: string;
   readonly kinds: Readonly<Record<string, ReadonlyMap<string, Rule>>>;
-  /** The path from the root to the shared values (components) of each shape. */
+  /** The path to the components of each shape. */
   readonly sections: Readonly<Record<Shape, Path>>;
-  /** True from OpenAPI 3.1 on, where members beside a `$ref` are not ignored and a schema may be a boolean. */
+  /** True since OpenAPI 3.1, which allows siblings of `$ref` and boolean schemas. */
   readonly hasSiblings: boolean;
 }
 
@@ -80,10 +80,10 @@ function versionOf(document: unknown): keyof typeof ROWS {
 
 export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
 
-/** Compiling the tables of all versions in advance would delay the command's start. */
+/** Compiles the tables of a version on demand, so that the command starts fast. */
 const structureIn = memoize((name): Structure => {
   const kinds = compile(ROWS[name as keyof typeof ROWS]);
-  // Swagger 2.0 has no `components`: its maps of shared values are members of the document itself.
+  // Swagger 2.0 has no `components`. Maps such as `definitions` are members of the document.
   const { components, document } = kinds;
   const sections = Object.fromEntries(
     [...components ?? document!].filter(([, { type }]) => type.startsWith("{"))
@@ -164,7 +164,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** A map whose keys are pairs of an object and a shape: with YAML aliases, one object can have several shapes. */
+/** A map keyed by object and shape. With YAML aliases, one object can have several shapes. */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 
@@ -181,7 +181,7 @@ export class ByShape<T> {
 
 export type Seen = ByShape<true>;
 
-/** The shape of an example that is only a `$ref`. OpenAPI treats such an example as data, but bundlers follow it. */
+/** The shape of an example that is only a `$ref`. OpenAPI treats it as data, but bundlers follow the reference. */
 export const SAMPLE: Shape = "sample";
 
 export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
@@ -190,10 +190,10 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 }
 
 /**
- * Visits objects, lists, each {@linkcode SAMPLE}, and strings that are references ({@linkcode NAMING}) in the order of
- * the document, but no other data. An object that occurs in several places is visited once for each of its shapes.
+ * Visits the values of a document in order: objects, lists, each {@linkcode SAMPLE}, and strings that are references
+ * ({@linkcode NAMING}). Visits a shared object only once per shape.
  *
- * @param wrongIn returns the invalid members of a place, which are not visited
+ * @param wrongIn returns the invalid members of a place, so that the walk skips them
  */
 export function* walk(
   start: Place,
@@ -201,7 +201,7 @@ export function* walk(
   seen: Seen = new ByShape(),
   wrongIn?: (place: Place) => ReadonlyMap<string, unknown>,
 ): Generator<Place> {
-  // Nested generators instead of a stack would need quadratic time in a deep document.
+  // Uses a stack, since nested generators need quadratic time in a deep document.
   const stack = [start];
   for (let place = stack.pop(); place; place = stack.pop()) {
     const { shape, value } = place;

@@ -1,12 +1,11 @@
 /**
  * The members of each kind of object in OpenAPI, Swagger 2.0 and OpenRPC.
  *
- * A row lists the members of one kind, as in `name! in!:place schema:schema`. A shape may follow the colon: a kind
- * (`schema`), a list (`schema[]`), a map (`{schema}`), or a key of {@linkcode NAMING}. Any other word after the colon
- * is a type of data that contains no references: `url`, `host`, `sample`, `version`, or a key of {@linkcode CHOICES}.
+ * A row lists the members of one kind, as in `name! in!:place schema:schema`. The word after a colon is the type of the
+ * member. Some types may contain references: kinds (`schema`), lists (`schema[]`), maps (`{schema}`), and the keys of
+ * {@linkcode NAMING}. Others cannot: `url`, `host`, `sample`, `version`, and the keys of {@linkcode CHOICES}.
  *
- * An object that lacks a member marked `!` is invalid; an object that lacks a member marked `*` is incomplete. A member
- * marked `?` may also be a boolean; a member marked `+` may also be a list.
+ * `!` marks a required member, and `*` an expected member. `?` also allows a boolean, and `+` also allows a list.
  *
  * @module
  */
@@ -14,14 +13,14 @@ import { COMMON_METHODS } from "./operations.ts";
 
 export type Rows = Readonly<Record<string, string>>;
 
-/** The key of the rule for members that are neither listed nor extensions (`x-…`). */
+/** The key of the rule for all unlisted members except extensions (`x-…`). */
 export const OTHERS = "*";
 
-/** Types of strings that are references without a `$ref`, each with the kind of its target. */
+/** The types of strings that are references without a `$ref`, each with the kind of the target. */
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** The allowed values of each type that has a fixed list of values. */
+/** The values of each enumerated type. */
 export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   place: ["query", "header", "path", "cookie"],
   placeSince3_2: ["query", "querystring", "header", "path", "cookie"],
@@ -31,7 +30,7 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   typeInSwagger: [...TYPES, "null", "file"],
 };
 
-/** The required form of the keys in some maps, and the message for keys of another form. */
+/** The patterns for the keys of some maps, each with the message for a wrong key. */
 export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: string]>> = {
   paths: [/^\//, "must begin with /"],
   responses: [

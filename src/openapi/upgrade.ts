@@ -1,5 +1,5 @@
 /**
- * Converts Swagger 2.0 to OpenAPI 3.0. All references must lead to shared definitions; `bundle.ts` ensures this.
+ * Converts Swagger 2.0 to OpenAPI 3.0. All references must point to shared definitions, as `bundle.ts` ensures.
  *
  * @module
  */
@@ -62,10 +62,10 @@ export function upgradeSwagger(document: Json): Json {
   const schemas = new Map<unknown, unknown>();
   const most = 2 * estimateSize(document) + LIMITS.nodes;
   const checkSize = (size: number) => {
-    if (size > most) throw new RangeError("its OpenAPI 3 form would be many times as large");
+    if (size > most) throw new RangeError("the OpenAPI 3 form would be many times larger");
   };
   let made = 0;
-  /** The total number of media types is limited, since every operation may inherit all of them. */
+  /** Limits the total number of media types, since every operation may inherit them all. */
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
     checkSize(made);
@@ -151,7 +151,7 @@ export function upgradeSwagger(document: Json): Json {
     const types = schema === undefined ? [] : produces;
     const content = contentOf(types, { schema: upgradeSchema(schema) });
     for (const [type, example] of Object.entries(objectOf(examples))) {
-      // Copies the member, since all members of `content` share one object.
+      // Copies the object, since all members of `content` share it.
       if (type.includes("/")) setMember(content, type, { ...objectOf(content[type]), example });
     }
     const upgraded = mapMembers(objectOf(headers), (value) => {

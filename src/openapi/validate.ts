@@ -1,5 +1,5 @@
 /**
- * Validates a description against the tables in `tables.ts`. Unusable parts are omitted; only the version is corrected.
+ * Validates a description against the tables in `tables.ts`. Omits unusable parts, and corrects the version.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export interface MemberDiagnostic {
   readonly severity: Severity;
   readonly message: string;
   readonly isOmitted?: boolean;
-  /** The value that replaces the member's value. */
+  /** The replacement for the member's value. */
   readonly value?: unknown;
 }
 
@@ -89,7 +89,7 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
-  // A list is valid as `items`. Any other list in place of an object is reported when its parent is validated.
+  // `items` may be a list. Validating the parent reports any other list in place of an object.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
@@ -144,7 +144,7 @@ function validateMember(
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
-  // Invalid URLs are also omitted, since a value that is not a string may contain URLs with passwords.
+  // Omits invalid URLs too, since an object in place of a URL may contain passwords.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
@@ -174,9 +174,9 @@ function unknownMember(
   key: string,
 ): MemberDiagnostic {
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
-  // Comparing long names would take too long.
+  // Comparing long names is slow.
   const meant = key.length > 40 ? undefined : nearest(key, others);
-  // In another version of OpenAPI, this member may contain references, which would not be checked here.
+  // Omits members of other OpenAPI versions, since their references are not checked.
   const isOmitted = isKeyword(key);
   const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
   const omitted = isOmitted ? "; it is omitted" : "";
@@ -186,9 +186,9 @@ function unknownMember(
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
 /**
- * Validates a part of a document. References in the part must not lead out of it.
+ * Validates a part of a document. References must stay within the part.
  *
- * @param version the member with the version, such as `{ openapi: "3.1.1" }`
+ * @param version an object with the version, such as `{ openapi: "3.1.1" }`
  */
 export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const document = { info: { title: "", version: "" }, ...version, ...part };

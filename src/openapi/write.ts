@@ -1,5 +1,5 @@
 /**
- * Writes a document as JSON and as YAML. Both are served at two depths, such as `/spec.json` and `/v1/spec.json`.
+ * Writes a document as JSON and YAML. Each is served in two folders, for example as `/spec.json` and `/v1/spec.json`.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import type { Json } from "../json/values.ts";
 import { escapeOf } from "../untrusted-text.ts";
 import { mapServers } from "./servers.ts";
 
-/** Characters that JSON does not escape, but that YAML 1.2 (section 5.1) forbids or that break lines in YAML 1.1. */
+/** Characters that JSON leaves unescaped, but YAML forbids (1.2, section 5.1) or treats as line breaks (1.1). */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
-/** Matches strings with control characters or lone surrogates, and `=` and `<<`, which are special in YAML 1.1. */
+/** Matches strings with control characters or lone surrogates, and the special YAML 1.1 strings `=` and `<<`. */
 const QUOTED =
   // deno-lint-ignore no-control-regex
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\u{d800}-\u{dfff}]|^[=<]+$/u;
@@ -41,7 +41,7 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-/** Writes YAML without anchors. Parsers of YAML 1.2 and of YAML 1.1 read the same value. */
+/** Writes YAML without anchors. YAML 1.1 and 1.2 parsers read the same value. */
 export function writeYaml(document: Json): string {
   const yaml = new Document<Node>(null, {
     compat: "yaml-1.1",
@@ -53,7 +53,7 @@ export function writeYaml(document: Json): string {
 
 export interface Written {
   readonly text: string;
-  /** The sorted byte offsets of relative server URLs. A dot is inserted at each to serve the text one folder deeper. */
+  /** The sorted byte offsets of relative server URLs. One folder deeper, each URL gets one more dot. */
   readonly dots: readonly number[];
 }
 
@@ -63,9 +63,8 @@ export interface Writer {
 }
 
 /**
- * Creates a writer. Relative server URLs begin with a dot, and need a second dot if the document is served one folder
- * deeper (`../v1/node`). To find these URLs in the text, the writer puts a mark before each: a string that no document
- * contains and that YAML must quote.
+ * Creates a writer. Relative server URLs begin with a dot. One folder deeper, they need a second dot (`../v1/node`). To
+ * find these URLs in the text, the writer marks each with a unique string that YAML must quote.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

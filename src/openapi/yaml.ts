@@ -1,5 +1,5 @@
 /**
- * Parses YAML 1.2, with limits and with the core schema, in which dates and `yes` are strings.
+ * Parses YAML 1.2 with limits. In the core schema of YAML, dates and `yes` are strings.
  *
  * @module
  */
@@ -30,7 +30,7 @@ import {
   TextError,
 } from "./diagnostics.ts";
 
-/** The core schema is used even if a directive asks for another. `uniqueKeys: true` would take quadratic time. */
+/** Uses the core schema whatever a directive asks for. Avoids `uniqueKeys: true`, which takes quadratic time. */
 const OPTIONS = {
   schema: "core",
   resolveKnownTags: false,
@@ -41,7 +41,7 @@ const OPTIONS = {
 export interface Parsed {
   /** `undefined` if a diagnostic is fatal. */
   readonly value: unknown;
-  /** Returns the offset of the value at a path. If the value is missing, returns the offset of its nearest ancestor. */
+  /** Returns the offset of the value at a path, or of the nearest existing ancestor. */
   readonly offsetOf: (path: Path) => number;
 }
 
@@ -63,8 +63,8 @@ function countLines(text: string): void {
 }
 
 /**
- * Does the same as `parseDocument`, but without recursion: V8 aborts the process if it compiles a regular expression
- * when the stack is almost full (Node 20.20).
+ * Works like `parseDocument`, but without recursion. In Node 20.20, compiling a regular expression on an almost full
+ * stack aborts the process.
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
@@ -111,7 +111,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
 
 const ENOUGH = new Error();
 
-/** A composer stores each error with a stack trace, so the number of errors is limited. */
+/** Limits the number of errors, since a composer stores each error with a stack trace. */
 function limitErrors(composer: Composer): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const onError = Reflect.get(composer, "onError") as OnError;
@@ -132,12 +132,12 @@ interface Anchored {
   built?: { value: unknown; height: number; nodes: number; text: number };
 }
 
-/** An alias shares its anchor's value, so aliases need no further memory. */
+/** Builds the value of a document. An alias shares the value of its anchor, and takes no further memory. */
 function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed {
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
-  /** The depth of the deepest object or list that has been built since the innermost open anchor began. */
+  /** The greatest depth of an object or list within the innermost open anchor. */
   let deepest = 0;
   let hasMerged = false;
 

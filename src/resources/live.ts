@@ -1,5 +1,5 @@
 /**
- * The node's events and history, and the watch, which queries the node between requests to report failures at once.
+ * The node's events, history and watch. The watch queries the node between requests to report failures at once.
  *
  * @module
  */
@@ -53,7 +53,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     const time = isHeard ? Math.min(pace, LISTENED_MS) : pace;
     if (time === Infinity || hasEnded) return;
     const own = timer = setTimeout(async () => {
-      // Not awaited: preparing a large description takes longer than querying the node.
+      // Does not await this, since preparing a large description takes longer than querying the node.
       describe();
       await watched.look().catch(onError);
       if (timer === own) wait();

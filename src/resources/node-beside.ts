@@ -78,7 +78,7 @@ export function createNodeBeside(
       if (path !== undefined) return path;
       const { rpcPathOf } = await import("../description/known-interface.ts");
       const found = await rpcPathOf(await find());
-      // While the kind is unknown, the path is only a guess, and is not cached.
+      // While the kind is unknown, the path is only a guess and must not be cached.
       if (await kind() !== undefined) path = found;
       return found;
     },

@@ -1,5 +1,5 @@
 /**
- * The description to show: from the operator, the node or its kind, together with the service's operations.
+ * Selects the description from the operator, the node or its kind, and adds the service's operations.
  *
  * @module
  */
@@ -30,10 +30,10 @@ import type { NodeBeside } from "./node-beside.ts";
 
 type PageContent = Pick<Content, "page" | "origins">;
 
-/** The longest wait for a configured description, and for one at the usual place for its kind, in milliseconds. */
+/** The maximum waits, in milliseconds, for a configured and for a discovered description. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/** Resolves when a description can be shown: the node's, or the service's own if reading the node's takes too long. */
+/** Waits for the node's description. If it takes too long, resolves with the service's own description. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
@@ -109,7 +109,7 @@ const WITH_METRICS = lazy(async () =>
   formsOf(await import("../generated/description-with-metrics.js"))
 );
 
-/** Returns the service's own description, which all services of a process share. */
+/** Returns the service's own description. All services in a process share it. */
 export function ownDescription(hasMetrics: boolean): Resource<Forms> {
   return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
 }

@@ -1,5 +1,5 @@
 /**
- * The resources that the service serves, each created when it is first requested.
+ * The resources of the service, each created on its first request.
  *
  * @module
  */
@@ -21,23 +21,23 @@ type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
 
 export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
   readonly page: (name: DocumentName) => Resource<Representation>;
-  /** Returns `/v1/health`, which responds with 200 for the states in `accepted`. */
+  /** Returns the resource for `/v1/health`. It responds with 200 for the states in `accepted`. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
   readonly metrics: Resource<Representation> | undefined;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly assets: Resource<Assets>;
   readonly live: Live;
   readonly beside: NodeFacts;
-  /** Returns the operations that can be called at the node; `undefined` if the description cannot be shown. */
+  /** Returns the node's callable operations, or `undefined` if the description cannot be shown. */
   readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
   /** Prepares all resources except the explorer's files, `/v1/spec.*`, large YAML, and resources that need the node. */
   prepare(): Promise<void>;
   refresh(): Promise<void>;
-  /** Ends running work. Afterwards nothing is queried or reloaded. */
+  /** Stops all work. The service then queries and reloads nothing. */
   close(): Promise<void>;
 }
 
-/** @param waiting returns the number of calls that wait for the node, for the metrics */
+/** @param waiting returns the number of queued calls, for the metrics */
 export function createResources(
   options: ResolvedOptions,
   waiting: () => number | undefined,
@@ -84,7 +84,7 @@ export function createResources(
         ...shown && nodeSamples(shown, Date.now()),
         ...serviceSamples(meters, gauges),
       };
-      // Not compressed: every response differs, and compression costs more than it saves.
+      // Leaves metrics uncompressed: every response differs, so compression costs more than it saves.
       return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
     },
   };
@@ -98,7 +98,7 @@ export function createResources(
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
-  /** The icon shows the name on the last served page, so that it need not wait for the node. */
+  /** The node's name on the last served page. The icon shows this name without waiting for the node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),
@@ -149,7 +149,7 @@ export function createResources(
   };
 }
 
-/** The shortest intervals between checks of a description for changes, in milliseconds. */
+/** The shortest intervals in milliseconds between checks for a changed description. */
 export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
 function lookInterval(place: DescriptionPlace | undefined, node: string | undefined): number {
@@ -202,7 +202,7 @@ export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   };
 }
 
-/** A link set (RFC 9264) with relations of RFC 8631. Its links are relative, and so work behind any path prefix. */
+/** A link set (RFC 9264) with the relations of RFC 8631. Relative links work behind any path prefix. */
 const CATALOG = {
   linkset: [{
     anchor: "../v1/info",

@@ -1,5 +1,5 @@
 /**
- * The settings in flags, variables and the configuration file: the source of the help, the manual and a schema.
+ * The settings in flags, environment variables and the configuration file. The help and the manual derive from them.
  *
  * @module
  */
@@ -56,7 +56,7 @@ export const CLI_OPTIONS: {
     schema: t.PLACE,
     text:
       "The node's own OpenAPI description: a file or URL, which is reloaded when it changes; or none",
-    default: "where nodes of its kind describe themselves",
+    default: "the usual place for the node's kind",
     example: "openapi.yaml",
     flag: "spec",
     variables: ["NODEFACE_SPEC"],
@@ -64,7 +64,7 @@ export const CLI_OPTIONS: {
   },
   config: {
     schema: t.FILE,
-    text: "A configuration file in YAML or JSON, which is reloaded on SIGHUP",
+    text: "A YAML or JSON configuration file, reloaded on SIGHUP",
     default: "nodeface.yaml in the working directory, if there is one",
     flag: "config",
     variables: ["NODEFACE_CONFIG"],
@@ -91,7 +91,7 @@ export const CLI_OPTIONS: {
   forward: {
     key: "forward",
     schema: s.word(FORWARDS, undefined, MEANT_FORWARD),
-    text: "The calls that are forwarded to the node: off for none, reads for read operations",
+    text: "The calls to forward to the node: off for none, reads for read operations",
     default: "off",
     example: "reads",
     flag: "forward",
@@ -122,7 +122,7 @@ export const CLI_OPTIONS: {
   logCalls: {
     key: "log_calls",
     schema: s.word(LOG_CALLS),
-    text: "The calls to the node that are logged on standard error: failed, all or off",
+    text: "The calls to log on standard error: failed, all or off",
     default: "failed",
     example: "all",
     flag: "log-calls",
@@ -161,7 +161,7 @@ export const placeWithServers = <T>(
   place: Schema<T>,
 ): Schema<{ from: T; servers: string | undefined }> =>
   s.object({
-    from: s.needed(place, { ...CLI_OPTIONS.spec, text: "The file or URL, or none" }),
+    from: s.needed(place, { ...CLI_OPTIONS.spec, text: "A file, a URL, or none" }),
     servers: s.setting(t.SERVERS, {
       text: "The top-level servers of the description. With keep, they stay unchanged. A path " +
         "such as /v1 replaces the servers, and becomes the prefix of all operations",
@@ -183,7 +183,7 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
     example: "Harbour 2",
   }),
   logo: s.setting(logo, {
-    text: `A file with an image: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title ` +
+    text: `An image file: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title ` +
       "and as the page icon",
     default: "the first letter of the title",
     example: "logo.svg",
@@ -205,12 +205,12 @@ const OWN_KIND = v.pipe(
       default: "the name of the kind that it extends",
       example: "mine",
     }),
-    extends: s.setting(s.json, { text: "The known kind that yours extends", example: "ethereum" }),
+    extends: s.setting(s.json, { text: "The known kind to extend", example: "ethereum" }),
   }, () => true),
   v.check(({ name, extends: base }) => name !== undefined || base !== undefined, KIND),
 );
 
-/** @param locate resolves a path in the file @param own the names of the operator's kinds */
+/** Makes the schema of the file. `locate` resolves the paths; `own` lists the operator's kinds. */
 export function configuration(
   locate: (path: string) => string = (path) => path,
   own: readonly string[] = [],
@@ -241,15 +241,15 @@ export function configuration(
     ...shared,
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
       text:
-        "Your own kinds: files like those in spec/kinds/, each named after its kind, or objects " +
-        "with a name and the keys of such a file. They replace known kinds of the same name",
+        "Your own kinds: files as in spec/kinds/, named after the kind, or objects with a name and " +
+        "the keys of such a file. Each replaces a known kind of the same name",
       default: "[]",
       example: "[mine.yaml]",
     }),
     page: s.setting(s.section(pageSettings(path)), {
       text: "The title, logo and first view of the explorer page",
     }),
-    node: s.setting(s.section(nodeSettings(path, own)), { text: "The node beside the service" }),
+    node: s.setting(s.section(nodeSettings(path, own)), { text: "The node to describe" }),
     info: s.setting(s.section(infoSettings(path)), { text: "The content of /v1/info" }),
   };
   return s.section(settings);
@@ -263,8 +263,8 @@ export function sharedSettings(
 ): SettingsOf<Pick<FileConfig, "hosts" | "cors" | "forward" | "metrics" | "events">> {
   return {
     hosts: s.setting(allowed(t.HOST_NAME, "host names"), {
-      text: "The host names that are served, besides loopback names and IP addresses. " +
-        'Other names are refused with 421. "*" allows any name',
+      text: "The host names to serve, besides loopback names and IP addresses. " +
+        'Requests for other names get 421. "*" allows any name',
       default: "[]",
       example: "[node.example]",
     }),
@@ -276,7 +276,7 @@ export function sharedSettings(
     forward: forwardSetting(path),
     metrics: s.setting(s.BOOLEAN, {
       ...CLI_OPTIONS.metrics,
-      text: "If true, /v1/metrics is served, for Prometheus",
+      text: "If true, the service has /v1/metrics for Prometheus",
     }),
     events: s.setting(
       s.section<SettingsOf<EventSettings>>({
@@ -299,10 +299,10 @@ export function sharedSettings(
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
-      text: "The operations that need no token: names, or reads for all read operations. A " +
+      text: "The operations that need no token, by name; reads stands for all read operations. A " +
         "name is a JSON-RPC method, an operationId, or an HTTP method with a path template. * " +
-        "matches any text, but never matches operations marked write or secret. If the description " +
-        "is fetched over HTTP, neither * nor an operationId can be used",
+        "matches any text, but never an operation marked write or secret. A description that is " +
+        "fetched over HTTP allows neither * nor operationIds",
       default: "[]",
       example: '[reads, "GET /blocks/*"]',
     }),
@@ -318,7 +318,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     token_env: s.setting(t.LINE, { text: "An environment variable with the token" }),
     origins: s.setting(allowed(t.ORIGIN, "origins"), {
       text:
-        "The origins whose pages may call the node, besides this service's own. * does not apply to with_token",
+        "The origins whose pages may call the node, besides this service's origin. * does not apply to with_token",
       default: "[]",
       example: "[https://app.example]",
     }),
@@ -328,7 +328,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     limit: s.setting(t.SIZE, { text: "The response size limit", default: FORWARD_DEFAULTS.limit }),
     concurrency: s.setting(s.wholeNumber(1, 1000), {
-      text: "The maximum number of concurrent calls. Up to 64 more wait, each for at most 5 s",
+      text: "The maximum number of concurrent calls. Up to 64 more calls wait, at most 5 s each",
       default: String(FORWARD_DEFAULTS.concurrency),
     }),
   };
@@ -353,12 +353,12 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
     {
       ...CLI_OPTIONS.forward,
-      text: "The calls that are forwarded to the node: off, reads, or an object as below",
+      text: "The calls to forward to the node: off, reads, or an object as below",
     },
   );
 }
 
-/** Finds conflicts between `forward` and other settings; `hasNode` is `undefined` while unknown. */
+/** Finds conflicts between `forward` and other settings. An `undefined` `hasNode` means unknown. */
 export function forwardConflicts(
   forward: Pick<ResolvedForward, "origins"> | undefined,
   hosts: Hosts = [],

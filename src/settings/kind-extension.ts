@@ -1,5 +1,5 @@
 /**
- * Kinds that extend a built-in one: their members and operations are added to those of the base, or replace them.
+ * Kinds that extend a built-in kind. Their members and operations extend or replace those of the base.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { Diagnostic, Path } from "./schema.ts";
 
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
 
-/** Merges an extension, parts of which may be invalid, into the kind that it extends. */
+/** Merges an extension into its base kind. Parts of the extension may be invalid. */
 export function extendKind(base: Kind, own: Json): Json {
   const { aliases: _, written_from: __, tried: ___, examples: ____, ...inherited } = base;
   const whole: Json = { ...inherited, ...own };
@@ -22,7 +22,7 @@ export function extendKind(base: Kind, own: Json): Json {
   }
   const rules = [...listOf(objectOf(own.health).rules), ...base.health.rules ?? []];
   whole.health = { ...objectOf(whole.health), ...rules.length > 0 && { rules } };
-  // The base kind's `auth.reads: none` also applies to an extension that has its own `auth`.
+  // The base kind's `auth.reads: none` also applies if the extension has its own `auth`.
   if (own.auth) whole.auth = { reads: base.auth?.reads, ...objectOf(own.auth) };
   for (const key of ["openrpc", "openapi"] as const) {
     if (own[key] && base[key]) whole[key] = extendPart(objectOf(base[key]), objectOf(own[key]));
@@ -95,8 +95,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the base kind's operations that would lose calls to an operation at `path`: operations at the same path or, if
- * there are none, operations with a more general template.
+ * Lists the base kind's operations whose calls an operation at `path` would receive. If no operation has the same
+ * path, lists the operations with a more general template.
  */
 function operationsAt(
   base: Kind,
@@ -147,7 +147,7 @@ function howLooser(now: Json, before: Json): string | undefined {
   if (steps < 0) return `is marked ${describeValue(is)}, but was ${was}`;
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `no longer has ${dropped}`;
-  // A method that changes nothing with some parameters may write with others.
+  // A method may be read-only with some parameters and write with others.
   const isOther = is === "read" && INPUT.some((key) => !isEqual(now[key], before[key]));
   return isOther ? "is marked read, but its parameters are not those of the base kind" : undefined;
 }

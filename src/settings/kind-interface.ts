@@ -1,6 +1,6 @@
 /**
- * The interface of a kind of node: `openrpc` and `openapi` in its file. The schema covers what kinds add to the
- * standards; the rest is validated like a description given by `--spec`.
+ * The interface of a kind of node: `openrpc` and `openapi` in its file. The schema covers the additions to the
+ * standards. All other parts are validated like a description from `--spec`.
  *
  * @module
  */
@@ -73,7 +73,7 @@ const OPERATION = s.object({
   operationId: s.needed(OPERATION_ID, { text: "A unique name, for generated clients" }),
   summary: SUMMARY,
   responses: s.needed(s.json, {
-    text: "The responses by status. Headers that are not listed here are not passed on",
+    text: "The responses by status. Only the headers listed here are passed on",
   }),
   ...openApi("description", "tags", "parameters", "requestBody", "deprecated"),
   ...OPERATION_MARKS,
@@ -97,7 +97,7 @@ const SERVERS = v.pipe(
 
 const OPENRPC = s.object({
   path: s.setting(TEMPLATE, {
-    text: "The path below the node's URL that calls are posted to",
+    text: "The path below the node's URL that receives the calls",
     default: "the node's URL itself",
   }),
   methods: s.needed(s.filledList(METHOD, "a list of methods"), { text: "The methods" }),
@@ -106,9 +106,9 @@ const OPENRPC = s.object({
 
 const OPENAPI = s.object({
   paths: s.needed(s.filledMap(TEMPLATE, ITEM, "paths, each with its operations"), {
-    text: "The operations by path, below the node's URL",
+    text: "The operations by path below the node's URL",
   }),
-  servers: s.setting(SERVERS, { text: "One server, whose path is the prefix of all paths" }),
+  servers: s.setting(SERVERS, { text: "One server, with the prefix of all paths" }),
   ...openApi("components", "tags"),
 });
 
@@ -121,7 +121,7 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
   }),
 });
 
-/** Finds errors in a kind's `openrpc` and `openapi`, which may refer to components of `base`. */
+/** Finds errors in a kind's `openrpc` and `openapi`. References may point to components of `base`. */
 export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
   const partOf = (key: keyof KindInterface, part: unknown, version: string) => {

@@ -106,8 +106,8 @@ const NAMES = {
     }),
     {
       text:
-        "The members to read if the response is a JSON tree. Each method is named by its path from " +
-        "the root, such as block/get. Use it instead of names",
+        "For a JSON tree, instead of names: the members to read. The name of a method is its path " +
+        "from the root, such as block/get",
     },
   ),
   before: s.setting(t.LINE, {
@@ -136,52 +136,51 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
       s.object({
-        header: s.needed(t.HEADER, { text: "A header in the refusal" }),
-        pattern: s.needed(t.EXPRESSION, { text: "A regular expression for its value" }),
+        header: s.needed(t.HEADER, { text: "A header of the response" }),
+        pattern: s.needed(t.EXPRESSION, { text: "A regular expression for the header's value" }),
       }),
       {
         text:
-          "A refusal typical of such a node. A secret from a file is sent only after this refusal",
+          "The response by which such a node refuses access. A secret from a file is sent only after it",
       },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
-      text:
-        "The files, each written like node.auth, in which such a node stores its secret on this " +
-        "machine",
+      text: "The files in which such a node stores its secret on this machine, each written like " +
+        "node.auth",
     }),
     reads: s.setting(s.word(["none"]), {
       text: "none: read operations are called without the secret, because with it the node would " +
         "return private data",
     }),
     example: s.setting(authFile(path), {
-      text: "An example of node.auth, for nodes without such files",
+      text: "An example of node.auth, for nodes without secret files",
     }),
   };
   const kind: SettingsOf<Omit<Kind, "examples">> = {
-    title: needed(t.LINE, { text: "The name of the kind, for people" }),
+    title: needed(t.LINE, { text: "The display name of the kind" }),
     url: needed(t.NODE_URL, { text: "The usual URL of such a node" }),
     aliases: s.setting(v.array(t.KIND_NAME, "a list of names"), {
-      text: "Other names for the kind: programs and networks",
+      text: "Other names for the kind: names of programs and networks",
     }),
     description: s.setting(
       v.union([t.PATH, s.object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
       {
         text:
-          "Where the node describes its interface: a path below the node's URL that returns OpenAPI, " +
+          "The place of the node's own description: a path below its URL that returns OpenAPI, " +
           "or a JSON-RPC method that returns OpenRPC",
       },
     ),
     listing: s.setting(LISTING, {
-      text: "The request that lists the node's operations, and how to find their names in the " +
-        "response. Operations that the node does not list are omitted. The names are method names " +
-        "if the kind has methods, otherwise paths without their first slash",
+      text: "The request that lists the node's operations, and a rule to find their names in the " +
+        "response. Unlisted operations are omitted. The names are method names if the kind has " +
+        "methods, and otherwise paths without their first slash",
     }),
     detect: needed(
       s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
       { text: "Places in the node's responses, each with a regular expression. All must match" },
     ),
     auth: s.setting(s.object(auth), {
-      text: "The node's way of refusing access, and the place of its secret",
+      text: "How the node refuses access, and where it stores its secret",
     }),
     static: s.setting(s.map(t.INFO_KEY, s.json), { text: "Keys with constant values" }),
     sources: needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
@@ -189,7 +188,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     health: needed(
       s.object({
         ok: needed(t.LINE, {
-          text: "A clause for people: the evidence that makes the status ok",
+          text: "A clause for readers: the reason for the status ok",
           example: "it has a leader and raises no alarm",
         }),
         ...HEALTH,
@@ -206,20 +205,19 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       },
     ),
     written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
-      text:
-        "URLs of the files or folders, at a fixed version, from which the operations were derived",
+      text: "The source of the operations: URLs of files or folders at a fixed version",
     }),
     tried: s.setting(t.LINE, { text: "The node and version used to test read operations" }),
     ...interfaceSettings(),
     extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
       text:
-        "The known kind that this one extends. All other keys are then optional; methods, paths " +
-        "and other members are added to those of the known kind, or replace them",
+        "The known kind that this kind extends. All other keys are then optional. Methods, paths " +
+        "and other members extend or replace those of the known kind",
     }),
     loosen: s.setting(v.array(t.LINE, "a list of operations"), {
       text:
-        "The methods or operationIds of operations that this file restricts less than the kind " +
-        "that it extends. For example, write is changed to read, or a read operation gets other parameters",
+        "The operations, by method or operationId, that this file restricts less than the known " +
+        "kind. For example, write becomes read, or a read operation gets other parameters",
     }),
   };
   return v.pipe(
@@ -244,13 +242,13 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   );
 }
 
-/** Removes `auth.files`: with it, a kind that is not built in could send any file to any node. */
+/** Removes `auth.files`. Otherwise, a kind that is not built in could send any file to any node. */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
 }
 
-/** The parts of the kind may be invalid. */
+/** Finds conflicts between the parts of a kind. The parts may be invalid. */
 function diagnosticsBetween(kind: Json): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (path: Path, message: string, isKey = false) =>

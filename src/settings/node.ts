@@ -60,8 +60,8 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
     }));
   const forms = s.oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
   return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
-    text: "The place of the node's secret, which is sent only to the origin of node.url",
-    default: "where nodes of its kind store it on this machine",
+    text: "The place of the node's secret. Only the origin of node.url receives the secret",
+    default: "the usual place for the node's kind on this machine",
     example: "{ basic_file: ~/.node/cookie }",
   });
 }
@@ -172,7 +172,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
   post: {
     post: s.needed(path, {
-      text: "A path below node.url, or a URL, to post to",
+      text: "The path below node.url, or the URL, to post to",
       example: "/v3/maintenance/status",
     }),
     json: s.setting(s.json, { text: "The JSON to post", example: "{}" }),
@@ -180,7 +180,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
 });
 
-/** A source in a kind. It runs no program, reads no file and queries no other host: kinds may come from anywhere. */
+/** A source in a kind. Kinds may come from anywhere, so their sources can query only the node. */
 export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
 
 const source = (path: Schema<string>): Schema<Source> =>
@@ -192,8 +192,7 @@ const source = (path: Schema<string>): Schema<Source> =>
     },
     command: {
       command: s.needed(s.filledList(v.string("text"), "a list: the program and its arguments"), {
-        text:
-          "A program that prints JSON or plain text, with its arguments. It runs without a shell",
+        text: "A program and its arguments. It prints JSON or plain text, and runs without a shell",
         example: "[df, --output=avail, /data]",
       }),
       ...COMMON,
@@ -208,14 +207,14 @@ const CONVERSION = v.union([
     count: {
       count: s.needed(t.POINTER, { text: "Counts members whose value at this pointer is true" }),
     },
-    match: { match: s.needed(t.EXPRESSION, { text: "The first group, or else the whole match" }) },
+    match: { match: s.needed(t.EXPRESSION, { text: "Keeps the first group or the whole match" }) },
     add: { add: s.needed(s.NUMBER, { text: "The value plus this number" }) },
     times: { times: s.needed(s.NUMBER, { text: "The value times this number" }) },
     uptime: {
-      uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start time, given the uptime" }),
+      uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start time, from the uptime" }),
     },
     join: {
-      join: s.needed(v.string("text"), { text: "All values in one text, separated by this text" }),
+      join: s.needed(v.string("text"), { text: "All values, joined by this separator" }),
     },
   }),
 ], `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`);
@@ -230,7 +229,7 @@ export const FIELD: Schema<Field> = v.union([
   s.object({
     from: s.needed(REFERENCES, {
       text: "The place of the value: a source, # and a JSON Pointer. " +
-        'Of several places, the first with a value is used, but "sum" and "join" use all',
+        'In a list, the first place with a value is used; "sum" and "join" use all places',
       example: "net#/version",
     }),
     as: s.setting(CONVERSION, {
@@ -279,16 +278,16 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
     }),
     stalled_after: s.setting(t.STALLED_AFTER, {
       text: "The time without a new block after which the node is stalled",
-      default: "depends on kind and network",
+      default: "depends on the kind and network",
       example: "10m",
     }),
     sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
-      text: "Sources by name; each replaces a source of the kind, or is added",
+      text: "Sources by name. They extend or replace those of the kind",
       example: "{ mining: { jsonrpc: getmininginfo } }",
     }),
     fields: s.setting(s.map(t.INFO_KEY, FIELD), {
-      text: "Keys, each with the place of its value or an object as below; " +
-        "they are added to those of the kind or replace them",
+      text: "Keys, each with the place of its value or an object as below. " +
+        "They extend or replace those of the kind",
       example: "{ difficulty: mining#/difficulty }",
     }),
   };
@@ -298,13 +297,13 @@ export function hasKind({ kind, url }: NodeSettings): boolean {
   return kind === undefined ? url !== undefined : kind !== "none";
 }
 
-/** Finds fields whose source is neither in `info.sources` nor in any of `kinds`, the possible kinds of the node. */
+/** Finds fields whose source is missing from both `info.sources` and `kinds`, the node's possible kinds. */
 export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
   const own = Object.keys(info.sources ?? {});
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];
   return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>
     placesOf(field).flatMap((place) => {
-      // The sources of all kinds are too many to list.
+      // The message cannot list the sources of all kinds.
       const message = explainSource(place, names, kinds.length > 1 ? own : names);
       return message === undefined
         ? []
@@ -326,7 +325,7 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** Returns a message if the source of a place does not exist; `listed` has the sources that the message may list. */
+/** Returns a message if the source of a place does not exist. The message may list the sources in `listed`. */
 export function explainSource(
   place: unknown,
   names: readonly string[],

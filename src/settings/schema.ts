@@ -1,6 +1,6 @@
 /**
- * The schemas of settings: valibot schemas, with a description of each setting. The message of a schema follows
- * "must be"; the messages of a picklist, a `rawCheck` and a `rawTransform` are whole clauses.
+ * Valibot schemas for settings, with a description of each setting. The message of a schema completes a clause that
+ * begins with "must be". The messages of a picklist, a `rawCheck` and a `rawTransform` are complete clauses.
  *
  * @module
  */
@@ -18,11 +18,11 @@ export interface About {
   readonly example?: string;
   /** The flag of the command, without its dashes. */
   readonly flag?: string;
-  /** The environment variables; the first that is set is read. */
+  /** The environment variables. The first variable that is set takes effect. */
   readonly variables?: readonly string[];
-  /** Keys that operators may write instead of this one. A diagnostic for such a key suggests the right one. */
+  /** Wrong keys that operators may write. The diagnostic for such a key suggests this key. */
   readonly also?: readonly string[];
-  /** The placeholder for the flag's value in `--help`; a flag without a placeholder is a switch. */
+  /** The placeholder for the flag's value in `--help`. Switches have no placeholder. */
   readonly argument?: string;
 }
 
@@ -31,7 +31,7 @@ export interface CliOption<T = unknown> extends About {
   readonly schema: Schema<T>;
   /** The setting's key in the configuration file; a dot separates nested keys. */
   readonly key?: string;
-  /** The setting's names in the previous version, which still work but cause a warning. */
+  /** The setting's names in the previous version. They still work, with a warning. */
   readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
 }
 
@@ -75,7 +75,7 @@ export function partsOf(schema: Schema): Parts {
 interface TextRule<T = string> {
   /** Returns the complete message for a common mistake. */
   readonly explain?: (text: string) => string | undefined;
-  /** A further check of texts that match the pattern. @default every matching text is valid */
+  /** A second check, for texts that match the pattern. @default every matching text is valid */
   readonly isValid?: (text: string) => boolean;
   /** Converts a valid text. @default the text itself */
   readonly read?: (text: string) => T;
@@ -102,7 +102,7 @@ export function text<T = string>(
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
 
-/** Makes the schema of a choice of words; `also` maps common wrong words to the right ones. */
+/** Makes a schema that accepts one of the words. `also` maps common mistakes to the right words. */
 export function word<const W extends string>(
   words: readonly W[],
   expected: string = `one of ${words.join(", ")}`,
@@ -143,7 +143,7 @@ export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.pipe(v.array(of, expected), v.minLength(1, `${expected}; it must not be empty`));
 }
 
-/** Makes the schema of an object with known keys; other keys that `isOther` accepts may have any value. */
+/** Makes a schema for an object with known keys. Other keys that `isOther` accepts may have any value. */
 export function object<S extends Settings>(
   settings: S,
   isOther: (key: string) => boolean = () => false,
@@ -158,14 +158,14 @@ export function object<S extends Settings>(
   ) as Schema<Output<S>>;
 }
 
-/** Makes the schema of an object with known keys; `null`, YAML's empty value, counts as an empty object. */
+/** Makes a schema for an object with known keys. `null`, the empty value in YAML, counts as an empty object. */
 export function section<S extends Settings>(settings: S): Schema<Output<S>> {
   return v.nullable(object(settings), {}) as Schema<Output<S>>;
 }
 
 export function map<K extends string, T>(name: Schema<K>, of: Schema<T>): Schema<Record<K, T>> {
   const schema = v.record(name as v.GenericSchema<string, K>, of, "an object");
-  // valibot 1.5 drops these keys without an issue.
+  // valibot 1.5 silently drops these keys.
   const taken = ["__proto__", "constructor", "prototype"];
   return v.nullable(
     plainObject(schema, (key) => taken.includes(key) ? "must be another name" : undefined),
@@ -184,7 +184,7 @@ export function filledMap<K extends string, T>(
   );
 }
 
-/** Makes the schema of an object in one of several forms, each identified by a key that no other form has. */
+/** Makes a schema for an object in one of several forms. A unique key identifies each form. */
 export function oneOf<F extends Readonly<Record<string, Settings>>>(
   forms: F,
 ): Schema<{ [Key in keyof F]: Output<F[Key]> }[keyof F]> {
@@ -210,7 +210,7 @@ export function byKey<T>(
   });
 }
 
-/** The schema of any JSON value; whole numbers that `number` cannot hold become `bigint`s. */
+/** The schema of any JSON value. Integers that do not fit a `number` become `bigint`s. */
 export const json: Schema = v.pipe(
   v.unknown(),
   v.rawTransform(({ dataset, addIssue }) =>
@@ -220,10 +220,10 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** The `lang` value that marks issues about secrets, since valibot copies no other setting to its issues. */
+/** The `lang` that marks issues about secrets. valibot copies only this setting to its issues. */
 const SECRET = "secret";
 
-/** Returns a schema whose messages do not repeat the value, which may be a secret in the wrong place. */
+/** Returns a schema whose messages omit the value. The value may be a misplaced secret. */
 export function secret<T>(schema: Schema<T>): Schema<T> {
   return v.config(schema, { lang: SECRET });
 }
@@ -240,7 +240,7 @@ function plainObject<T>(
   explain: (key: string) => string | undefined,
 ): Schema<T> {
   return v.lazy((value) => {
-    // The generator of JSON Schemas passes no value.
+    // The JSON Schema generator passes no value.
     if (value === undefined) return schema;
     if (!isPlainObject(value)) return v.never(schema.message as string);
     const wrong = Object.keys(value).flatMap((key) => {
@@ -327,14 +327,14 @@ function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
   return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
 }
 
-/** Returns the issues of the one alternative in a union that has the value's type. */
+/** Returns the issues of the union member that matches the value's type. */
 function issuesOfForm({ issues }: Issue): Issue[] {
   return (issues ?? []).flatMap((issue) =>
     issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)
   );
 }
 
-/** The start of the only message that does not begin with the path. */
+/** The first words of the only message that does not begin with a path. */
 const UNKNOWN_KEY = "unknown key";
 
 export function formatDiagnostic({ path, message }: Diagnostic): string {

@@ -43,7 +43,7 @@ export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
 
 const ANY_ADDRESS = 'must be an address, not "*"; 0.0.0.0 listens on all IPv4 addresses, :: on all';
 
-/** A host name or an IP literal, whose brackets are removed: `[::1]` becomes `::1`. */
+/** Accepts a host name or an IP address, and removes brackets: `[::1]` becomes `::1`. */
 export const HOST: Schema<string> = text(
   "a host name or an address",
   /^(\[[\da-fA-F:.]+\]|[^\s/[\]*]+)$/,
@@ -145,7 +145,7 @@ export const PATH_OR_LINK: Schema<string> = text(
   /^(\/|[\w-]+#\/)\S*$/,
 );
 
-/** A host name, in letters of any script, without a port. */
+/** A host name without a port. It may contain letters of any script. */
 export const HOST_NAME: Schema<string> = text(
   'a host name without a port, or "*" in place of the list',
   /^[^\s\/?#@:*\\[\]]+$/,
@@ -194,7 +194,7 @@ export const KIND_OR_FILE: Schema<string> = text(KIND_EXPECTED, /^[^\r\n]+$/, {
 export function kindName(own: readonly string[]): Schema<string> {
   const names = [...KIND_NAMES, ...own];
   return v.pipe(
-    // The list of names is for editors, which suggest these names and accept others.
+    // Editors suggest the listed names, but accept any string.
     v.union([v.picklist(names), v.string()], KIND_EXPECTED),
     v.rawCheck(({ dataset: { value }, addIssue }) => {
       if (typeof value !== "string" || value === "none" || names.includes(value)) return;

@@ -1,4 +1,4 @@
-/** Records the responses of Nodeface, so that the bare servers can send the same responses. */
+/** Records the responses of Nodeface for the bare servers to send. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { Runtime } from "./servers.ts";
 export const FOLDER: string = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
 process.on("exit", () => rmSync(FOLDER, { recursive: true, force: true }));
 
-/** The path of the file with the responses recorded on a runtime. */
+/** Returns the path of the file with a runtime's recorded responses. */
 export const answersOf = ({ id }: Runtime): string => join(FOLDER, `${id}.json`);
 
 export async function startNodeface(runtime: Runtime): Promise<Running> {

@@ -14,10 +14,10 @@ import { median } from "./statistics.ts";
 
 const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 
-/** Milliseconds to wait before measuring memory, because V8 returns memory late. */
+/** The wait before measuring memory, in milliseconds, because V8 frees memory late. */
 const REST = 60_000;
 
-/** The least that any JavaScript service must do with a description. */
+/** The minimum work that any JavaScript service does with a description. */
 const LEAST = {
   JSON: "JSON.stringify(JSON.parse(text))",
   YAML: 'require("yaml").parse(text)',
@@ -80,10 +80,10 @@ export async function description({ isQuick }: Options): Promise<Section> {
     title: "A large description",
     text:
       `GitHub's description has 13 MB as JSON and 10 MB as YAML. "Served" is the time from the start of the process
-until \`/spec.json\` and \`/v1/spec/simple\` contain the description. "× least" is the ratio of this time to the minimal
-work with the description on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the description. "Wait" is the
-longest time that a request for \`/v1/info\` takes meanwhile. "MB at most" is the peak memory of the process up to then.
-"MB more after" is the memory that the process uses a minute later, in addition to what it used just after its start.`,
+until \`/spec.json\` and \`/v1/spec/simple\` contain the description. "× least" is the ratio of this time to that of
+the minimum work on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the description. "Wait" is the longest
+time that a request for \`/v1/info\` takes meanwhile. "MB at most" is the peak memory of the process until the YAML is
+complete. "MB more after" is the growth of the memory from the start of the process until a minute after the YAML.`,
     table,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Measures how soon different API explorers can be read and used on a slow connection. All explorers show the same
+ * Measures when API explorers become readable and usable on a slow connection. All explorers show the same
  * description.
  */
 import { existsSync } from "node:fs";
@@ -81,12 +81,11 @@ export async function explorer({ isQuick }: Options): Promise<Section> {
     await served.stop();
   }
   const text =
-    `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an
-empty cache, over a connection of 1.6 Mbit/s with a latency of 150 ms, on a processor that is slowed down four times. "Readable" is the time until an operation can
-be read. "Answered" is the time until the first operation has received its response, if each button is pressed as soon
-as it is visible. The last two columns count what was loaded by then, compressed with brotli. Redoc cannot send
-requests. The last rows show Nodeface's simple page with larger descriptions, whose calls go through Nodeface to a
-node.`;
+    `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an empty cache. The
+connection has 1.6 Mbit/s and a latency of 150 ms, and the processor is slowed down four times. "Readable" is the time
+until an operation can be read. "Answered" is the time until the first response, if each button is pressed as soon as
+it is visible. The last two columns are the brotli-compressed bytes and the requests until then. Redoc cannot send
+requests. In the last rows, Nodeface's simple page shows larger descriptions and calls a node through Nodeface.`;
   await browser.close();
   others.close();
   node.close();
@@ -116,7 +115,7 @@ async function untilDescribed(url: string): Promise<void> {
 const serveNode = () =>
   listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
 
-/** Times are in milliseconds since the navigation began. Bytes and requests are counted until the last time. */
+/** Times are in milliseconds since the navigation began. Bytes and requests are counted until the later time. */
 interface Visit {
   readable: number;
   /** NaN if the explorer cannot send operations. */

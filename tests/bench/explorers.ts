@@ -1,9 +1,9 @@
-/** The measured explorers: their pages, and the elements to click to send an operation in each. */
+/** The measured explorers, with their pages and the elements to click to send an operation. */
 
 export interface Explorer {
   readonly name: string;
   readonly page: string;
-  /** A JavaScript expression for an element that becomes visible as soon as an operation can be read. */
+  /** A JavaScript expression for an element that shows that an operation can be read. */
   readonly readable: string;
   /**
    * Expressions for the elements to click, in order, to send the first operation. The list is empty if the explorer
@@ -12,7 +12,7 @@ export interface Explorer {
   readonly presses: readonly string[];
   /** An expression for an element that appears together with the response. */
   readonly answered: string;
-  /** The page, as in the explorer's documentation. Nodeface serves its own page. */
+  /** The page from the explorer's documentation. Nodeface serves its own page. */
   readonly html?: string;
 }
 

@@ -137,8 +137,8 @@ function writeConfig(url: string, content: object): string {
 const TEXT = `The table shows the processor time per call in microseconds, and its ratio to that of
 [\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy); lower is better for both. The next column is
 the number of calls per second. All servers forward to the same node, which sends prepared responses: 111 bytes of
-JSON, or 1 MB. No two calls have the same parameter. Nodeface checks each JSON-RPC call and writes it anew, which the
-proxy does not do. \`POST /v1/rpc\` is compared with the same POST through the proxy, and \`GET of a method\` with a GET
-of the small JSON. Nodeface on Node is compared with the proxy on the same release of Node. On other runtimes,
-Nodeface is compared with the proxy on Node 26. Nodeface also checks the path, the parameters and the caller, and
-counts slots and bytes. The last column is the resident memory after the case.`;
+JSON, or 1 MB. No two calls have the same parameter. Nodeface checks and rewrites each JSON-RPC call; the proxy does
+neither. \`POST /v1/rpc\` is compared with the same POST through the proxy, and \`GET of a method\` with a GET of the
+small JSON. Nodeface on Node is compared with the proxy on the same release of Node. On other runtimes, Nodeface is
+compared with the proxy on Node 26. Nodeface also checks the path, the parameters and the caller, and limits
+concurrency and bytes. The last column is the resident memory after these calls.`;

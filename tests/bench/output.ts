@@ -8,13 +8,13 @@ export interface Options {
   /** The IDs of the runtimes to measure. If this is empty, all runtimes are measured. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
-  /** Folders with builds of other commits, which are measured as well. */
+  /** Folders with builds of other commits to measure as well. */
   readonly beside: readonly string[];
 }
 
 export interface Section {
   title: string;
-  /** Markdown that says what is measured and how. */
+  /** Markdown that explains the measurement. */
   text: string;
   table: Table;
 }

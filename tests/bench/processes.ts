@@ -1,4 +1,4 @@
-/** Runs servers in their own processes: starts each on a port, stops it by its process ID, and measures it. */
+/** Starts, measures and stops servers that run in their own processes. */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   closeSync,
@@ -70,7 +70,7 @@ export async function run(command: readonly string[]): Promise<string> {
 }
 
 /**
- * Starts a server and waits until it responds to `/v1/info` with 200.
+ * Starts a server, and waits until `GET /v1/info` responds with 200.
  *
  * @throws {Error} if the server exits, or does not respond within a minute
  */
@@ -80,11 +80,11 @@ export async function start(command: (port: number) => readonly string[]): Promi
   const { child, ended } = launch(command(port));
   let failure: string | undefined;
   ended.then(
-    ({ code, printed }) => failure = `It ended with ${code}: ${printed}`,
+    ({ code, printed }) => failure = `The server exited with ${code}: ${printed}`,
     (error) => failure = String(error),
   );
   while (await ask(port, "/v1/info").then(({ status }) => status !== 200, () => true)) {
-    if (performance.now() - since > PATIENCE) failure = `Nothing answers on port ${port}`;
+    if (performance.now() - since > PATIENCE) failure = `No server responds on port ${port}`;
     if (failure !== undefined) throw new Error(failure);
     // Without a pause, polling would take processor time from the server.
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -100,7 +100,7 @@ export async function start(command: (port: number) => readonly string[]): Promi
 /** A response exactly as it was sent, except for its date. */
 export interface Answer {
   status: number;
-  /** Names and values in the order and letter case of the response. */
+  /** Header names and values, in the order and letter case of the response. */
   headers: readonly (readonly [name: string, value: string])[];
   body: Buffer;
 }

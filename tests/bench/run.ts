@@ -1,6 +1,6 @@
 /**
- * `npm run bench` measures Nodeface on this machine and writes BENCHMARKS.md. If arguments name some benchmarks, only
- * these are run, and their results are printed but not written.
+ * `npm run bench` measures Nodeface on this machine and writes BENCHMARKS.md. If arguments name benchmarks, it runs
+ * only these, and prints the results without writing them.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -25,7 +25,7 @@ const USAGE = `Usage: npm run bench -- [PART…] [--only RUNTIME,…] [--beside 
   --quick  fewer rounds, for a first look
 `;
 
-// Without these handlers, a signal would end this process before its exit handlers stop the started processes.
+// Without these handlers, a signal would skip the exit handlers, which stop the started processes.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 try {

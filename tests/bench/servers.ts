@@ -5,16 +5,16 @@ import { BUN, DENO, ROOT } from "../_paths.ts";
 
 export interface Server {
   name: string;
-  /** Returns the command that starts the server. Nodeface ignores `answers`, the file with the responses to send. */
+  /** Returns the command that starts the server. Nodeface ignores `answers`, a file of responses to send. */
   command(port: number, answers: string): readonly string[];
 }
 
-/** A runtime, with Nodeface, a bare server, and other servers to compare. */
+/** A runtime and the servers to compare on it. */
 export interface Runtime {
   id: string;
   name: string;
   nodeface: Server;
-  /** Returns the build of Nodeface in another folder. */
+  /** Returns Nodeface as built in another folder. */
   nodefaceIn(folder: string): Server;
   bare: Server;
   peers: readonly Server[];

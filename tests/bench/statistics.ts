@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
-/** Each round has its own ratio, because other load on the machine affects both values of a round. */
+/** Ratios are per round, because other load on the machine affects both values of a round. */
 export function ratiosOf(values: readonly number[], beside: readonly number[]): number[] {
   return values.map((value, round) => value / beside[round]!);
 }

@@ -1,6 +1,6 @@
 /**
- * Generates load with `wrk`. The load-testing packages on npm are slower than the servers, so they would hide the
- * differences between servers.
+ * Generates load with `wrk`. The load-testing packages on npm are slower than the servers, and would hide the
+ * differences between them.
  */
 import { fileURLToPath } from "node:url";
 import { processorTime, run, type Running } from "./processes.ts";
@@ -9,7 +9,7 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 
 export const CONNECTIONS = 32;
 
-/** Each time this request is sent, a new number replaces `n=0` at the end of the path or `{n}` in the body. */
+/** In each request, a new number replaces `n=0` at the end of the path or `{n}` in the body. */
 export interface Asked {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** Starts a Chromium from the test packages, and records everything that should not happen on a page. */
+/** Starts the Chromium of the test packages, and records unwanted events on a page. */
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,10 +10,10 @@ const require = createRequire(new URL("../package.json", import.meta.url));
 const { chromium } = require("playwright-core") as typeof import("playwright-core");
 const CHROMIUM = require.resolve("@sparticuz/chromium");
 
-/** The longest wait for a page, in milliseconds. It is generous, because only a failure takes that long. */
+/** The longest wait for a page, in milliseconds. Only a failing test waits that long. */
 export const PATIENCE = 60_000;
 
-/** Page events that an operator or user would object to. */
+/** Unwanted events on a page. */
 export interface Complaints {
   /** Requests to any origin other than the page's own. */
   outside: string[];
@@ -29,7 +29,7 @@ export const QUIET: Complaints = { outside: [], console: [], failed: [], refused
 
 let started: Promise<Browser> | undefined;
 
-/** Starts Chromium, or returns the one that is running. Chromium exits with the process. */
+/** Starts Chromium, or returns the running instance. Chromium exits with the process. */
 export function launch(): Promise<Browser> {
   return started ??= start();
 }
@@ -60,7 +60,7 @@ async function start(): Promise<Browser> {
   });
 }
 
-/** Records complaints about a page, beginning with its next navigation. */
+/** Records unwanted events on a page from its next navigation on. */
 export async function watch(page: Page, origin: string): Promise<Complaints> {
   const complaints: Complaints = { outside: [], console: [], failed: [], refused: [] };
   page.setDefaultTimeout(PATIENCE);
@@ -74,7 +74,7 @@ export async function watch(page: Page, origin: string): Promise<Complaints> {
     if (response.status() >= 400) complaints.failed.push(`${response.status()} ${response.url()}`);
   });
   page.on("requestfailed", (request) => {
-    // A page that is left or closed aborts its pending requests.
+    // Leaving or closing a page aborts its pending requests.
     if (request.failure()?.errorText !== "net::ERR_ABORTED") complaints.failed.push(request.url());
   });
   page.on("console", (message) => {

@@ -1,4 +1,4 @@
-/** Creates descriptions of nodes as the page receives them: together with this service's own operations. */
+/** Creates descriptions of nodes, merged with this service's own operations as on the page. */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";

@@ -1,4 +1,4 @@
-/** Helpers with which the browser suites operate the explorer's two documents. */
+/** Helpers for browser tests of the explorer's two documents. */
 import { mkdirSync } from "node:fs";
 import type { Page, Route } from "playwright-core";
 import { ROOT } from "../_paths.ts";
@@ -66,15 +66,15 @@ export async function tabTo(page: Page, name: RegExp): Promise<void> {
     });
     if (name.test(text)) return;
   }
-  throw new Error(`Nothing that can be reached with Tab is called ${name}`);
+  throw new Error(`The Tab key does not reach an element named ${name}`);
 }
 
-/** The page's global variable in which `observeShifts` adds up the layout shift. */
+/** The page's global variable with the total layout shift that `observeShifts` has measured. */
 export interface Shifts {
   shift: number;
 }
 
-/** Runs in a page, and adds up its layout shift from the start of loading. */
+/** Adds up the layout shift of the page it runs in, from the start of loading. */
 export function observeShifts(): void {
   const shifts = globalThis as unknown as Shifts;
   shifts.shift = 0;

@@ -11,7 +11,7 @@ import { NodeEvents } from "../../src/info/events.ts";
 import type { Info } from "../../src/info/info.ts";
 import { formatJson } from "../../src/json/lossless.ts";
 
-/** A listening service. Its URL ends with a slash. */
+/** A listening service, whose URL ends with a slash. */
 export interface Served {
   url: string;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Tries to call the node from a page of another origin. Each function runs in that page, and cannot use anything else
- * in this module.
+ * Tries to call the node from a page of another origin. Each function runs in the page, and cannot use anything else
+ * from this module.
  */
 
 export interface Targets {
@@ -103,7 +103,7 @@ export async function attempt({ method, rpc, redirect, body }: Targets) {
   return results;
 }
 
-/** Navigates from the page to a URL of the service, in the named way. */
+/** Navigates from the page to a URL of the service, in the way that `how` names. */
 export function leave(
   [how, { method, rpc, redirect, body }]: readonly [string, Targets],
 ): void {
@@ -121,7 +121,7 @@ export function leave(
       method,
       enctype,
     });
-    // A `text/plain` form is sent as `name=value`. This name and value make that text valid JSON.
+    // A `text/plain` form is sent as `name=value`. This name and this value form valid JSON.
     const input = Object.assign(document.createElement("input"), {
       name: `${body.slice(0, -1)},"a":"`,
       value: `"}`,

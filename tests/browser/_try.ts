@@ -1,4 +1,4 @@
-/** Helpers with which the browser suites operate the forms of the simple page. */
+/** Helpers for browser tests of the simple page's forms. */
 import type { Locator, Page } from "playwright-core";
 
 export const operationAt = (page: Page, name: string): Locator =>
@@ -18,7 +18,7 @@ export interface Shown {
   readonly status: string;
   /** The whole line below the form, which begins with the status. */
   readonly line: string;
-  /** The content of the response, or an empty string if it has none. */
+  /** The content of the response, or an empty string if there is none. */
   readonly text: string;
 }
 
@@ -39,7 +39,7 @@ export async function sendForm(operation: Locator): Promise<Shown> {
 export const confirmSent = (page: Page): Promise<void> =>
   page.locator("#plain dialog").getByRole("button", { name: "Send", exact: true }).click();
 
-/** Enters each value into the field with its name, and empties all other fields. */
+/** Fills in the named fields, and empties all other fields. */
 export async function fillForm(form: Locator, values: Record<string, string>): Promise<void> {
   for (const field of await form.locator("input, select, textarea").all()) {
     const name = await field.getAttribute("name") ?? "";

@@ -11,7 +11,7 @@ const accessibility = suite("accessibility of the explorer");
 let server: Served;
 let browser: Browser;
 
-/** An info object with which the header shows as many elements as possible. */
+/** An info object that makes the header show as many elements as possible. */
 const INFO = {
   ...NODE,
   status: "stale",
@@ -40,7 +40,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   const options = { colorScheme, bypassCSP: true };
 
   accessibility(
-    `axe finds nothing serious in the simple page, nor in the reference while it loads, ${colorScheme}`,
+    `axe finds nothing serious in the simple page or in the loading reference, ${colorScheme}`,
     () =>
       inPage(options, async (page) => {
         await page.route("**/standalone.esm.js", () => {});
@@ -53,7 +53,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   );
 
   accessibility(
-    `axe finds only the known problems of Scalar in the reference, ${colorScheme}`,
+    `in the reference, axe finds only the known faults of Scalar, ${colorScheme}`,
     () =>
       inPage(options, async (page) => {
         await visit(page, server.url);

@@ -36,7 +36,7 @@ let open: Served;
 let off: Served;
 /** A server whose pages belong to another origin. */
 let stranger: Server;
-/** A server that the description names in addition to the node. `heard` lists the requests to this server. */
+/** Another server that the description lists besides the node. `heard` lists the requests to this server. */
 let elsewhere: Server;
 let both: Served;
 const heard: [path: string, authorization: string | undefined][] = [];
@@ -300,12 +300,12 @@ test(
       assert.is(
         (await send(page, path)).status,
         401,
-        "it is forgotten with the page",
+        "the token is forgotten with the page",
       );
     }),
 );
 
-test("a write is sent only when it is confirmed, and only to the same chain as before", () =>
+test("a write is sent only after confirmation, and only if the chain has not changed", () =>
   inPage(async (page) => {
     const path = "/v1/rpc/eth_sendTransaction";
     const arrived = () => node.arrived.filter((method) => method === "eth_sendTransaction").length;
@@ -346,12 +346,12 @@ test("a write is sent only when it is confirmed, and only to the same chain as b
       await route.fulfill({ json: { ...known, chain_id: "0x1" } });
     });
     await page.getByRole("button", { name: /^Send post request/ }).click();
-    await page.getByText(/^Not sent: the node is on another chain \(0x1\)/).first().waitFor();
+    await page.getByText(/^Not sent: the chain is now 0x1,/).first().waitFor();
     assert.is(await dialog.count(), 0);
     assert.is(arrived(), 1);
   }));
 
-/** Returns the URL of a page and everything that the page stores in the browser. */
+/** Returns the URL of a page and all data that the page stores in the browser. */
 const keptBy = (page: Page): Promise<string> =>
   page.evaluate(async () => {
     const databases = await indexedDB.databases();
@@ -458,7 +458,7 @@ const STRANGERS: readonly [
   ["of the same site", "127.0.0.1", "127.0.0.1"],
   ["of another site", "localhost", "127.0.0.1"],
   ["from a network address", FAR, FAR],
-  ["from a network address, against loopback", FAR, "127.0.0.1"],
+  ["from a network address that targets loopback", FAR, "127.0.0.1"],
 ];
 
 for (const [what, from, to] of STRANGERS) {
@@ -473,7 +473,7 @@ for (const [what, from, to] of STRANGERS) {
   });
 
   test(
-    `a page ${what} cannot call or read the node with any request that it sends or loads`,
+    `a page ${what} cannot call or read the node with any kind of request`,
     () =>
       inPage(async (page) => {
         await page.goto(origin());
@@ -521,7 +521,7 @@ for (const [what, from, to] of STRANGERS) {
   );
 }
 
-test("the explorer itself can make the call that pages of other origins cannot make", () =>
+test("the explorer itself can make a call that is refused to pages of other origins", () =>
   inPage(async (page) => {
     await page.goto(`${open.url}v1/spec`);
     const text = await page.evaluate(

@@ -36,7 +36,7 @@ content.after(async () => {
 });
 
 content(
-  "without JavaScript, the reference leads to the simple page, which shows every operation",
+  "without JavaScript, the reference redirects to the simple page with every operation",
   () =>
     inPage({ javaScriptEnabled: false, viewport: DESKTOP }, async (page) => {
       await page.goto(`${server.url}v1/spec`);
@@ -77,7 +77,7 @@ for (
 
 for (const colorScheme of ["light", "dark"] as const) {
   content(
-    `on a ${colorScheme} system the page is ${colorScheme}, and a button switches it`,
+    `on a ${colorScheme} system the page is ${colorScheme}, and a button switches the colours`,
     () =>
       inPage({ colorScheme, viewport: DESKTOP }, async (page) => {
         const lightness = () =>
@@ -125,7 +125,7 @@ content(
 );
 
 content(
-  "the reference says that it is loading, or that it cannot be loaded and where the simple page is",
+  "the reference says that it is loading, and links to the simple page if loading fails",
   () =>
     inPage({ viewport: DESKTOP }, async (page) => {
       const release = await hold(page, "**/standalone.esm.js", (route) => route.abort());
@@ -144,7 +144,7 @@ content(
 );
 
 content(
-  "each document links to the other one, at the operation that is in view",
+  "each document links to the operation in view in the other document",
   () =>
     inPage({ viewport: DESKTOP }, async (page) => {
       const fragment = "#tag/operations/GET/v1/health";

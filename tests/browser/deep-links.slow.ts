@@ -8,7 +8,7 @@ import { type Served, serveNode } from "./_serve.ts";
 
 const deepLinks = suite("links to an operation");
 
-/** The maximum distance, in pixels, that an operation may move: the height of a line of text. */
+/** The maximum shift of an operation in pixels, equal to the height of a line of text. */
 const LINE = 24;
 
 const LINKS: readonly (readonly [fragment: string, operation: string])[] = [
@@ -50,11 +50,11 @@ for (const viewport of VIEWPORTS) {
 
           const noted = await page.evaluate("noted") as Noted[];
           const shown = noted.slice(noted.findIndex(({ top }) => top !== null));
-          assert.is(shown[0]!.isOpen, true, "it is shown before it is opened");
+          assert.is(shown[0]!.isOpen, true, "the operation is shown before it is opened");
           const places = shown.map(({ top }) => top);
-          assert.ok(!places.includes(null), "nothing of it is seen for a moment");
+          assert.ok(!places.includes(null), "the operation disappears for a moment");
           const jumps = places.map((place) => Math.abs(place! - places[0]!));
-          assert.ok(Math.max(...jumps) <= LINE, `it jumps by ${Math.max(...jumps)} px`);
+          assert.ok(Math.max(...jumps) <= LINE, `the operation jumps by ${Math.max(...jumps)} px`);
           assert.ok(places[0]! >= 0 && places[0]! < viewport.height / 3, `${places[0]} px`);
           assert.is((await page.evaluate("shift") as number).toFixed(2), "0.00");
         }),
@@ -70,7 +70,10 @@ for (const viewport of VIEWPORTS) {
           await heading.waitFor();
           const { y } = (await heading.boundingBox())!;
           const head = (await page.locator("#bar").boundingBox())!;
-          assert.ok(y >= head.y + head.height && y < viewport.height, `it is at ${y} px`);
+          assert.ok(
+            y >= head.y + head.height && y < viewport.height,
+            `the operation is at ${y} px`,
+          );
           assert.is(new URL(page.url()).hash, `#${operation}`);
         }),
     );

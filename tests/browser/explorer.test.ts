@@ -44,7 +44,7 @@ explorer("two of the service's own operations can be opened", async () => {
   }
 });
 
-explorer("Test Request followed by Send shows this service's own response", async () => {
+explorer("pressing Test Request and then Send shows this service's own response", async () => {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.url() === `${server.url}v1/info`),
     send(page, "/v1/info"),

@@ -89,7 +89,7 @@ filter("keys typed into a form field do not act as shortcuts", async () => {
   await page.close();
 });
 
-filter("in a narrow window, the list is a sheet that closes after a choice", async () => {
+filter("in a narrow window, the navigation is a sheet that closes after a choice", async () => {
   const page = await open(chain.url, 820);
   const sheet = page.getByRole("navigation", { name: "Operations" });
   assert.is(await sheet.isVisible(), false);
@@ -111,19 +111,22 @@ filter("in a narrow window, the list is a sheet that closes after a choice", asy
   await page.close();
 });
 
-filter("the navigation marks the operation in view and scrolls to its entry", async () => {
-  const page = await open(chain.url);
-  for (const name of ["getblockcount", "getrawtransaction"]) {
-    await page.evaluate((name) => location.hash = `#op/${name}`, name);
-    await page.locator("#plain nav [aria-current]", { hasText: name }).waitFor();
-    const isSeen = await page.locator("#plain nav [aria-current]").evaluate((link) => {
-      const { top, bottom } = link.getBoundingClientRect();
-      return top >= 0 && bottom <= innerHeight;
-    });
-    assert.ok(isSeen, name);
-  }
-  await page.close();
-});
+filter(
+  "the navigation scrolls to the entry of the operation in view, and marks this entry",
+  async () => {
+    const page = await open(chain.url);
+    for (const name of ["getblockcount", "getrawtransaction"]) {
+      await page.evaluate((name) => location.hash = `#op/${name}`, name);
+      await page.locator("#plain nav [aria-current]", { hasText: name }).waitFor();
+      const isSeen = await page.locator("#plain nav [aria-current]").evaluate((link) => {
+        const { top, bottom } = link.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+      });
+      assert.ok(isSeen, name);
+    }
+    await page.close();
+  },
+);
 
 filter(
   "the target of a link stays marked in the navigation until the user scrolls",
@@ -157,7 +160,7 @@ filter(
     await page.mouse.move(800, 400);
     const reached = await marked.getAttribute("href");
     for (let i = 0; await marked.getAttribute("href") === reached; i++) {
-      assert.ok(i < 40, "the mark follows what is scrolled to");
+      assert.ok(i < 40, "the mark follows the scroll position");
       await page.mouse.wheel(0, 400);
       await painted();
     }

@@ -96,7 +96,7 @@ for (const [state, shown] of STATES) {
   );
 }
 
-header("it shows each new state of the node without a reload", async () => {
+header("the header shows each new state of the node without a reload", async () => {
   await visit(page, server.url);
   for (const [state, shown] of STATES) {
     info = state;
@@ -154,31 +154,34 @@ header("state symbols have different shapes, even with forced colours", async ()
   const states = ["In sync", "Syncing", "Needs attention", "Unreachable"];
   const drawn = states.map((state) => shapes.get(state));
   assert.is(new Set(drawn).size, states.length);
-  // Screen readers say the text after the slash, which must be empty.
+  // Screen readers read the text after the slash, so this text must be empty.
   for (const content of drawn) assert.match(content!, / \/ ""$/);
 });
 
-header("screen readers announce a new state, but no new duration of the same state", async () => {
-  const live = () => page.locator("#node .state").getAttribute("aria-live");
-  const quiet = (minutes: number) => ({
-    ...NODE,
-    status: "degraded",
-    status_reason: `no new block for 3 h ${minutes} min`,
-  });
-  await open(page);
-  info = quiet(12);
-  await refresh(page);
-  await page.getByRole("status").getByText("3 h 12 min").waitFor();
-  assert.is(await live(), null);
-  info = quiet(13);
-  await refresh(page);
-  await page.getByRole("status").getByText("3 h 13 min").waitFor();
-  assert.is(await live(), "off");
-  info = NODE;
-  await refresh(page);
-  await page.getByRole("status").getByText("In sync").waitFor();
-  assert.is(await live(), null);
-});
+header(
+  "screen readers announce a new state, but not a longer duration of the same state",
+  async () => {
+    const live = () => page.locator("#node .state").getAttribute("aria-live");
+    const quiet = (minutes: number) => ({
+      ...NODE,
+      status: "degraded",
+      status_reason: `no new block for 3 h ${minutes} min`,
+    });
+    await open(page);
+    info = quiet(12);
+    await refresh(page);
+    await page.getByRole("status").getByText("3 h 12 min").waitFor();
+    assert.is(await live(), null);
+    info = quiet(13);
+    await refresh(page);
+    await page.getByRole("status").getByText("3 h 13 min").waitFor();
+    assert.is(await live(), "off");
+    info = NODE;
+    await refresh(page);
+    await page.getByRole("status").getByText("In sync").waitFor();
+    assert.is(await live(), null);
+  },
+);
 
 header("if the service is unreachable, the header says so and keeps the last values", async () => {
   await open(page);
@@ -191,7 +194,7 @@ header("if the service is unreachable, the header says so and keeps the last val
   await page.getByRole("status").getByText("In sync").waitFor();
 });
 
-header("it refreshes automatically, but only while the page is visible", async () => {
+header("the header refreshes automatically, but only while the page is visible", async () => {
   await page.clock.install();
   await open(page);
   const answer = page.waitForResponse(`${server.url}v1/info`);
@@ -223,7 +226,7 @@ async function open(page: Page): Promise<void> {
   const told = page.waitForResponse(`${server.url}v1/info`);
   await page.goto(server.url + SIMPLE, { waitUntil: "commit" });
   await told;
-  // The script has run when it has filled in the URLs.
+  // The script has run once the URLs are filled in.
   await page.waitForFunction((origin) => {
     const address = document.querySelector("#plain var");
     return address?.textContent === origin;

@@ -21,7 +21,7 @@ let browser: Browser;
 hostile.before(async () => void (browser = await launch()));
 hostile.after(() => closePages(browser));
 
-hostile("no code in a description runs, and no other host gets a request", async () => {
+hostile("code in a description is never executed, and no other host gets a request", async () => {
   await inExplorer(describe(ATTACK), async (page, complaints) => {
     for (const link of await page.locator(":is(#scalar, #plain)").getByText("follow").all()) {
       if (await link.isVisible()) await link.click();

@@ -10,7 +10,7 @@ import { showsHeight, startService, type WatchedService } from "./_service.ts";
 
 const live = suite("the page during and after an outage");
 
-/** The length of the outage, and the time in which the page must then be up to date, both in milliseconds. */
+/** The length of the outage, and the time limit for the page to be up to date again, in milliseconds. */
 const [AWAY, RIGHT] = [60_000, 5_000];
 
 let browser: Browser;
@@ -73,7 +73,7 @@ testWhere(
 testWhere(
   live,
   anvil,
-  "if a node has been unreachable for so long that its values are hidden, its name stays",
+  "if a node is unreachable for long, its values are hidden, but its name stays",
   async () => {
     const height = await service.mine();
     for (const page of pages) await showsHeight(page, height);

@@ -15,7 +15,7 @@ const explorer = suite("a node's own description in Chromium");
 
 const ERGO = readFileSync(pathOf("ergo-openapi.yaml"), "utf8");
 
-/** Returns a URL that has another origin but leads to the same server. */
+/** Returns a URL of the same server, but with another origin. */
 const otherName = (url: string) => url.replace("127.0.0.1", "localhost");
 
 let node: Server;
@@ -38,7 +38,7 @@ explorer.before(async () => {
   });
   await new Promise<void>((resolve) => node.listen(0, resolve));
   nodeUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-  // Both servers in the description lead to this node, but the service is not configured with a node.
+  // Both servers in the description are this node, but the service has no `node` setting.
   const text = ERGO.replace("- url: /\n", `- url: ${nodeUrl}\n`)
     .replace("http://213.239.193.208:9053", otherName(nodeUrl));
   const app = createNodeface({ description: { text } });
@@ -82,7 +82,7 @@ async function send(others: RegExp = /\/v1\/info$/): Promise<string> {
   return answer.url();
 }
 
-explorer("every tag of the node's description is shown, and the tag of this service", async () => {
+explorer("every tag of the node's description and the tag of this service are shown", async () => {
   await open("Ergo Node API", "");
   const { paths } = parse(ERGO);
   const tags = new Set<string>(["About this service"]);
@@ -120,7 +120,7 @@ explorer("Send calls the server that the user chose, if the description has seve
 });
 
 explorer(
-  "if calls are off, operations that would go through this service have no Test Request",
+  "if calls are off, operations that this service would forward have no Test Request",
   async () => {
     const app = createNodeface({
       description: { text: ERGO },

@@ -70,7 +70,7 @@ for (const [name] of NODES) {
     const { width } = viewport;
 
     nodePage(
-      `of a ${name} is accessible, ${width} px, ${colorScheme}`,
+      `the page of a ${name} is accessible, ${width} px, ${colorScheme}`,
       () =>
         inPage(name, { viewport, colorScheme }, async (page, url) => {
           const tellTime = await hold(page, "**/v1/info");
@@ -106,7 +106,7 @@ async function assertFit(
 }
 
 nodePage(
-  "in print, shows absolute times and the content of the closed group",
+  "a printed page shows absolute times and the content of the closed group",
   () =>
     inPage("chain", { viewport: DESKTOP, colorScheme: "dark" }, async (page, url) => {
       await page.goto(url + SIMPLE, { waitUntil: "commit" });
@@ -166,7 +166,7 @@ nodePage(
 );
 
 nodePage(
-  "calculates ages with the service's clock, and keeps them up to date",
+  "the page calculates ages with the service's clock, and keeps them up to date",
   () =>
     inPage("chain", { viewport: DESKTOP }, async (page, url) => {
       await page.clock.install({ time: new Date(Date.now() - 86_400_000 * 30) });
@@ -175,7 +175,7 @@ nodePage(
       await block.getByText(/^1\d minutes ago$/).waitFor();
       assert.match(await block.getAttribute("title") ?? "", /^\d{4}-.* UTC$/);
       const before = await block.textContent();
-      // The clock is advanced repeatedly, because each new info object sets it back to the service's time.
+      // The clock is advanced repeatedly, because each new info object resets the clock to the service's time.
       await until(async () => {
         await page.clock.runFor(180_000);
         return await block.textContent() !== before;
@@ -183,7 +183,7 @@ nodePage(
     }, false),
 );
 
-nodePage("its icon changes once the node reports its name", async () => {
+nodePage("the icon of the page changes once the node reports its name", async () => {
   let info: Json = { status: "starting", api: NODE.api };
   const server = await serveNode({ info: () => info, document: await describeBroker() });
   servers.set("starting", server);

@@ -53,7 +53,7 @@ interface Sent {
   headers?: Record<string, string>;
 }
 
-/** Returns the content of the response if the page can read it, or else `opaque` or `failed`. */
+/** Returns the content of the response, or `opaque` or `failed` if the page cannot read it. */
 async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   const url = new URL(path, node.url).href;
   return await page.evaluate(async ([url, init]) => {
@@ -74,7 +74,7 @@ const CHANGES: readonly Sent[] = [
   { method: "DELETE" },
 ];
 
-/** URLs of the attacker's page. The first one is of the service's site, because a site does not include the port. */
+/** URLs of the attacker's page. The first URL is on the service's site, because a site does not include the port. */
 const VISITS: readonly [site: string, url: () => string][] = [
   ["of the same site", () => stranger.url],
   ["of another site", () => stranger.url.replace("127.0.0.1", "localhost")],

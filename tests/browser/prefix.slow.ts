@@ -57,7 +57,7 @@ prefix("the curl commands and the server URL contain the prefix", async () => {
   await page.close();
 });
 
-/** A proxy strips the first part of each prefix. The service is configured with the second part. */
+/** In each pair, a proxy strips the first part, and the service is configured with the second. */
 const MOUNTS = [["", ""], ["", "/deep/node"], ["/outer", ""]] as const;
 
 const NOWHERE = `openapi: 3.1.1
@@ -75,7 +75,7 @@ const PEERS = {
   handle: () => new Response("[]"),
 } as const;
 
-/** `below` is the path in the server's URL, to which `path` is appended. */
+/** `below` is the path of the server's URL; `path` is appended to it. */
 type Tried = readonly [path: string, tag: string, below: string];
 
 const SHOWN: readonly [title: string, NodefaceOptions, readonly Tried[]][] = [

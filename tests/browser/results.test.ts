@@ -162,7 +162,7 @@ results(
 );
 
 results(
-  "the confirmation focuses Cancel, ignores a held key, and closes if the page is hidden",
+  "the confirmation focuses Cancel, ignores key repeats, and closes if the page is hidden",
   () =>
     inPage(async (page) => {
       const { dialog } = await ask(page);
@@ -201,10 +201,10 @@ results(
       await page.waitForLoadState("networkidle").catch(() => {});
       info = { ...NODE, chain_id: "0x1" };
       await operation.getByRole("button", { name: "Send", exact: true }).click();
-      await operation.getByText(/^Not sent: the node is on another chain \(0x1\)/).waitFor();
+      await operation.getByText(/^Not sent: the chain is now 0x1,/).waitFor();
       info = undefined;
       await operation.getByRole("button", { name: "Send", exact: true }).click();
-      await operation.getByText(/^Not sent: the service does not say/).waitFor();
+      await operation.getByText(/^Not sent: the service does not report/).waitFor();
       assert.equal(asked, []);
       assert.is(await page.getByRole("dialog").count(), 0);
     }),
@@ -240,7 +240,7 @@ results(
       assert.equal(notes.slice(4), ofItems);
       assert.is(await pre.locator("img").count(), 0);
       assert.is(await pre.locator(".long").count(), 1);
-      // The page contains the text of the folded list, so that the browser's search can find it and open the list.
+      // The page contains the text of the folded list for the browser's search, which opens the list.
       const last = pre.getByText('"at": 299');
       assert.is(await last.count(), 1);
       assert.not.match(await pre.innerText(), '"at": 299');
@@ -259,7 +259,7 @@ results(
 );
 
 results(
-  "a download never has a type that a browser opens",
+  "a downloaded file never has a type that a browser opens",
   () =>
     inPage(async (page) => {
       // Record each blob's type here, because the content security policy prevents the page from reading a blob.

@@ -112,7 +112,7 @@ everyone(
         await page.keyboard.press("Tab");
         const [name, outline] = await focused();
         names.push(name!);
-        assert.is(outline, "solid", `the focus on ${name} is not seen`);
+        assert.is(outline, "solid", `the focus on ${name} is not visible`);
         if (name === "Send") break;
       }
       assert.equal(

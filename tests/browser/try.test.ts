@@ -143,7 +143,7 @@ async function inPage(
 }
 
 tries(
-  "each of this service's own operations succeeds without a message on the console",
+  "all of this service's own operations succeed without a message on the console",
   () =>
     inPage(async (page, complaints) => {
       const { paths } = await (await fetch(`${own.url}spec.json`)).json();
@@ -288,7 +288,7 @@ tries(
 );
 
 tries(
-  "of a long list, the first 10,000 lines are shown, and the others on demand",
+  "a long list shows its first 10,000 lines, and the others on demand",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "many");
@@ -383,7 +383,7 @@ tries(
     }),
 );
 
-tries("a call without a response can be cancelled", () =>
+tries("a call can be cancelled before its response arrives", () =>
   inPage(async (page) => {
     await page.route("**/t/numbers", () => {});
     const operation = operationAt(page, "numbers");
@@ -414,7 +414,7 @@ tries(
 );
 
 tries(
-  "without JavaScript, a complete GET that only reads has a link",
+  "without JavaScript, a read-only GET has a link if it needs no input",
   () =>
     inPage(async (page) => {
       assert.is(await page.getByText("Try it", { exact: true }).first().isVisible(), false);

@@ -5,7 +5,7 @@ import { closePages, launch, PATIENCE } from "./_browser.ts";
 import { mounted, NODE, send, SIMPLE } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
-const weight = suite("the weight of the explorer");
+const weight = suite("the download size of the explorer");
 
 let server: Served;
 let browser: Browser;
@@ -18,7 +18,7 @@ weight.after(async () => {
   await server?.close();
 });
 
-weight("the simple page requests its own script and data, but nothing of Scalar", async () => {
+weight("the simple page requests its own script and data, but no files of Scalar", async () => {
   const context = await browser.newContext();
   const { asked } = await visit(context, SIMPLE);
   const names = asked.map(({ path }) => path.split("/").at(-1)).sort();
@@ -28,11 +28,11 @@ weight("the simple page requests its own script and data, but nothing of Scalar"
 });
 
 weight(
-  "the reference loads the files for reading at once, and Scalar's client only when it is used",
+  "the reference loads Scalar's client only when the client is used",
   async () => {
     const context = await browser.newContext();
     const { page, asked } = await visit(context);
-    // The page loads all preloaded modules and its own start script.
+    // The page loads all preloaded modules and one start script.
     const preloaded = await page.locator("link[rel=modulepreload]").count();
     assert.is(asked.filter(({ path }) => path.endsWith(".js")).length, preloaded + 1);
     assert.is(asked.filter(({ path }) => path === "/spec.json").length, 1);

@@ -27,7 +27,7 @@ const FOLDER = "http://node.example/api/";
  * Bundles files into one document.
  *
  * @param files the files, of which the first is the root document
- * @param moved the target of each redirect, by the requested URL
+ * @param moved redirects, from the requested URL to its target
  */
 export async function bundleFiles(
   files: FilesOf,
@@ -73,6 +73,6 @@ export function describeSchema(schema: unknown, more: Json = {}, openapi?: strin
   return describe({ responses: { 200: { description: "OK", content } } }, more, openapi);
 }
 
-/** Returns the schema from a bundled document that {@linkcode describeSchema} created. */
+/** Returns the schema in a bundled document from {@linkcode describeSchema}. */
 export const schemaOf = ({ document }: Bundled): unknown =>
   document.paths["/a"].get.responses[200].content["application/json"].schema;

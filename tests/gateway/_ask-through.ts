@@ -25,10 +25,10 @@ export interface Compared {
 }
 
 export interface AskedThrough {
-  /** For each operation, whether its response through the service matches the schema. */
+  /** The outcome of each operation: its response through the service matches the schema or not. */
   readonly outcomes: readonly Outcome[];
   readonly compared: Compared[];
-  /** Successful JSON-RPC calls whose results do not change, with the results as JSON. */
+  /** Successful JSON-RPC calls with stable results, and these results as JSON. */
   readonly still: { method: string; params: unknown; result: string }[];
 }
 
@@ -60,7 +60,7 @@ export function markedAs(
   } as KindInterface;
 }
 
-/** Calls every operation whose parameters have known values, in each way that the description allows. */
+/** Calls each operation with known parameter values, in every way that the description allows. */
 export async function askThrough(
   { openrpc, openapi }: KindInterface,
   node: AskedNode,
@@ -116,7 +116,7 @@ async function throughMethods(
   return await askMethods({ ...part, methods: byName } as OpenRpcPart, through);
 }
 
-/** Lists the requests by which a method can be called with the given values. */
+/** Lists the requests that call a method with the given values. */
 function formsOf(name: string, values: Json, paths: Beside["paths"]) {
   const path = `/v1/rpc/${encodeURIComponent(name)}`;
   const { get, post } = objectOf(paths[path]);
@@ -204,7 +204,7 @@ async function said(response: Response): Promise<Said> {
   return { status: response.status, type, text };
 }
 
-/** Tells whether both results have the same bytes. */
+/** Returns true if both results have the same bytes. */
 function isSameResult(direct: Said, through: Said): boolean {
   const [, before = "", rest = ""] = /^(.*?"result"\s*:\s*)(.*)$/s.exec(direct.text) ?? [];
   if (before === "" || through.status !== 200 || !rest.startsWith(through.text)) return false;

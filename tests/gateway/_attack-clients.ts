@@ -1,4 +1,4 @@
-/** The attackers, which run in their own process so that they do not delay the measurement. */
+/** Runs the attackers in their own process, so that they do not delay the measurement. */
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 
@@ -22,7 +22,7 @@ interface Attack {
   /** The time between two connections, in milliseconds. */
   readonly every?: number;
   readonly path: string;
-  /** The framing headers of a POST, and its content as sent on the wire. */
+  /** The framing headers and the raw content of a POST. */
   readonly content?: (
     at: number,
   ) => readonly [fields: string, content: Buffer | string];

@@ -17,10 +17,10 @@ const TINY = 6_000_000;
 const CHUNK = "1\r\na\r\n";
 const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 
-/** The default of `forward.limit`, and content that is shorter than this limit. */
+/** The default of `forward.limit`, and a body below this limit. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
-/** Both messages query the peak load. `forget` also clears the load that a stopped service left behind. */
+/** Both messages query the peak load. `forget` also clears the load left by a stopped service. */
 export type Question = "load" | "forget";
 
 let now: NodeLoad = { light: 0, heavy: 0 };

@@ -1,4 +1,4 @@
-/** Measures how long honest clients wait during attacks, and which resources the service then uses. */
+/** Measures the waits of honest clients and the resources of the service during attacks. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ export const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
   ...existsSync(EXECUTABLE) && { executable: [EXECUTABLE] },
 };
 
-/** The time limit for an attack, in milliseconds. If an attack takes longer, the service is restarted. */
+/** The time limit for an attack, in milliseconds. The service is restarted if an attack takes longer. */
 const PATIENCE_MS = 35_000;
 
 const SAMPLE_MS = 20;
@@ -39,7 +39,7 @@ export interface Seen {
 export interface Scene {
   /** Runs honest clients during an attack. If `count` is 0, they run for two seconds, as a baseline. */
   run(attack: Order["attack"], count: number, call: HonestCall): Promise<Seen>;
-  /** Stops the service, so that the next run starts a new one with little memory. */
+  /** Stops the service, so that the next run starts a new service with little memory. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
     const running = services.get(name);
     if (running) return running;
     const service = await start([...command, "--config", configs[name]]);
-    // The service loads code on its first requests. The memory for this code must not count as caused by an attack.
+    // The service loads code on its first requests. An attack must not be blamed for the memory of this code.
     for (let i = 0; i < 50; i++) {
       await askFor(service.url, "info"), await askFor(service.url, call);
     }

@@ -1,4 +1,4 @@
-/** Runs the command that starts the service, which then forwards calls to a real node. */
+/** Starts the service as a command in front of a real node. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ export interface Beside {
 }
 
 /**
- * Starts the service with a node, and waits until it describes the node's operations.
+ * Starts the service for a node, and waits until the service describes the node's operations.
  *
  * @param forward the value of `--forward`, or the `forward` object of the configuration
  */

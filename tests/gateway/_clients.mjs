@@ -1,5 +1,5 @@
 /**
- * Third-party clients for nodes. Each client is configured only with the service's URL in place of the node's URL.
+ * Third-party clients for nodes. The only configuration of each client is the service's URL in place of the node's URL.
  *
  * Each client is loaded only when it is used, because it may not be installed.
  */

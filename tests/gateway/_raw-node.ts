@@ -1,4 +1,4 @@
-/** A node that counts its requests, and whose behaviour depends on the requested path. */
+/** Simulates a node that counts requests and behaves differently for each path. */
 import { createServer, type Socket } from "node:net";
 
 /** The length of the node's large response, in bytes. */

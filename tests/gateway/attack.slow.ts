@@ -1,7 +1,7 @@
 /**
- * Tests an honest client during attacks, on every runtime. Each attack runs once. If an expectation is violated, the
- * attack runs again, up to three times in total. `NODEFACE_ATTACK_RUNS=5` runs each attack five times.
- * `ATTACKS='chunks|names' RUNTIMES='Bun'` selects attacks and runtimes by name.
+ * Tests an honest client during attacks, on every runtime. Each attack runs once. If a limit is exceeded, the attack
+ * runs again, up to three times in total. `NODEFACE_ATTACK_RUNS=5` runs each attack five times. `ATTACKS='chunks|names'
+ * RUNTIMES='Bun'` selects attacks and runtimes by name.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -21,7 +21,7 @@ const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(na
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 
-/** The maximum memory that an attack may take, in MB, unless its row sets another maximum. */
+/** The default maximum memory that an attack may take, in MB. */
 const MEMORY_MAX = 150;
 
 /** The maximum numbers of calls that may run at the node at the same time. */
@@ -137,15 +137,18 @@ function faultsOf(
   for (const name of takesSlots ? ["info"] as const : ["info", "call"] as const) {
     const waited = median(seen.map((run) => Math.max(...run[name].waits)));
     const failed = median(seen.map((run) => run[name].failed));
-    demand(waited <= wait, `${name}: others have waited ${Math.round(waited)} ms`);
-    demand(failed === 0, `${name}: ${failed} were not answered`);
+    demand(waited <= wait, `${name}: honest clients waited ${Math.round(waited)} ms`);
+    demand(failed === 0, `${name}: ${failed} honest requests failed`);
   }
   const { heavy, light, longest, gaps } = worst(seen);
   const memory = median(seen.map((run) => run.memory));
-  demand(gaps <= gap, `no call for ${Math.round(gaps)} ms`);
+  demand(gaps <= gap, `no successful call for ${Math.round(gaps)} ms`);
   // `memory` is NaN where it cannot be measured, and NaN must pass.
   demand(!(memory > room), `${Math.round(memory)} MB more`);
-  demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light at once`);
+  demand(
+    heavy <= HEAVY_MAX && light <= LIGHT_MAX,
+    `${heavy} heavy and ${light} light calls at once`,
+  );
   demand(longest <= response, `a response of ${longest} bytes`);
   return faults;
 }

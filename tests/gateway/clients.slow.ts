@@ -16,7 +16,7 @@ import { startDaemon, until } from "../nodes/_daemon.ts";
 import { startBeside } from "./_beside.ts";
 import { bitcoinCore, ETHEREUM } from "./_clients.mjs";
 
-const clients = suite("clients that know nothing of Nodeface");
+const clients = suite("third-party clients that are unaware of Nodeface");
 
 const installed = (name: string) => `${ROOT}tests/gateway/node_modules/${name}`;
 const LITECOIND = PROGRAMS.bitcoin!.path;
@@ -25,7 +25,7 @@ for (const [name, see] of Object.entries(ETHEREUM)) {
   testWhere(
     clients,
     without(installed(name.split(" ")[0]!)),
-    `${name} reads number, network, balance and a block of anvil`,
+    `${name} reads a block number, the network, a balance and a block from anvil`,
     async () => {
       const node = await PROGRAMS.ethereum!.start();
       const beside = await startBeside(node, "ethereum");
@@ -51,7 +51,7 @@ for (const [name, see] of Object.entries(ETHEREUM)) {
 testWhere(
   clients,
   without(installed("bitcoin-core"), LITECOIND),
-  "bitcoin-core of npm reads blocks of litecoind, alone and in a batch, and is told of errors",
+  "the npm package bitcoin-core reads blocks of litecoind, alone and in a batch, and gets errors",
   async () => {
     const node = await PROGRAMS.bitcoin!.start();
     const beside = await startBeside(node, "bitcoin");
@@ -120,7 +120,7 @@ const codeOf = (error: unknown) => (error as { code?: number }).code;
 testWhere(
   clients,
   without(LITECOIND),
-  "a cookie that litecoind writes anew when it starts is read again, with no call lost",
+  "after litecoind restarts, its new cookie is read, and no call is lost",
   async () => {
     const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));
     const port = await freePort();

@@ -37,7 +37,7 @@ for (const { name, kind, start } of VARIANTS) {
   testWhere(
     nodes,
     without(PROGRAMS[kind]!.path, "/usr/bin/curl"),
-    `${name}: reads answer as the node itself, all else is refused, and one write goes by the token`,
+    `${name}: reads return the node's own responses, other calls are refused, and the token allows a write`,
     async () => {
       const node = await start();
       try {
@@ -50,7 +50,7 @@ for (const { name, kind, start } of VARIANTS) {
   );
 }
 
-/** Calls all read-only operations, tries all others, and checks that nothing has changed. */
+/** Calls all read-only operations, tries all other operations, and checks that nothing has changed. */
 async function tryReads(node: AskedNode, kind: string, name: string): Promise<void> {
   const parts = await loadInterface(kind);
   const beside = await startBeside(node, kind, "reads");
@@ -60,7 +60,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     const harmless = operationsOf(reads).filter(([, marks]) => isHarmless(marks, node)).length;
     assert.ok(
       asked.outcomes.length >= 0.75 * harmless,
-      `${asked.outcomes.length} of ${harmless} reads were asked`,
+      `${asked.outcomes.length} of ${harmless} reads were called`,
     );
     assertRight(asked);
     const moving = asked.compared.filter(({ is }) => is === "moves");
@@ -72,7 +72,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     assert.equal(wrong, []);
     assert.equal(await WRITES[kind]?.state(node), before, "the node has changed");
     console.log(`${name}: ${told(asked)}; ${operations} others refused in ${requests} requests`);
-    // The batches of refused JSON-RPC calls also contain read-only calls, which are forwarded.
+    // The refused batches also contain read-only JSON-RPC calls, which are forwarded.
     const { openrpc } = parts;
     if (!openrpc) assert.is(beside.forwarded(), forwarded);
   } finally {
@@ -80,7 +80,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
   }
 }
 
-/** Calls the sensitive operations and makes one change, with the operator's token. */
+/** Calls the sensitive operations and makes one change, using the operator's token. */
 async function tryToken(node: AskedNode, kind: string, name: string): Promise<void> {
   const secrets = markedAs("secret", await loadInterface(kind));
   const writes = WRITES[kind];
@@ -154,8 +154,8 @@ async function tryBatch(
 
 function told({ outcomes, compared }: AskedThrough): string {
   const count = (is: string) => compared.filter((one) => one.is === is).length;
-  return `${outcomes.length} asked in ${compared.length} requests, ${count("same")} the same, ` +
-    `${count("moves")} move, ${count("error")} errors of the node`;
+  return `${outcomes.length} operations in ${compared.length} requests: ${count("same")} same,  ` +
+    `${count("moves")} changing, ${count("error")} errors from the node`;
 }
 
 nodes.run();

@@ -17,7 +17,7 @@ import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";
 
-/** `around` completes the proxy's example in the manual. */
+/** `around` completes the manual's example for the proxy. */
 const PROXIES = {
   nginx: {
     program: "/usr/sbin/nginx",
@@ -129,7 +129,7 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
   testWhere(
     proxied,
     missing,
-    "a read succeeds, and a page of the host itself may call it",
+    "a read succeeds, even from a page of the same origin",
     async () => {
       const origin = `https://node.example:${port}`;
       const pages = [
@@ -147,12 +147,12 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     },
   );
 
-  testWhere(proxied, missing, "a path arrives exactly as it was sent, or not at all", async () => {
+  testWhere(proxied, missing, "a path arrives exactly as sent, or not at all", async () => {
     assert.is((await ask("/v1/node/items/a%252Fb%20c")).status, 200);
     assert.equal(come, ["GET /items/a%252Fb%20c"]);
     come = [];
     const malformed = [
-      // A proxy might rewrite these paths into a path that may be called.
+      // A proxy might rewrite these paths to an allowed path.
       ...["/v1/node//items/1", "/v1//node/items/1", "//v1/node/items/1"],
       ...["//v1/node/secret", "/v1//node/secret", "/v1/node//secret", "/v1/node/secret/"],
       ...["/v1/node/items/../secret", "/v1/node/items/%2e%2e/secret", "/v1/node/%73ecret"],

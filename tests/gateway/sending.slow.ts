@@ -103,7 +103,7 @@ for (const [runtime, start] of SERVICES) {
     assert.ok(got > LARGE);
   });
 
-  sending("a long response that is read slowly takes only a little memory", async () => {
+  sending("a long response takes only a little memory, even if it is read slowly", async () => {
     const before = memoryOf(service);
     const sent = node.sent;
     const sockets = Array.from({ length: 4 }, () => send(service.url, "/v1/node/large"));

@@ -1,8 +1,7 @@
 /**
  * Sends requests in parts of random sizes. Some requests are malformed. The node echoes each request, so every response
- * shows what arrived, and to which request it belongs. The Node runtime gets `NODEFACE_FUZZ` requests, 10,000 by
- * default, and the other runtimes get a tenth of that. 100,000 requests take some minutes. `RUNTIMES='Deno|Bun'`
- * selects runtimes.
+ * shows its request as it arrived. The Node runtime gets `NODEFACE_FUZZ` requests, 10,000 by default, and other
+ * runtimes get a tenth of these. 100,000 requests take some minutes. `RUNTIMES='Deno|Bun'` selects runtimes.
  */
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -48,7 +47,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   const count = runtime === "Node" ? COUNT : Math.ceil(COUNT / 10);
   const split = suite(`${count} requests in parts on ${runtime}, seed ${SEED}`);
 
-  split("requests arrive as sent or are refused, and each gets its own response", async () => {
+  split("each request arrives as sent or is refused, and gets its own response", async () => {
     const arrived = new Set<string>();
     const node = await startEcho(arrived);
     const service = await start([...command, "--config", configure(node)]);
@@ -125,7 +124,7 @@ function configure(node: Server): string {
 }
 
 /**
- * Creates up to four pipelined requests, of which only the last may be malformed. Bun 1.4 gets a single request without
+ * Creates up to four pipelined requests. Only the last one may be malformed. Bun 1.4 gets a single request without
  * trailers, because it refuses trailers and may close a connection with pipelined requests.
  */
 function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {
@@ -204,7 +203,7 @@ function exchange(
       for (const event of ["data", "close", "timeout", "error"]) socket.removeAllListeners(event);
       socket.on("error", () => {});
       const broken = requests.find(({ isBroken }) => isBroken);
-      if (broken && arrived.has(broken.id)) fail("is broken and has arrived");
+      if (broken && arrived.has(broken.id)) fail("is malformed, but has arrived");
       resolve(kept);
     };
     let isReset = false;
@@ -219,8 +218,8 @@ function exchange(
         const { head, status, content } = response;
         const request = waiting[0];
         if (!request) {
-          // The service may refuse the end of a malformed request as if that end were another request.
-          return status >= 400 ? socket.destroy() : fail(`has a response too many: ${status}`);
+          // The service may treat the end of a malformed request as another request, and refuse it.
+          return status >= 400 ? socket.destroy() : fail(`has an extra response: ${status}`);
         }
         const isSame = status === 200 && content.equals(request.content);
         if (request.isBroken && status >= 400) seen.refused++;
@@ -241,8 +240,8 @@ function exchange(
       done();
     });
     let isSent = false;
-    // The last request may be malformed and incomplete, so the client must end the connection. Node sends no response
-    // to a client that has ended its side, so the client waits for all other responses first.
+    // The last request may be malformed and incomplete, so the client must end the connection. Node does not respond
+    // after that, so the client waits for all other responses first.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;

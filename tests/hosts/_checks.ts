@@ -67,7 +67,7 @@ function serversOf(document: Description, path: string): string[] {
 
 export const CHECKS: readonly Check[] = [
   {
-    name: "every path is 200 with its media type",
+    name: "every path responds 200 with its media type",
     async check(served) {
       for (const [path, type] of PATHS) {
         const answer = await ask(served, path);
@@ -78,7 +78,7 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    name: "all that the page names is 200, in every coding",
+    name: "every file that the page loads responds 200, in every coding",
     async check(served) {
       const namesIn = async (path: string) => {
         const page = await (await ask(served, path)).text();
@@ -98,7 +98,7 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    name: "the info is the host's own, and live",
+    name: "the info comes from the host and is live",
     async check({ base }) {
       const url = `${base}/v1/info`;
       const first = await readJson<Said>(url);
@@ -111,14 +111,14 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    name: "the description's servers lead to where /v1/info is 200",
+    name: "the description's servers are URLs below which /v1/info responds 200",
     async check({ base }) {
       for (const path of ["/spec.json", "/v1/spec.json"]) {
         const url = new URL(base + path);
         const servers = serversOf(await readJson<Description>(url), "/v1/info");
         assert.ok(servers.length > 0, "there are no servers");
         for (const server of servers) {
-          // Clients append a path of the description to the server's URL as text.
+          // Clients append a path in the description to the server's URL as text.
           const info = new URL(new URL(server, url).href.replace(/\/$/, "") + "/v1/info");
           const answer = await send(info);
           const leads = `${path}: ${server} leads to ${info}`;
@@ -130,7 +130,7 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    name: "redirects lead to the page",
+    name: "redirects end at the page",
     async check(served) {
       const { base } = served;
       for (const path of ["", "?x=/y", "/", "/v1", "/v1/"]) {
@@ -169,7 +169,7 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    name: "an unknown path is the host's own page or 404 problem+json",
+    name: "an unknown path gets the host's own page or a 404 problem+json response",
     async check(served) {
       for (const path of ["/nope", "/v1/nope", "/assets/nope.js"]) {
         const answer = await ask(served, path);
@@ -183,7 +183,7 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    name: "OPTIONS says what a path allows, and another method is 405",
+    name: "OPTIONS lists the methods of a path, and other methods get 405",
     async check(served) {
       assert.is((await ask(served, "/v1/info", { method: "OPTIONS" })).status, 204);
       const answer = await ask(served, "/v1/info", { method: "DELETE", headers: PASSWORD });
@@ -192,7 +192,7 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    name: "an operation of the host gets its parameters and its content",
+    name: "an operation of the host receives its parameters and its content",
     async check(served) {
       assert.is((await ask(served, "/v1/peers/a2")).status, 404);
       const height = 1 + (await readJson<Said>(`${served.base}/v1/peers/a1`)).height;
@@ -204,7 +204,7 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    name: "the host's authentication stands before an operation, however its path is written",
+    name: "the host's authentication protects an operation, however its path is written",
     async check(served) {
       const before = (await readJson<Said>(`${served.base}/v1/peers/a1`)).height;
       const { pathname } = new URL(served.base);

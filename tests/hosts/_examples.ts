@@ -12,7 +12,7 @@ export interface Example {
   /** The packages that the example needs besides Nodeface. */
   readonly packages: readonly string[];
   readonly runtime: "node" | "deno" | "bun" | "workerd" | "next" | "next standalone";
-  /** True if the host passes all paths below the mount path to the service, so that the host's page is never shown. */
+  /** True if the host passes all paths below the mount path to the service, and never shows its own page. */
   readonly isLast?: boolean;
 }
 

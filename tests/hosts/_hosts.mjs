@@ -1,5 +1,5 @@
 /**
- * Servers in which Nodeface can be mounted. Their own page has the status 418.
+ * Servers that can mount Nodeface. Their own page has the status 418.
  *
  * Each framework is loaded only when it is used, because some frameworks may not be installed.
  */
@@ -165,7 +165,7 @@ export const HOSTS = {
     takesOff: "knows",
     goesOn: true,
   },
-  "routers of Express in one another": {
+  "nested routers of Express": {
     needs: ["express"],
     mount: expressRouters,
     takesOff: "knows",
@@ -187,7 +187,7 @@ export const HOSTS = {
   },
   "polka": { needs: ["polka"], mount: polka, goesOn: true },
   "mount of Hono": { needs: ["hono", "@hono/node-server"], mount: honoMount, takesOff: "silent" },
-  "mount in a route of Hono": {
+  "mount inside a route of Hono": {
     needs: ["hono", "@hono/node-server"],
     mount: honoMountInRoute,
     takesOff: "silent",

@@ -1,7 +1,7 @@
 /**
- * Tests a bundled host in four ways: in an empty folder; next to files with the same names as files of Nodeface; with a
- * large description; and with a large description on Node without threads. `BUNDLERS=webpack` selects bundlers by name.
- * If the bundlers are not installed, only esbuild and Bun are tested.
+ * Tests a bundled host in an empty folder, next to files named like those of Nodeface, and with a large description.
+ * Node also prepares the large description without threads. `BUNDLERS=webpack` selects bundlers by name. If the
+ * bundlers are not installed, only esbuild and Bun are tested.
  */
 import { build, type BuildOptions } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
 import { type Started, testHost } from "./_suite.ts";
 import { tableOf } from "./_table.ts";
 
-/** With `--permission`, Node forbids threads, and reads files only in this folder. */
+/** With `--permission`, Node forbids threads and all files outside this folder. */
 const RESTRICTED = (folder: string) => [
   `${ROOT}tests/node_modules/node24/bin/node`,
   "--permission",
@@ -47,7 +47,7 @@ const WITHOUT_THREADS: Check = {
 const STARTS: readonly (BundleOptions & { how: string; checks: readonly Check[] })[] = [
   { how: "in an empty folder", prefix: "", checks: CHECKS },
   {
-    how: "beside files of its own, below a path",
+    how: "beside similar files, below a path",
     prefix: "/deep/node",
     hasNamesakes: true,
     checks: CHECKS,

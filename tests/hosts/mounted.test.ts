@@ -82,7 +82,7 @@ for (const [name, { needs, mount }] of Object.entries(HOSTS)) {
   testWhere(
     mounted,
     await missing(needs),
-    `${name} passes events on, until a client leaves`,
+    `${name} forwards events until the client disconnects`,
     async () => {
       let height = 0;
       const info = () => ({ height: ++height });

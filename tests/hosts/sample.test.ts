@@ -18,7 +18,7 @@ await build({
   alias: {
     "nodeface": `${ROOT}src/index.ts`,
     "nodeface/node": `${ROOT}src/adapters/node.ts`,
-    // The package bundles the same file of `yaml`.
+    // The published package bundles this file of `yaml`, too.
     "yaml": `${ROOT}node_modules/yaml/browser/index.js`,
   },
 });

@@ -167,7 +167,7 @@ assets("an invalid kind stops the step, and its error is reported with its posit
     const { code, stderr } = await run(STEP, {}, { cwd });
     assert.is(code, 1);
     assert.match(stderr, "spec/kinds/etcd.yaml:1:1: unknown key colour");
-    assert.match(stderr, 'spec/kinds/near.yaml:2:1: a "]" is missing before this');
+    assert.match(stderr, 'spec/kinds/near.yaml:2:1: a closing "]" is missing before this');
     assert.not.match(stderr, "    at ");
   });
 });

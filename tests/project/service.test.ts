@@ -107,7 +107,7 @@ command(
     assert.is(await title(), "Good");
     assert.match(
       service.stderr(),
-      "the node's description cannot be read now, and would be lost",
+      "the node's description cannot be read with the new configuration",
     );
     await service.stop();
   },

@@ -1,10 +1,10 @@
-// The code shared by all bare servers: it chooses the recorded response to a request.
+// Chooses the recorded response to a request, for all bare servers.
 import { readFileSync } from "node:fs";
 
 /**
  * @param file the recorded ETags, full responses and 304 responses, by path and content coding
- * @param port the port of the server, which is part of `Host` in the requests
- * @param prepare converts a recorded response into what the server writes
+ * @param port the server's port, as in the `Host` header of requests
+ * @param prepare converts a recorded response into the form that the server writes
  */
 export function createChoice(file, port, prepare) {
   const recorded = JSON.parse(readFileSync(file, "utf8"));

@@ -1,4 +1,4 @@
-// The node in the benchmark of the gateway. It sends prepared responses on bare sockets. Usage: `upstream.mjs PORT`.
+// The upstream node for the gateway benchmark. It writes prepared responses to raw sockets. Usage: `upstream.mjs PORT`.
 import { Buffer } from "node:buffer";
 import { createServer } from "node:net";
 import process from "node:process";

@@ -1,4 +1,4 @@
-// Hono sending the same header fields, bytes and 304 responses as Nodeface, without any middleware. Usage:
+// Hono without middleware, with the same header fields, bytes and 304 responses as Nodeface. Usage:
 // `hono-same.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import { serve } from "@hono/node-server";

@@ -1,4 +1,4 @@
-// itty-router on Bun, or on Node with srvx. It measures the cost of routing alone. Usage: `itty.mjs ANSWERS PORT`.
+// itty-router on Bun, or on Node with srvx, to measure only the cost of routing. Usage: `itty.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
 import process from "node:process";
