@@ -120,7 +120,7 @@ check(
     });
     const found = await report({ node: { url: node.url, kind: "algorand" } });
     assert.match(found, `The description is the node's own, at ${node.url}/swagger.json`);
-    assert.match(found, /^note  swagger\.json:1:\d+ an operation needs "responses"$/m);
+    assert.match(found, /^note {2}swagger\.json:1:\d+ an operation needs "responses"$/m);
     assert.not.match(found, "There is no description");
   },
 );
