@@ -398,7 +398,7 @@ const DISGUISES: readonly ((text: string) => string)[] = [
 ];
 
 templates(
-  "a disguised secret path is not accepted as a parameter of a public path",
+  "a disguised non-public path is not accepted as a parameter of a public path",
   async () => {
     const closed = describe(
       ["GET /peers/{address}"],

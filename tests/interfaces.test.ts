@@ -310,7 +310,7 @@ interfaces(
 );
 
 interfaces(
-  "for code generators, a list of types is null and one other type, and an array has items",
+  "for code generators, a list of types has null and one other type, and an array has items",
   async () => {
     for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
       // `JSON.parse` calls the reviver for each value in the document.
@@ -406,7 +406,7 @@ for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
   });
 
   interfaces(
-    `${kind}: each software has 12 to 30 common operations, or a third of a small number`,
+    `${kind}: each software has 12 to 30 common operations, or at least a third of a short list`,
     async () => {
       const operations = operationsOf(await loadInterface(kind)).map(([, operation]) => operation);
       const programs = new Set(operations.flatMap((operation) => operation["x-software"] ?? []));

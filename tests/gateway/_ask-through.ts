@@ -25,7 +25,7 @@ export interface Compared {
 }
 
 export interface AskedThrough {
-  /** The outcome of each operation: its response through the service matches the schema or not. */
+  /** The result of validating each operation's response from the service. */
   readonly outcomes: readonly Outcome[];
   readonly compared: Compared[];
   /** Successful JSON-RPC calls with stable results, and these results as JSON. */

@@ -70,7 +70,7 @@ export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Prom
   return {
     async leave() {
       hasLeft = true;
-      // The pending response has already taken this time.
+      // The wait for the pending response counts, too.
       seen.waits.push(performance.now() - since);
       look();
       agent.destroy();

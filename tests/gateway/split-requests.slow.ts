@@ -241,7 +241,7 @@ function exchange(
     });
     let isSent = false;
     // The last request may be malformed and incomplete, so the client must end the connection. Node does not respond
-    // after that, so the client waits for all other responses first.
+    // once a client has ended its side, so the client first waits for all other responses.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;
