@@ -208,7 +208,7 @@ export function withLacking(document: Json, lacks: readonly string[] = []): Json
   const lacking = new Set(lacks.map(pathOfMethod));
   return mapOperationsIn(document, ({ operation, path }) => {
     if (!lacking.has(path)) return operation;
-    const lead = "A call showed that this node does not have this method.";
+    const lead = "This node does not have this method, as a call showed.";
     const description = [lead, textOf(operation.description)].filter(Boolean).join("\n\n");
     return { ...operation, description };
   });
