@@ -1,7 +1,7 @@
 /**
  * Selects the rows of long test tables. Node runs all rows. To keep `npm test` short, Deno and Bun run a tenth of the
- * rows if a table tests only our own code. They run all rows of a table that depends on streams, timers, sockets or URL
- * parsing.
+ * rows in tables that test only our own code. They run all rows of a table that depends on streams, timers, sockets or
+ * URL parsing.
  */
 import process from "node:process";
 import type { Test } from "uvu";

@@ -4,7 +4,7 @@ import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "uvu/parse";
 
-/** `errors` is `true` if no test failed. */
+/** `errors` is `true` if all tests have passed. */
 type Run = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
 type Queue = [name: string, ...suites: Run[]][];
 

@@ -21,7 +21,7 @@ const HALVES = textsAround(HALF + PAIR, HALF + HALF);
 const isSame = (one: Uint8Array, other: Uint8Array) =>
   one.byteLength === other.byteLength && one.every((byte, i) => byte === other[i]);
 
-bytes("a text that is encoded in parts has the same bytes as one encoded in one piece", () => {
+bytes("a text has the same bytes whether it is encoded in parts or in one piece", () => {
   for (const text of [...TEXTS, ...HALVES]) {
     const whole = new TextEncoder().encode(text);
     assert.ok(isSame(joinBytes(Array.from(partsOf(text), (part) => part.slice())), whole));

@@ -48,26 +48,23 @@ function readerOf(files: Readonly<Record<string, string>>) {
   return { read, asked };
 }
 
-large(
-  "a description is prepared with the same result in a thread and without a thread",
-  async () => {
-    const files = {
-      "openapi.json": describe(400, { "/a": { $ref: "a.json" }, "/b": { $ref: "none.json" } }),
-      "a.json": '{ "get": { "operationId": 12345678901234567890 } }',
-    };
-    const here = await prepare(JOB, readerOf(files).read);
-    const { read, asked } = readerOf(files);
-    const there = (await prepareInThread(JOB, read))!;
-    assert.equal(await there.content?.yaml, await here.content?.yaml);
-    assert.equal(without(there), without(here));
-    assert.equal(asked, ["openapi.json", "a.json", "none.json"]);
-    assert.match(
-      here.diagnostics.map(formatDiagnostic).join(),
-      "cannot be read: no such file",
-    );
-    assert.ok(here.content);
-  },
-);
+large("a description is prepared with the same result with or without a thread", async () => {
+  const files = {
+    "openapi.json": describe(400, { "/a": { $ref: "a.json" }, "/b": { $ref: "none.json" } }),
+    "a.json": '{ "get": { "operationId": 12345678901234567890 } }',
+  };
+  const here = await prepare(JOB, readerOf(files).read);
+  const { read, asked } = readerOf(files);
+  const there = (await prepareInThread(JOB, read))!;
+  assert.equal(await there.content?.yaml, await here.content?.yaml);
+  assert.equal(without(there), without(here));
+  assert.equal(asked, ["openapi.json", "a.json", "none.json"]);
+  assert.match(
+    here.diagnostics.map(formatDiagnostic).join(),
+    "cannot be read: no such file",
+  );
+  assert.ok(here.content);
+});
 
 large("a description is read only once, even if its size becomes known late", async () => {
   const names = Array.from({ length: 20 }, (_, i) => `${i}.json`);
@@ -84,20 +81,16 @@ large("a description is read only once, even if its size becomes known late", as
   assert.is(content?.page.title, "Things");
 });
 
-large(
-  "a description is served before its YAML is ready, and only requests for YAML wait",
-  async () => {
-    const text = describe(800);
-    const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
-    const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
-    const order: string[] = [];
-    const note = (path: string) =>
-      ask(path).then((response) => (order.push(path), response.text()));
-    const [yaml, , json] = await Promise.all(["/spec.yaml", "/v1/spec", "/spec.json"].map(note));
-    assert.is(order.at(-1), "/spec.yaml");
-    assert.equal(parse(yaml!), JSON.parse(json!));
-  },
-);
+large("a description is served before its YAML is ready; only requests for YAML wait", async () => {
+  const text = describe(800);
+  const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
+  const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
+  const order: string[] = [];
+  const note = (path: string) => ask(path).then((response) => (order.push(path), response.text()));
+  const [yaml, , json] = await Promise.all(["/spec.yaml", "/v1/spec", "/spec.json"].map(note));
+  assert.is(order.at(-1), "/spec.yaml");
+  assert.equal(parse(yaml!), JSON.parse(json!));
+});
 
 large(
   "if the thread ends before the YAML is ready, the description is served as JSON at all paths",
@@ -185,20 +178,17 @@ large("a description is abandoned if preparing it takes too long", async () => {
   assert.equal(diagnostics.map(formatDiagnostic), said);
 });
 
-large(
-  "a diagnostic reports that the thread cannot receive a description or read a file",
-  async () => {
-    const wrong: LoadJob = { ...JOB, own: { paths: () => {} } };
-    const sent = (await prepareInThread(wrong, readerOf({}).read))!;
-    assert.match(
-      formatDiagnostic(sent.diagnostics[0]!),
-      /^openapi.json:1:1 cannot be shown: .*clone/,
-    );
-    const failing: Reader = () => Promise.reject(new TypeError("a\x1b[2J"));
-    const { diagnostics } = (await prepareInThread(JOB, failing))!;
-    assert.equal(diagnostics.map(formatDiagnostic), ["openapi.json:1:1 cannot be shown: a [2J"]);
-  },
-);
+large("a diagnostic reports a failure to send to the thread or to read a file", async () => {
+  const wrong: LoadJob = { ...JOB, own: { paths: () => {} } };
+  const sent = (await prepareInThread(wrong, readerOf({}).read))!;
+  assert.match(
+    formatDiagnostic(sent.diagnostics[0]!),
+    /^openapi.json:1:1 cannot be shown: .*clone/,
+  );
+  const failing: Reader = () => Promise.reject(new TypeError("a\x1b[2J"));
+  const { diagnostics } = (await prepareInThread(JOB, failing))!;
+  assert.equal(diagnostics.map(formatDiagnostic), ["openapi.json:1:1 cannot be shown: a [2J"]);
+});
 
 testWhere(
   large,

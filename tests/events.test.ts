@@ -193,46 +193,40 @@ events("events are kept for an hour", async () => {
   }
 });
 
-events(
-  "a listener that missed many events gets the complete info instead of the events",
-  async () => {
-    const { node, read } = open();
-    const [{ id } = { id: "" }] = await read().events();
-    for (let height = 2; height < 300; height++) node.take(info({ height }));
-    const told = await read({ id }).events();
-    assert.equal(told.map(({ event }) => event), ["snapshot"]);
-    assert.is((told[0]!.data as Json).height, 299);
-    // A few long events have the same effect as many short ones.
-    for (let height = 300; height < 303; height++) {
-      node.take(info({ height, text: `${height}${"x".repeat(30_000)}` }));
-    }
-    const long = await read({ id: told[0]!.id }).events();
-    assert.equal(long.map(({ event }) => event), ["snapshot"]);
-  },
-);
+events("a listener that missed many events gets only the complete info", async () => {
+  const { node, read } = open();
+  const [{ id } = { id: "" }] = await read().events();
+  for (let height = 2; height < 300; height++) node.take(info({ height }));
+  const told = await read({ id }).events();
+  assert.equal(told.map(({ event }) => event), ["snapshot"]);
+  assert.is((told[0]!.data as Json).height, 299);
+  // A few long events have the same effect as many short ones.
+  for (let height = 300; height < 303; height++) {
+    node.take(info({ height, text: `${height}${"x".repeat(30_000)}` }));
+  }
+  const long = await read({ id: told[0]!.id }).events();
+  assert.equal(long.map(({ event }) => event), ["snapshot"]);
+});
 
-events(
-  "a listener that does not read is disconnected, and other listeners get all events",
-  async () => {
-    const { node, listen, read, heard } = open();
-    const stuck = listen().body!.getReader();
-    const other = read();
-    const heads: unknown[] = [];
-    for (let height = 2; height < 12; height++) {
-      node.take(info({ height, text: `${height}${"x".repeat(20_000)}` }));
-      for (const { event, data } of await other.events()) {
-        if (event === "head") heads.push((data as Json).height);
-      }
+events("a listener that does not read is disconnected; the others get all events", async () => {
+  const { node, listen, read, heard } = open();
+  const stuck = listen().body!.getReader();
+  const other = read();
+  const heads: unknown[] = [];
+  for (let height = 2; height < 12; height++) {
+    node.take(info({ height, text: `${height}${"x".repeat(20_000)}` }));
+    for (const { event, data } of await other.events()) {
+      if (event === "head") heads.push((data as Json).height);
     }
-    assert.is(node.stream.listeners, 1);
-    assert.equal(heard, [1, 2, 1]);
-    assert.equal(heads, Array.from({ length: 10 }, (_, i) => i + 2));
-    // Bytes that were already passed to the platform still arrive.
-    let parts = 0;
-    while (!(await stuck.read()).done) parts++;
-    assert.ok(parts <= 3, `${parts} parts`);
-  },
-);
+  }
+  assert.is(node.stream.listeners, 1);
+  assert.equal(heard, [1, 2, 1]);
+  assert.equal(heads, Array.from({ length: 10 }, (_, i) => i + 2));
+  // Bytes that were already passed to the platform still arrive.
+  let parts = 0;
+  while (!(await stuck.read()).done) parts++;
+  assert.ok(parts <= 3, `${parts} parts`);
+});
 
 events("an event has three lines, whatever characters the node sends", async () => {
   const odd = "\r\n\n: x\ndata: y\n\nevent: z\u2028\u2029\u0000\ud800\u0085";
@@ -265,7 +259,7 @@ events("if a nested value is null, the complete info is sent, but at a limited r
   assert.is(told.filter((event) => event === "head").length, 7);
 });
 
-events("a delayed snapshot is sent in time, and new listeners begin with its state", async () => {
+events("a delayed snapshot is sent in time; new listeners get the current state", async () => {
   let now = 0;
   const node = new NodeEvents({ listeners: 9, perAddress: 9, onListeners: () => {} }, () => now);
   node.begin(info());
@@ -413,20 +407,17 @@ events(
   },
 );
 
-events(
-  "a page without permission to listen is refused before it counts as a listener",
-  async () => {
-    const app = createNodeface({ events: { listeners: 1 }, metrics: true });
-    const read = (path: string, headers: Record<string, string> = {}) =>
-      app.fetch(new Request(`http://localhost${path}`, { headers }));
-    for (let i = 0; i < 3; i++) assert.is((await read("/v1/events", BROWSER)).status, 403);
-    assert.match(await (await read("/v1/metrics")).text(), /^nodeface_event_listeners 0$/m);
-    const heard = await read("/v1/events");
-    assert.is(heard.status, 200);
-    assert.is((await read("/v1/events")).status, 503);
-    await heard.body!.cancel();
-    await app.close();
-  },
-);
+events("a page that may not listen is refused before it counts as a listener", async () => {
+  const app = createNodeface({ events: { listeners: 1 }, metrics: true });
+  const read = (path: string, headers: Record<string, string> = {}) =>
+    app.fetch(new Request(`http://localhost${path}`, { headers }));
+  for (let i = 0; i < 3; i++) assert.is((await read("/v1/events", BROWSER)).status, 403);
+  assert.match(await (await read("/v1/metrics")).text(), /^nodeface_event_listeners 0$/m);
+  const heard = await read("/v1/events");
+  assert.is(heard.status, 200);
+  assert.is((await read("/v1/events")).status, 503);
+  await heard.body!.cancel();
+  await app.close();
+});
 
 events.run();

@@ -45,19 +45,16 @@ async function givenBy(head: Json, info: InfoSettings = {}) {
   return examples;
 }
 
-examples(
-  "example values come from responses to existing queries, if they match the pattern",
-  async () => {
-    const transactions = [HASH.replace("a1", "b2"), "0x1"];
-    assert.equal(await givenBy({ hash: HASH, transactions }), {
-      "head#/hash": HASH,
-      "head#/transactions/0": transactions[0],
-    });
-    for (const hash of [`${HASH}'; id #`, `${HASH}\n`, "0x1", null, 7, { a: 1 }, "\u202e"]) {
-      assert.equal(await givenBy({ hash, transactions: [] }), {}, JSON.stringify(hash));
-    }
-  },
-);
+examples("examples come from responses to existing queries, and match the pattern", async () => {
+  const transactions = [HASH.replace("a1", "b2"), "0x1"];
+  assert.equal(await givenBy({ hash: HASH, transactions }), {
+    "head#/hash": HASH,
+    "head#/transactions/0": transactions[0],
+  });
+  for (const hash of [`${HASH}'; id #`, `${HASH}\n`, "0x1", null, 7, { a: 1 }, "\u202e"]) {
+    assert.equal(await givenBy({ hash, transactions: [] }), {}, JSON.stringify(hash));
+  }
+});
 
 examples(
   "no example comes from a source that the operator defined or that has hidden values",

@@ -52,7 +52,7 @@ form("form data has the method, the URL and all parameters, without empty member
   assert.equal(await dataOf({}), { method: "GET", address: "/a", fields: [] });
 });
 
-form("the example of a body is its own or comes from its schema, with all digits", async () => {
+form("a body has a given example or one made from its schema, with all digits", async () => {
   const body = async (media: Json, more: Json = {}) => {
     const operation = { requestBody: { required: true, content: { "application/json": media } } };
     return (await dataOf(operation, "/a", "post", more))?.fields[0];
@@ -179,18 +179,15 @@ form("if there are many operations, the HTML has the class many and all forms", 
   assert.is(html.match(/data-try='/g)?.length, 1000);
 });
 
-form(
-  "a short link contains a method name or operationId, and occurs once on the page",
-  async () => {
-    const named = (operationId: string) => ({ get: { ...DONE, operationId, tags: ["A", "B"] } });
-    const html = await render({
-      "/v1/rpc/get%5Fblock": { post: DONE },
-      "/a": named("getA"),
-      "/b": named("get b"),
-    });
-    const anchors = [...html.matchAll(/<article id="([^"]*)"/g)].map(([, id]) => id);
-    assert.equal(anchors.sort(), ["op/getA", "op/get_block"]);
-  },
-);
+form("a short link has a method name or operationId, and occurs once on the page", async () => {
+  const named = (operationId: string) => ({ get: { ...DONE, operationId, tags: ["A", "B"] } });
+  const html = await render({
+    "/v1/rpc/get%5Fblock": { post: DONE },
+    "/a": named("getA"),
+    "/b": named("get b"),
+  });
+  const anchors = [...html.matchAll(/<article id="([^"]*)"/g)].map(([, id]) => id);
+  assert.equal(anchors.sort(), ["op/getA", "op/get_block"]);
+});
 
 form.run();

@@ -80,18 +80,15 @@ icon("the letter is readable on every background colour, and each name has a fix
   assert.is(used.size, COLOURS.length);
 });
 
-icon(
-  "the icon comes from the node's name, and runs no script when it is opened directly",
-  async () => {
-    const { icon, search } = await show({ info: () => ({ name: "harbour & more", height: 1 }) });
-    assert.is(search, "?name=harbour+%26+more");
-    assert.match(await icon.text(), ">H</text>");
-    const { headers } = icon;
-    assert.is(headers.get("content-type"), "image/svg+xml");
-    assert.is(headers.get("content-security-policy"), "default-src 'none'; sandbox");
-    assert.is(headers.get("x-content-type-options"), "nosniff");
-  },
-);
+icon("the icon comes from the node's name, and runs no script when opened directly", async () => {
+  const { icon, search } = await show({ info: () => ({ name: "harbour & more", height: 1 }) });
+  assert.is(search, "?name=harbour+%26+more");
+  assert.match(await icon.text(), ">H</text>");
+  const { headers } = icon;
+  assert.is(headers.get("content-type"), "image/svg+xml");
+  assert.is(headers.get("content-security-policy"), "default-src 'none'; sandbox");
+  assert.is(headers.get("x-content-type-options"), "nosniff");
+});
 
 icon("the icon changes when the node reports another name", async () => {
   let name = "first";

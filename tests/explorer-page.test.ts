@@ -101,38 +101,35 @@ page("shows QUERY and additionalOperations, which OpenAPI 3.2 introduced", async
   assert.not.match(html, "hidden");
 });
 
-page(
-  "webhooks have no form, and are shown under their tags or their own heading",
-  async () => {
-    const html = await render({
-      openapi: "3.1.1",
-      webhooks: {
-        newBlock: {
-          post: { summary: "A block has come", responses: { 200: { description: "Taken" } } },
-        },
-        "peer lost": { $ref: "#/components/pathItems/Lost" },
-        hidden: { post: { summary: "kept away", "x-internal": true } },
+page("webhooks have no form, and are shown under their tags or their own heading", async () => {
+  const html = await render({
+    openapi: "3.1.1",
+    webhooks: {
+      newBlock: {
+        post: { summary: "A block has come", responses: { 200: { description: "Taken" } } },
       },
-      components: {
-        pathItems: { Lost: { put: { summary: "A peer has gone", tags: ["Peers"] } } },
-      },
-    });
-    for (
-      const text of [
-        `<h2 id="tag/webhooks">Webhooks</h2>`,
-        `<h3 id="webhook/POST/newBlock">A block has come</h3>`,
-        "<code>newBlock</code>",
-        "Sent by the API to its subscribers.",
-        "<dt><code>200</code></dt><dd>Taken",
-        `<h3 id="tag/peers/webhook/PUT/peer%20lost">A peer has gone</h3>`,
-      ]
-    ) assert.match(html, text);
-    assert.not.match(html, "kept away");
-    const [, webhooks] = /<h2 id="tag\/webhooks">(.*)<h2 id="tag\/about/s.exec(html)!;
-    assert.not.match(webhooks!, "curl");
-    assert.not.match(webhooks!, "try");
-  },
-);
+      "peer lost": { $ref: "#/components/pathItems/Lost" },
+      hidden: { post: { summary: "kept away", "x-internal": true } },
+    },
+    components: {
+      pathItems: { Lost: { put: { summary: "A peer has gone", tags: ["Peers"] } } },
+    },
+  });
+  for (
+    const text of [
+      `<h2 id="tag/webhooks">Webhooks</h2>`,
+      `<h3 id="webhook/POST/newBlock">A block has come</h3>`,
+      "<code>newBlock</code>",
+      "Sent by the API to its subscribers.",
+      "<dt><code>200</code></dt><dd>Taken",
+      `<h3 id="tag/peers/webhook/PUT/peer%20lost">A peer has gone</h3>`,
+    ]
+  ) assert.match(html, text);
+  assert.not.match(html, "kept away");
+  const [, webhooks] = /<h2 id="tag\/webhooks">(.*)<h2 id="tag\/about/s.exec(html)!;
+  assert.not.match(webhooks!, "curl");
+  assert.not.match(webhooks!, "try");
+});
 
 page("the initial HTML contains absolute times, because it may be read later", async () => {
   const html = await render({}, { height: 7, head_at: "2026-01-31T08:14:41.5Z" });
@@ -340,21 +337,18 @@ page("an operation shows parameter constraints, and schemas two levels deep", as
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
 });
 
-page(
-  "the version is shown only if the description comes from the operator or the network",
-  async () => {
-    const document = { openapi: "3.1.1", info: { title: "A", version: "7.7.7" }, paths: {} };
-    for (
-      const [by, isShown] of [["operator", true], ["network", true], ["kind", false], [
-        undefined,
-        false,
-      ]] as const
-    ) {
-      const { content } = await renderParts(document, by);
-      assert.is(content.includes("Version 7.7.7"), isShown, by);
-    }
-  },
-);
+page("the version is shown only for descriptions from the operator or the network", async () => {
+  const document = { openapi: "3.1.1", info: { title: "A", version: "7.7.7" }, paths: {} };
+  for (
+    const [by, isShown] of [["operator", true], ["network", true], ["kind", false], [
+      undefined,
+      false,
+    ]] as const
+  ) {
+    const { content } = await renderParts(document, by);
+    assert.is(content.includes("Version 7.7.7"), isShown, by);
+  }
+});
 
 page("if a description was fetched over the network, its links are shown as text", async () => {
   const description =
@@ -436,28 +430,25 @@ page("members beside a $ref take precedence over the members of its target", asy
   for (const shared of ["of all", "Any block", "The block<"]) assert.match(before, shared);
 });
 
-page(
-  "a path item with a $ref has its own operations and the operations of the target",
-  async () => {
-    const html = await render({
-      paths: {
-        "/a": { get: { summary: "Theirs to get" }, put: { summary: "Theirs to put" } },
-        "/b": {
-          $ref: "#/paths/~1a",
-          put: { summary: "Own to put" },
-          post: { summary: "Own to post" },
-        },
+page("a path item with a $ref has its own operations and the target's operations", async () => {
+  const html = await render({
+    paths: {
+      "/a": { get: { summary: "Theirs to get" }, put: { summary: "Theirs to put" } },
+      "/b": {
+        $ref: "#/paths/~1a",
+        put: { summary: "Own to put" },
+        post: { summary: "Own to post" },
       },
-    });
-    for (
-      const [method, summary] of [
-        ["GET", "Theirs to get"],
-        ["PUT", "Own to put"],
-        ["POST", "Own to post"],
-      ]
-    ) assert.match(html, `<h3 id="tag/default/${method}/b">${summary}</h3>`);
-  },
-);
+    },
+  });
+  for (
+    const [method, summary] of [
+      ["GET", "Theirs to get"],
+      ["PUT", "Own to put"],
+      ["POST", "Own to post"],
+    ]
+  ) assert.match(html, `<h3 id="tag/default/${method}/b">${summary}</h3>`);
+});
 
 page("an operation is shown under each of its tags", async () => {
   const html = await render({ paths: { "/a": { get: { tags: ["One", "Two", "One"] } } } });

@@ -84,30 +84,21 @@ const QUERY: FormData = {
 
 const withFields = (...fields: FieldData[]): FormData => ({ method: "GET", address: "/a", fields });
 
-requests(
-  "a command line contains the form's values, and the shell does not execute them",
-  async () => {
-    for (const text of HOSTILE.filter(Boolean)) {
-      const filled = [text, text, text];
-      const { url } = requestOf(QUERY, filled, "http://127.0.0.1:1/a");
-      assert.match(
-        url,
-        /^http:\/\/127\.0\.0\.1:1\/a\/v1\/node\/a%5B1-9%5D\/[\w.~%-]+\?q=[\w.~%-]+$/,
-      );
-      const [id, q] = [
-        new URL(url).pathname.split("/").at(-1)!,
-        new URL(url).searchParams.get("q"),
-      ];
-      assert.equal([decodeURIComponent(id), q], [text, text]);
-      const line = writeCurl(requestOf(QUERY, filled, BASE), true)!;
-      const args = await runShell(line, { BASE_URL: "http://h", NODEFACE_TOKEN: "t o" });
-      assert.equal(args, [
-        url.replace("http://127.0.0.1:1/a", "http://h"),
-        ...["-H", `X-Trace: ${text}`, "-H", "Authorization: Bearer t o"],
-      ]);
-    }
-  },
-);
+requests("a command line contains the form's values, and the shell does not run them", async () => {
+  for (const text of HOSTILE.filter(Boolean)) {
+    const filled = [text, text, text];
+    const { url } = requestOf(QUERY, filled, "http://127.0.0.1:1/a");
+    assert.match(url, /^http:\/\/127\.0\.0\.1:1\/a\/v1\/node\/a%5B1-9%5D\/[\w.~%-]+\?q=[\w.~%-]+$/);
+    const [id, q] = [new URL(url).pathname.split("/").at(-1)!, new URL(url).searchParams.get("q")];
+    assert.equal([decodeURIComponent(id), q], [text, text]);
+    const line = writeCurl(requestOf(QUERY, filled, BASE), true)!;
+    const args = await runShell(line, { BASE_URL: "http://h", NODEFACE_TOKEN: "t o" });
+    assert.equal(args, [
+      url.replace("http://127.0.0.1:1/a", "http://h"),
+      ...["-H", `X-Trace: ${text}`, "-H", "Authorization: Bearer t o"],
+    ]);
+  }
+});
 
 requests("the request body is compact JSON, with invisible characters escaped", async () => {
   const content: FieldData = {
@@ -155,7 +146,7 @@ requests("a value from the node is filled in only if it fits its field", () => {
   assert.is(fillIn(withFields(field("^.*$")))[0], "");
 });
 
-requests("fields are validated by type, enum, pattern and JSON", () => {
+requests("fields are validated by type, enum, pattern and JSON syntax", () => {
   const said = (type: string, text: string, pattern?: string, values?: string[]) =>
     mistakeIn({ name: "n", in: "query", type, values, pattern }, text);
   assert.is(said("integer", "1.5"), "n must be a whole number");

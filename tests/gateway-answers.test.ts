@@ -187,7 +187,7 @@ for (const [status, passed] of sampleOf(STATUSES)) {
 }
 
 answers(
-  "a 503 from the node says so, unlike the 503 of our full queue, and keeps its Retry-After",
+  "the 503 of a node is told apart from that of our full queue, and keeps its Retry-After",
   async () => {
     node.answer = json({}, 503, { "retry-after": "7" });
     const answer = await rest.ask("/v1/node/status");

@@ -106,24 +106,21 @@ described("if calls are not forwarded, x-call marks in a description are removed
 
 for (const forward of ["off", TOKEN] as const) {
   const what = forward === "off" ? "not forwarded" : "forwarded";
-  described(
-    `if calls are ${what}, only operations of other servers require a node's secret`,
-    () => {
-      const document = say(forward);
-      assert.is(document.security, undefined);
-      assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
-      assert.is(operation(document, "/elsewhere")["x-call"], undefined);
-      assert.equal(operation(document, "/v1/info").security, []);
-      for (const [path, method] of [["/read", "get"], ["/write", "post"]] as const) {
-        assert.not.match(
-          JSON.stringify(operation(document, path, method).security ?? []),
-          /key|user/,
-        );
-      }
-      const names = Object.keys(objectOf(objectOf(document.components).securitySchemes));
-      assert.equal(names.filter((name) => !name.startsWith("Nodeface")), ["key", "other"]);
-    },
-  );
+  described(`if calls are ${what}, only operations of other servers need a node secret`, () => {
+    const document = say(forward);
+    assert.is(document.security, undefined);
+    assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
+    assert.is(operation(document, "/elsewhere")["x-call"], undefined);
+    assert.equal(operation(document, "/v1/info").security, []);
+    for (const [path, method] of [["/read", "get"], ["/write", "post"]] as const) {
+      assert.not.match(
+        JSON.stringify(operation(document, path, method).security ?? []),
+        /key|user/,
+      );
+    }
+    const names = Object.keys(objectOf(objectOf(document.components).securitySchemes));
+    assert.equal(names.filter((name) => !name.startsWith("Nodeface")), ["key", "other"]);
+  });
 }
 
 described("the security scheme of the token gets another name if its name is taken", () => {
@@ -150,24 +147,21 @@ described("a description without operations of the node is not changed", () => {
   assert.is(annotateCalls(document, resolveForward("reads"), "operator").document, document);
 });
 
-described(
-  "forwarded operations have a single server, whatever servers the description lists",
-  async () => {
-    const text = JSON.stringify({
-      ...DOCUMENT,
-      servers: [{ url: "https://public.example" }, { url: "http://127.0.0.1:9000/api" }],
-      paths: { "/read": { get: { responses: { 200: { description: "Done" } } } } },
-    });
-    const near = { base: "http://127.0.0.1:9000", node: "http://127.0.0.1:9000" };
-    for (const publicUrl of [undefined, "https://public.example"]) {
-      const where = { ...near, publicUrl, forward: resolveForward({ open: ["reads"] }) };
-      const { document } = await load({ text, name: "openapi.json" }, where);
-      assert.equal(document!.servers, [{ url: "./v1/node/api" }]);
-    }
-    const { document } = await load({ text, name: "openapi.json" }, near);
+described("forwarded operations have one server, whatever the description lists", async () => {
+  const text = JSON.stringify({
+    ...DOCUMENT,
+    servers: [{ url: "https://public.example" }, { url: "http://127.0.0.1:9000/api" }],
+    paths: { "/read": { get: { responses: { 200: { description: "Done" } } } } },
+  });
+  const near = { base: "http://127.0.0.1:9000", node: "http://127.0.0.1:9000" };
+  for (const publicUrl of [undefined, "https://public.example"]) {
+    const where = { ...near, publicUrl, forward: resolveForward({ open: ["reads"] }) };
+    const { document } = await load({ text, name: "openapi.json" }, where);
     assert.equal(document!.servers, [{ url: "./v1/node/api" }]);
-  },
-);
+  }
+  const { document } = await load({ text, name: "openapi.json" }, near);
+  assert.equal(document!.servers, [{ url: "./v1/node/api" }]);
+});
 
 described("the page shows each operation's permission and a working command", async () => {
   const html = await renderContent(readOutline(say(TOKEN)));

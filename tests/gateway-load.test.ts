@@ -301,7 +301,7 @@ const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
 };
 
 load(
-  "a slot is freed when the node responds, even if the client disconnects earlier",
+  "a slot is freed only when the node responds, even if the client disconnects earlier",
   async () => {
     const count = holdAndCount();
     const { ask, calls } = forwarding(node.url, RPC, {

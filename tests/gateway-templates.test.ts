@@ -105,7 +105,7 @@ for (
   });
 }
 
-templates("the error about a slash in a parameter names the mark that allows it", async () => {
+templates("the error about a slash in a parameter names the mark that allows slashes", async () => {
   const { ask } = forwarding(node.url, describe(["GET /queues/{host}"]));
   const answer = await ask("/v1/node/queues/%2F");
   assert.is(answer.status, 400);

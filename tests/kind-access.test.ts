@@ -88,23 +88,17 @@ for (const [kind, names] of Object.entries(HEAVY)) {
   });
 }
 
-access(
-  "bitcoin: getblock is heavy only if the caller also requests the spent outputs",
-  async () => {
-    const { openrpc } = await loadInterface("bitcoin");
-    const getblock = openrpc!.methods.find(({ name }) => name === "getblock")!;
-    assert.is(getblock["x-cost"], undefined);
-    assert.is(getblock.params[1]!.schema["x-heavy-from"], 3);
-  },
-);
+access("bitcoin: getblock is heavy only if the caller requests the spent outputs", async () => {
+  const { openrpc } = await loadInterface("bitcoin");
+  const getblock = openrpc!.methods.find(({ name }) => name === "getblock")!;
+  assert.is(getblock["x-cost"], undefined);
+  assert.is(getblock.params[1]!.schema["x-heavy-from"], 3);
+});
 
-access(
-  "read-only operations are sent without a secret if the secret belongs to a user account",
-  () => {
-    const bare = Object.entries(KINDS).filter(([, { auth }]) => auth?.reads === "none");
-    assert.equal(bare.map(([name]) => name), ["activitypub"]);
-  },
-);
+access("read-only operations are sent without a secret that belongs to a user account", () => {
+  const bare = Object.entries(KINDS).filter(([, { auth }]) => auth?.reads === "none");
+  assert.equal(bare.map(([name]) => name), ["activitypub"]);
+});
 
 access("kubo: operations that read content by its CID do not fetch it from peers", async () => {
   const { openapi } = await loadInterface("kubo");

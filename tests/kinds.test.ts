@@ -109,29 +109,26 @@ kinds("a node that reports no initial download is in sync only if it has a block
   assert.equal(behind, ["syncing", "is 10 blocks behind its peers", false]);
 });
 
-kinds(
-  "a query takes its parameters from the latest response or from a remembered response",
-  async () => {
-    const recording = RECORDINGS.get("dogecoin")!;
-    const answer = play(recording);
-    const asked: unknown[] = [];
-    const fetch: typeof globalThis.fetch = (url, init) => {
-      for (const call of [JSON.parse(String(init?.body ?? "[]"))].flat()) {
-        if (call.method === "getblockheader") asked.push(call.params);
-      }
-      return answer(url, init);
-    };
-    const { bestblockhash } = recording.answers.getblockchaininfo as { bestblockhash: string };
-    const { info, pass } = setScene({ fetch, node: { kind: "bitcoin" } });
-    await info();
-    pass(2000);
-    await info();
-    assert.equal(asked, [[bestblockhash], [bestblockhash]]);
-    const without = { ...recording, answers: { ...recording.answers, getblockchaininfo: {} } };
-    const scene = setScene({ fetch: play(without), node: { kind: "bitcoin" } });
-    const { head_at, status } = await scene.info();
-    assert.equal([head_at, status], [undefined, "ok"], "a missing optional value is not an error");
-  },
-);
+kinds("a query takes its parameters from the latest or from a remembered response", async () => {
+  const recording = RECORDINGS.get("dogecoin")!;
+  const answer = play(recording);
+  const asked: unknown[] = [];
+  const fetch: typeof globalThis.fetch = (url, init) => {
+    for (const call of [JSON.parse(String(init?.body ?? "[]"))].flat()) {
+      if (call.method === "getblockheader") asked.push(call.params);
+    }
+    return answer(url, init);
+  };
+  const { bestblockhash } = recording.answers.getblockchaininfo as { bestblockhash: string };
+  const { info, pass } = setScene({ fetch, node: { kind: "bitcoin" } });
+  await info();
+  pass(2000);
+  await info();
+  assert.equal(asked, [[bestblockhash], [bestblockhash]]);
+  const without = { ...recording, answers: { ...recording.answers, getblockchaininfo: {} } };
+  const scene = setScene({ fetch: play(without), node: { kind: "bitcoin" } });
+  const { head_at, status } = await scene.info();
+  assert.equal([head_at, status], [undefined, "ok"], "a missing optional value is not an error");
+});
 
 kinds.run();

@@ -3,7 +3,7 @@
 export interface Explorer {
   readonly name: string;
   readonly page: string;
-  /** A JavaScript expression for an element that shows that an operation can be read. */
+  /** A JavaScript expression for an element that is visible once an operation can be read. */
   readonly readable: string;
   /**
    * Expressions for the elements to click, in order, to send the first operation. The list is empty if the explorer

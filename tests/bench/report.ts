@@ -16,15 +16,15 @@ const METHOD =
   `Written by \`npm run bench\`. Ratios can be compared between machines. Times, rates and sizes are those of the
 machine described at the end.
 
-On each runtime, Nodeface is compared with a **bare server**: the simplest and fastest server for that runtime that
-sends the same bytes. The run verifies that the status line, all header fields and the content are equal. From each
-request, the bare server reads only what it needs to select a response: the method, the URL, and the fields \`Host\`,
-\`Accept-Encoding\` and \`If-None-Match\`. Its responses are prepared in a map of paths. On Node, the bare server uses
-\`node:http\`; it passes the content as text, so Node writes the content together with the head. On Bun, it uses
-\`Bun.serve\` with a \`fetch\` handler; the Nodeface executable is compared with the same server, compiled. On Deno, it
-also uses \`node:http\`, as Nodeface does: \`Deno.serve\` cannot disconnect slow clients. In addition, Nodeface reads
-\`If-Match\` and \`Origin\`, compares the weights of content codings, limits how long a client may take, and checks
-whether its content is still current.
+On each runtime, Nodeface is compared with a **bare server**: the simplest and fastest server that sends the same
+bytes. The run verifies that the status line, all header fields and the content are equal. From each request, the bare
+server reads only what it needs to select a response: the method, the URL, and the fields \`Host\`, \`Accept-Encoding\`
+and \`If-None-Match\`. Its responses are prepared in a map of paths. On Node, the bare server uses \`node:http\`; it
+passes the content as text, so Node writes the content together with the head. On Bun, it uses \`Bun.serve\` with a
+\`fetch\` handler; the Nodeface executable is compared with the same server, compiled. On Deno, it also uses
+\`node:http\`, as Nodeface does: \`Deno.serve\` cannot disconnect slow clients. In addition, Nodeface reads
+\`If-Match\` and \`Origin\`, and compares the weights of content codings. It also limits how long a client may take,
+and checks that its content is current.
 
 \`wrk\` generates the load, with one thread and 32 connections. The servers of a runtime are first warmed up. They are
 then measured one after another, for three seconds each, in five rounds; every second round has the reverse order. The

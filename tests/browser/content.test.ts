@@ -178,7 +178,7 @@ content(
     }),
 );
 
-content("a description fetched over the network adds no links and loads nothing", async () => {
+content("a description fetched over the network adds no links and loads no resources", async () => {
   const url = "https://elsewhere.example/";
   const text = `[follow](${url}) [near](/v1/health?near) ![seen](${url}seen.png) ` +
     `![seen](/v1/health?seen) <img src="/v1/health?seen"> <a href="${url}">as HTML</a>`;

@@ -70,10 +70,7 @@ for (const viewport of VIEWPORTS) {
           await heading.waitFor();
           const { y } = (await heading.boundingBox())!;
           const head = (await page.locator("#bar").boundingBox())!;
-          assert.ok(
-            y >= head.y + head.height && y < viewport.height,
-            `the operation is at ${y} px`,
-          );
+          assert.ok(y >= head.y + head.height && y < viewport.height, `its top is at ${y} px`);
           assert.is(new URL(page.url()).hash, `#${operation}`);
         }),
     );

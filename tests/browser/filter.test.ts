@@ -111,22 +111,19 @@ filter("in a narrow window, the navigation is a sheet that closes after a choice
   await page.close();
 });
 
-filter(
-  "the navigation scrolls to the entry of the operation in view, and marks this entry",
-  async () => {
-    const page = await open(chain.url);
-    for (const name of ["getblockcount", "getrawtransaction"]) {
-      await page.evaluate((name) => location.hash = `#op/${name}`, name);
-      await page.locator("#plain nav [aria-current]", { hasText: name }).waitFor();
-      const isSeen = await page.locator("#plain nav [aria-current]").evaluate((link) => {
-        const { top, bottom } = link.getBoundingClientRect();
-        return top >= 0 && bottom <= innerHeight;
-      });
-      assert.ok(isSeen, name);
-    }
-    await page.close();
-  },
-);
+filter("the navigation marks the entry of the operation in view, and scrolls to it", async () => {
+  const page = await open(chain.url);
+  for (const name of ["getblockcount", "getrawtransaction"]) {
+    await page.evaluate((name) => location.hash = `#op/${name}`, name);
+    await page.locator("#plain nav [aria-current]", { hasText: name }).waitFor();
+    const isSeen = await page.locator("#plain nav [aria-current]").evaluate((link) => {
+      const { top, bottom } = link.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    });
+    assert.ok(isSeen, name);
+  }
+  await page.close();
+});
 
 filter(
   "the target of a link stays marked in the navigation until the user scrolls",

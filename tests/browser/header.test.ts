@@ -158,30 +158,27 @@ header("state symbols have different shapes, even with forced colours", async ()
   for (const content of drawn) assert.match(content!, / \/ ""$/);
 });
 
-header(
-  "screen readers announce a new state, but not a longer duration of the same state",
-  async () => {
-    const live = () => page.locator("#node .state").getAttribute("aria-live");
-    const quiet = (minutes: number) => ({
-      ...NODE,
-      status: "degraded",
-      status_reason: `no new block for 3 h ${minutes} min`,
-    });
-    await open(page);
-    info = quiet(12);
-    await refresh(page);
-    await page.getByRole("status").getByText("3 h 12 min").waitFor();
-    assert.is(await live(), null);
-    info = quiet(13);
-    await refresh(page);
-    await page.getByRole("status").getByText("3 h 13 min").waitFor();
-    assert.is(await live(), "off");
-    info = NODE;
-    await refresh(page);
-    await page.getByRole("status").getByText("In sync").waitFor();
-    assert.is(await live(), null);
-  },
-);
+header("screen readers announce a new state, but not a longer duration of a state", async () => {
+  const live = () => page.locator("#node .state").getAttribute("aria-live");
+  const quiet = (minutes: number) => ({
+    ...NODE,
+    status: "degraded",
+    status_reason: `no new block for 3 h ${minutes} min`,
+  });
+  await open(page);
+  info = quiet(12);
+  await refresh(page);
+  await page.getByRole("status").getByText("3 h 12 min").waitFor();
+  assert.is(await live(), null);
+  info = quiet(13);
+  await refresh(page);
+  await page.getByRole("status").getByText("3 h 13 min").waitFor();
+  assert.is(await live(), "off");
+  info = NODE;
+  await refresh(page);
+  await page.getByRole("status").getByText("In sync").waitFor();
+  assert.is(await live(), null);
+});
 
 header("if the service is unreachable, the header says so and keeps the last values", async () => {
   await open(page);

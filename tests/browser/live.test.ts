@@ -48,67 +48,57 @@ async function stopTime(page: Page): Promise<void> {
 }
 
 for (const document of ["v1/spec", SIMPLE]) {
-  testWhere(
-    live,
-    anvil,
-    `${document} has one event stream while visible, and none while hidden`,
-    async () => {
-      service = await startService();
-      const { url, listeners, mine } = service;
-      const streams = requestsFor(page, "/v1/events");
-      if (document === SIMPLE) await page.goto(url + document);
-      else await visit(page, url);
-      await until(async () => await listeners() === 1);
-      const requests = requestsFor(page, "/v1/info");
-      await showsHeight(page, await mine());
-      await showsHeight(page, await mine());
-      assert.ok(requests.length >= 2 && requests.length <= 6, `${requests.length} requests`);
-      await look(page, true);
-      await until(async () => await listeners() === 0);
-      const height = await mine();
-      await look(page, false);
-      await showsHeight(page, height);
-      await until(async () => await listeners() === 1);
-      assert.equal(streams, Array(2).fill(`${url}v1/events?events=info,description`));
-      await page.goto("about:blank");
-      await until(async () => await listeners() === 0);
-    },
-  );
+  testWhere(live, anvil, `${document} has an event stream only while visible`, async () => {
+    service = await startService();
+    const { url, listeners, mine } = service;
+    const streams = requestsFor(page, "/v1/events");
+    if (document === SIMPLE) await page.goto(url + document);
+    else await visit(page, url);
+    await until(async () => await listeners() === 1);
+    const requests = requestsFor(page, "/v1/info");
+    await showsHeight(page, await mine());
+    await showsHeight(page, await mine());
+    assert.ok(requests.length >= 2 && requests.length <= 6, `${requests.length} requests`);
+    await look(page, true);
+    await until(async () => await listeners() === 0);
+    const height = await mine();
+    await look(page, false);
+    await showsHeight(page, height);
+    await until(async () => await listeners() === 1);
+    assert.equal(streams, Array(2).fill(`${url}v1/events?events=info,description`));
+    await page.goto("about:blank");
+    await until(async () => await listeners() === 0);
+  });
 }
 
-live(
-  "without a stream, the page polls /v1/info and retries the stream less and less often",
-  async () => {
-    let info: Record<string, unknown> = NODE;
-    server = await serveNode({
-      info: () => info,
-      answer: ({ url }) =>
-        Promise.resolve(
-          url.includes("/v1/events") ? new Response(null, { status: 403 }) : undefined,
-        ),
+live("without a stream, the page polls /v1/info and retries the stream less often", async () => {
+  let info: Record<string, unknown> = NODE;
+  server = await serveNode({
+    info: () => info,
+    answer: ({ url }) =>
+      Promise.resolve(url.includes("/v1/events") ? new Response(null, { status: 403 }) : undefined),
+  });
+  await stopTime(page);
+  const streams = requestsFor(page, "/v1/events");
+  const first = page.waitForResponse(`${server.url}v1/info`);
+  await page.goto(server.url + SIMPLE);
+  await first;
+  const now = () => page.evaluate(() => Date.now());
+  const since = await now();
+  const shown = page.locator("#node dl div", { hasText: "Height" });
+  for (let height = 1; height <= 24; height++) {
+    info = { ...NODE, height };
+    await until(async () => {
+      await page.clock.runFor(1_000);
+      return await shown.getByText(String(height), { exact: true }).isVisible();
     });
-    await stopTime(page);
-    const streams = requestsFor(page, "/v1/events");
-    const first = page.waitForResponse(`${server.url}v1/info`);
-    await page.goto(server.url + SIMPLE);
-    await first;
-    const now = () => page.evaluate(() => Date.now());
-    const since = await now();
-    const shown = page.locator("#node dl div", { hasText: "Height" });
-    for (let height = 1; height <= 24; height++) {
-      info = { ...NODE, height };
-      await until(async () => {
-        await page.clock.runFor(1_000);
-        return await shown.getByText(String(height), { exact: true }).isVisible();
-      });
-    }
-    // The stream is retried after 4, 8, 16, 32 s, and then every minute.
-    const minutes = (await now() - since) / 60_000;
-    assert.ok(streams.length >= 3 && streams.length <= 6 + minutes, `${streams.length} streams`);
-  },
-);
+  }
+  // The stream is retried after 4, 8, 16, 32 s, and then every minute.
+  const minutes = (await now() - since) / 60_000;
+  assert.ok(streams.length >= 3 && streams.length <= 6 + minutes, `${streams.length} streams`);
+});
 
-live("the info is requested after each event, and again if an event comes meanwhile", async () => {
+live("each event causes a request for the info, even during another request", async () => {
   let info: Record<string, unknown> = { ...NODE, height: 7 };
   const { url, tell } = await serveTold({ info: () => info });
   const shown = (text: string) => page.locator("#node dd").getByText(text, { exact: true });

@@ -57,7 +57,7 @@ prefix("the curl commands and the server URL contain the prefix", async () => {
   await page.close();
 });
 
-/** In each pair, a proxy strips the first part, and the service is configured with the second. */
+/** In each pair, a proxy strips the first prefix, and the service is configured with the second prefix. */
 const MOUNTS = [["", ""], ["", "/deep/node"], ["/outer", ""]] as const;
 
 const NOWHERE = `openapi: 3.1.1

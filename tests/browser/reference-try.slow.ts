@@ -23,28 +23,23 @@ const READS: Readonly<Record<string, readonly string[]>> = {
 
 for (const [kind, methods] of Object.entries(READS)) {
   const { path, start } = PROGRAMS[kind]!;
-  testWhere(
-    reference,
-    without(path),
-    `${kind}: ten methods can be called without typing`,
-    async () => {
-      const node = await start();
-      const { url, service } = await startBeside(node, kind);
-      const browser = await launch();
-      try {
-        const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-        page.setDefaultTimeout(PATIENCE);
-        await visit(page, `${url}/`);
-        const statuses: Record<string, number> = {};
-        for (const method of methods) statuses[method] = await sendAsOpened(page, method);
-        assert.equal(statuses, Object.fromEntries(methods.map((method) => [method, 200])));
-      } finally {
-        await closePages(browser);
-        await service.stop();
-        await node.stop();
-      }
-    },
-  );
+  testWhere(reference, without(path), `${kind}: ten methods need no input`, async () => {
+    const node = await start();
+    const { url, service } = await startBeside(node, kind);
+    const browser = await launch();
+    try {
+      const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+      page.setDefaultTimeout(PATIENCE);
+      await visit(page, `${url}/`);
+      const statuses: Record<string, number> = {};
+      for (const method of methods) statuses[method] = await sendAsOpened(page, method);
+      assert.equal(statuses, Object.fromEntries(methods.map((method) => [method, 200])));
+    } finally {
+      await closePages(browser);
+      await service.stop();
+      await node.stop();
+    }
+  });
 }
 
 async function sendAsOpened(page: Page, method: string): Promise<number> {

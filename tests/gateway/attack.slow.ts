@@ -1,7 +1,7 @@
 /**
  * Tests an honest client during attacks, on every runtime. Each attack runs once. If a limit is exceeded, the attack
- * runs again, up to three times in total. `NODEFACE_ATTACK_RUNS=5` runs each attack five times. `ATTACKS='chunks|names'
- * RUNTIMES='Bun'` selects attacks and runtimes by name.
+ * runs again, up to three times in total. `NODEFACE_ATTACK_RUNS=5` runs each attack five times.
+ * `ATTACKS='chunks|names' RUNTIMES='Bun'` selects attacks and runtimes by name.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -145,10 +145,7 @@ function faultsOf(
   demand(gaps <= gap, `no successful call for ${Math.round(gaps)} ms`);
   // `memory` is NaN where it cannot be measured, and NaN must pass.
   demand(!(memory > room), `${Math.round(memory)} MB more`);
-  demand(
-    heavy <= HEAVY_MAX && light <= LIGHT_MAX,
-    `${heavy} heavy and ${light} light calls at once`,
-  );
+  demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light calls at once`);
   demand(longest <= response, `a response of ${longest} bytes`);
   return faults;
 }

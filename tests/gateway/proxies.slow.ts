@@ -129,7 +129,7 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
   testWhere(
     proxied,
     missing,
-    "a read succeeds, even from a page of the same origin",
+    "a read succeeds for programs and for pages of the same origin",
     async () => {
       const origin = `https://node.example:${port}`;
       const pages = [

@@ -56,7 +56,7 @@ export interface BundleOptions extends Omit<StartOptions, "folder"> {
   readonly command?: (folder: string) => readonly string[];
 }
 
-/** Files of an application that have the names of former files of Nodeface. */
+/** Application files with the names of former files of Nodeface. */
 const NAMESAKES = ["assets/manifest.json", "assets/spec.json", "spec.json", "package.json"]
   .flatMap((name) => [`dist/${name}`, `build/dist/${name}`, `build/${name}`])
   .concat("static/simple.html", "static/favicon.svg", "generated/page.js", "CHANGELOG.md");
