@@ -68,7 +68,7 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
         assert.is(updated_at, new Date(recording.now ?? NOW).toISOString());
       }
       const { static: fixed = {} } = KINDS[recording.kind]!;
-      // No kind caches a response for 90 minutes.
+      // After 90 minutes, every cached response of every kind has expired.
       for (let minute = 0; minute < 90; minute++) {
         pass(minute === 0 ? 1000 : 60_000);
         const { status, status_code, status_reason: _, last_seen, ...last } = await info();

@@ -112,9 +112,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations with more specific templates, which a node might choose instead of `own`. A node might ignore
- * the method, so the result includes other methods with a stricter permission. If `isSure` is false, every returned
- * operation has a stricter permission.
+ * Returns the operations with more specific templates, which a node might choose instead of `own`. Some nodes ignore
+ * the method, so operations with another method are included if their permission is stricter than that of `own`. If
+ * `isSure` is false, every returned operation has a stricter permission.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

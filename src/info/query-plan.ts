@@ -37,7 +37,7 @@ export interface Plan {
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
   readonly history?: readonly string[] | undefined;
-  /** References to example values for forms of read-only operations, each with a pattern for the value. */
+  /** Where to read values that prefill the forms of read-only operations, and a pattern for each value. */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 

@@ -53,7 +53,7 @@ export interface AboutKind {
   readonly version: string;
 }
 
-/** Creates a kind's document. REST operations have the node as server; JSON-RPC methods have this service. */
+/** Creates a kind's document. The server is the node for REST operations, and this service for JSON-RPC methods. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,

@@ -180,7 +180,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
 });
 
-/** A source in a kind. Kinds may come from anywhere, so their sources can query only the node. */
+/** A source in a kind. Anyone may have written a kind, so its sources cannot read files or run programs. */
 export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
 
 const source = (path: Schema<string>): Schema<Source> =>

@@ -115,7 +115,7 @@ async function untilDescribed(url: string): Promise<void> {
 const serveNode = () =>
   listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
 
-/** Times are in milliseconds since the navigation began. Bytes and requests are counted until the later time. */
+/** Times are in milliseconds since the navigation began. Bytes are counted until `answered`, or else `readable`. */
 interface Visit {
   readable: number;
   /** NaN if the explorer cannot send operations. */

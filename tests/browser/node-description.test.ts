@@ -70,7 +70,7 @@ async function tryOut(button: RegExp) {
 }
 
 /** Presses Send in the dialog and returns the requested URL.
- * @param others matches URLs that the page requests on its own to update the header
+ * @param others a pattern for the URLs that the page requests to update its header
  */
 async function send(others: RegExp = /\/v1\/info$/): Promise<string> {
   const [answer] = await Promise.all([

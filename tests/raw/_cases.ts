@@ -1,4 +1,4 @@
-/** Raw requests, and the status with which every runtime responds. */
+/** Raw requests, each with the status of the response. The status is the same on every runtime. */
 
 import { ask } from "../_app.ts";
 
