@@ -126,7 +126,7 @@ export class Lease {
     return { ...response, next: () => withSignal(next(), callStop) };
   }
 
-  /** Returns a function that releases the reserved bytes, and the slot once the node has finished. */
+  /** Keeps the reserved bytes, and the slot of a call that the node still handles, until the result is called. */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();

@@ -154,7 +154,7 @@ async function tryBatch(
 
 function told({ outcomes, compared }: AskedThrough): string {
   const count = (is: string) => compared.filter((one) => one.is === is).length;
-  return `${outcomes.length} operations in ${compared.length} requests: ${count("same")} same,  ` +
+  return `${outcomes.length} operations in ${compared.length} requests: ${count("same")} same, ` +
     `${count("moves")} changing, ${count("error")} errors from the node`;
 }
 
