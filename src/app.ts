@@ -1,5 +1,5 @@
 /**
- * The service as one function from `Request` to `Response`: its routes in order, and the steps of every request.
+ * Creates the service: a function that takes a `Request`, finds its route, and returns a `Response`.
  *
  * @module
  */
@@ -74,8 +74,8 @@ export interface Nodeface extends Closeable {
    */
   ready(): Promise<void>;
   /**
-   * Ends child processes and requests to the node; afterwards, responses no longer change. A process can also exit
-   * without closing its service.
+   * Ends child processes and requests to the node. Later responses contain only data that was read before. A process
+   * can also exit without closing its service.
    */
   close(): Promise<void>;
 }
@@ -423,7 +423,7 @@ function respondEmpty(status: 204 | 307, headers: Record<string, string>): Respo
   return new FastResponse(null, init);
 }
 
-/** The only paths that may end with a slash. The npm package bitcoin-core adds a slash to its URL. */
+/** The only paths of this service that may end with a slash. The npm package bitcoin-core adds a slash to its URL. */
 const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
 
 /** Tells whether a path has a final slash that itty-router would ignore. Relative links break at `/v1/spec/`. */

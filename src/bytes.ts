@@ -4,10 +4,10 @@
  * @module
  */
 
-/** Bytes in an `ArrayBuffer`. Before TypeScript 5.7, `Uint8Array` has no type parameter for the buffer. */
+/** A `Uint8Array` backed by an `ArrayBuffer`. Before TypeScript 5.7, `Uint8Array` has no type parameter. */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
-/** Joins parts of bytes. If the bytes exceed `limit`, cancels the source and resolves to `undefined`. */
+/** Joins the parts of a stream. If they exceed `limit` bytes, cancels the stream and resolves to `undefined`. */
 export async function gatherBytes(
   parts: AsyncIterable<Uint8Array>,
   limit: number,
@@ -35,11 +35,11 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 
 const SHORT = 4096, BLOCK = 16_384;
 
-/** Creates a collector of parts. It copies short parts into blocks, since separate parts would need more memory. */
+/** Creates a collector of parts, which saves memory by copying short parts into larger blocks. */
 export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
   const parts: Bytes[] = [];
   let block: Bytes = new Uint8Array();
-  /** The bytes from `start` to `end` in the block do not belong to a part yet. */
+  /** The range of `block` that has not been added to `parts` yet. */
   let start = 0, end = 0;
   const seal = () => {
     if (end > start) parts.push(block.subarray(start, end));
@@ -70,7 +70,7 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
 /** The maximum length of a part, in bytes or (for text) in UTF-16 code units. */
 export const PART_LENGTH = 65_536;
 
-/** Yields content in parts without a large buffer. Text becomes UTF-8. A part is valid until the next one is taken. */
+/** Yields content in parts, with text as UTF-8. Taking the next part may overwrite the previous one. */
 export function* partsOf(content: string | Bytes): Generator<Bytes> {
   const encoder = new TextEncoder();
   const buffer = new Uint8Array(typeof content === "string" ? 3 * (PART_LENGTH + 1) : 0);
@@ -90,6 +90,6 @@ export function byteLengthOf(text: string): number {
   return length;
 }
 
-/** Tells whether content has so many short parts that the parts need more memory than the bytes. */
+/** Tells whether content is split into so many tiny parts that their overhead exceeds their bytes. */
 export const isInTinyParts = (parts: number, length: number): boolean =>
   parts > 1024 && length < parts * 64;

@@ -1,5 +1,6 @@
 /**
- * The type of objects for `await using`. Compiles even if the `lib` of a host lacks `Symbol.asyncDispose`.
+ * The type of objects for `await using`. The reference below declares `Symbol.asyncDispose` for a host whose `lib`
+ * does not declare it.
  *
  * @module
  */

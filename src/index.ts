@@ -65,7 +65,7 @@ export type { View } from "./explorer/page-settings.ts";
 export type { DescriptionPlace } from "./description/watch.ts";
 
 /**
- * Creates a service. It reads nothing until its first request or a call to `ready`.
+ * Creates a service. The service loads nothing until its first request or a call to `ready`.
  *
  * @throws {TypeError} if options are invalid; the message lists every error
  * @example

@@ -31,7 +31,7 @@ export interface CallRecord {
 export const LOG_CALLS = ["failed", "all", "off"] as const;
 export type LogCalls = (typeof LOG_CALLS)[number];
 
-/** Tells whether to log a call. Failures are 499 (client disconnected) and 5xx; JSON-RPC errors do not count. */
+/** Tells whether to log a call. A call fails with 499 (client disconnected) or 5xx, not with a JSON-RPC error. */
 export function isLogged({ status }: Pick<CallRecord, "status">, calls: LogCalls): boolean {
   return calls === "all" || (calls === "failed" && status >= 499);
 }

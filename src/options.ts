@@ -20,21 +20,26 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
-   * The host names to serve besides loopback names and IP literals; `"*"` allows any name. Requests for other names get
-   * 421, as a protection against DNS rebinding. @default []
+   * The host names to serve besides loopback names and IP literals; `"*"` allows any name. As a
+   * protection against DNS rebinding, a request for any other host name gets 421. @default []
    */
   hosts?: Hosts | undefined;
   /**
-   * The origins whose pages may read the responses; `"*"` for any, `[]` for none. Credentials are never allowed. A list
-   * also applies to the host's operations; `"*"` does not: see {@linkcode Operation.cors}. @default "*"
+   * The origins whose pages may read the responses; `"*"` for any, `[]` for none. Credentials are
+   * never allowed. A list of origins also applies to the host's operations, but `"*"` does not (see
+   * {@linkcode Operation.cors}). @default "*"
    */
   cors?: Cors | undefined;
-  /** The service's path for clients, such as `/deep/node`. A router may strip it from requests. @default "" */
+  /**
+   * The path prefix under which clients reach the service, such as `/deep/node`. A router in front
+   * of the service may strip this prefix from requests. @default ""
+   */
   prefix?: string | undefined;
   /**
    * The node's own OpenAPI description: a path, a URL, an object with `text`, or the document, which is copied.
-   * `"none"` shows only this service's operations. If set, `node.url` replaces the top-level servers;
-   * `{ from, servers: "keep" }` leaves them unchanged. @default the usual place for the node's kind
+   * `"none"` shows only this service's operations. If `node.url` is set, it replaces the top-level
+   * servers; `{ from, servers: "keep" }` keeps these servers unchanged.
+   * @default from the node or its kind
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
   /** The host's own operations. The description and the explorer also show them. @default [] */
@@ -42,10 +47,14 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /**
    * The parts of the description other than operations: `info`, `tags`, `externalDocs`, and `components` for the host's
    * operations.
-   * @default the parts of the node's description, or else of this service's own description
+   * @default the same parts of the node's description, or of this service's own description if the
+   * node has none
    */
   document?: DocumentOptions | undefined;
-  /** Kinds of node by name, as in `spec/kinds/`. Each replaces a built-in kind of the same name. @default {} */
+  /**
+   * Kinds of node by name, as in `spec/kinds/`. A built-in kind of the same name is replaced.
+   * @default {}
+   */
   kinds?: Readonly<Record<string, Kind>> | undefined;
   /** The title, logo and first view of the page. @default the node's name and its first letter */
   page?: PageSettings | undefined;
@@ -58,9 +67,10 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /** The limits of `/v1/events`. */
   events?: EventSettings | undefined;
   /**
-   * Settings as under `info` in the configuration file, or a function that returns the info. The service caches each
-   * result for a second, and applies the limits of a node's response. `synced: false` means that the node is syncing.
-   * If the function throws, rejects or exceeds `node.timeout`, the node is `unreachable`.
+   * Settings as under `info` in the configuration file, or a function that returns the info. The
+   * service caches each result for a second, and limits a result like a response from the node.
+   * `synced: false` means that the node is syncing. If the function throws, rejects or exceeds
+   * `node.timeout`, the node is `unreachable`.
    * @default the info that nodes of this kind report
    */
   info?: InfoSettings | HostInfo | undefined;
@@ -102,7 +112,7 @@ export interface DescriptionWithServers {
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
   /** The node's URL, `http:` or `https:`. */
   url?: string | URL | undefined;
-  /** The node's URL for browsers. It replaces the servers in the node's description. */
+  /** The node's URL for browsers, which replaces the servers in the node's description. */
   public_url?: string | URL | undefined;
 }
 
@@ -111,18 +121,22 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
   readonly servers?: string | undefined;
-  /** Called each time the description is read. */
+  /** Called whenever the service has read the node's description. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
-  /** The meters of the previous service. They keep their counts. */
+  /**
+   * The meters of the previous service, so that the counts in the metrics continue after a reload.
+   */
   readonly meters?: Meters | undefined;
-  /** The previous service's data about the node, if the node is the same. */
+  /**
+   * The data that the previous service collected about the node. Missing if the node has changed.
+   */
   readonly memory?: NodeMemory | undefined;
 }
 
 type Optional = "description" | "servers" | "forward" | "meters";
 
-/** The options with all defaults. Their callbacks never throw. */
+/** The options with all defaults. The callbacks in these options never throw. */
 export type ResolvedOptions =
   & {
     readonly [Key in Exclude<keyof CheckedOptions, Optional | "page" | "metrics">]-?: NonNullable<
@@ -135,7 +149,7 @@ export type ResolvedOptions =
     readonly onError: (error: unknown) => void;
   };
 
-/** Adds defaults, and makes the callbacks safe to call. */
+/** Adds defaults to options, and wraps their callbacks so that the callbacks never throw. */
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
   const write = options.log ?? consoleLog;
   const log = harmless<Parameters<Log>>((message, event) => write(withoutKeys(message), event));

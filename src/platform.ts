@@ -27,7 +27,7 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to run it",
 };
 
-/** The only environment variables that programs inherit. Other variables may hold secrets. */
+/** The only environment variables that programs inherit, since all others may contain secrets. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
 export interface Bounds {
@@ -44,7 +44,8 @@ export async function compress(
   const zlib = await import("node:zlib").catch(() => undefined);
   if (!zlib?.createBrotliCompress) return undefined;
   const { constants, createBrotliCompress, createGzip } = zlib;
-  // The default window takes four times the memory, but does not make a 10 MB description smaller.
+  // Brotli's default window would take four times the memory without making a 10 MB description any
+  // smaller.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
   const encoder = coding === "br" ? createBrotliCompress({ params }) : createGzip();
   const encoded: Uint8Array[] = [];
@@ -72,7 +73,10 @@ export async function fileUrl(path: string): Promise<URL> {
   return pathToFileURL(expand(path));
 }
 
-/** Finds a file. The name must come from the operator, never from a request. `stamp` changes with the content. */
+/**
+ * Finds a file. The file's URL must come from the operator, never from a request. The returned
+ * `stamp` identifies the version of the file.
+ */
 export async function findFile(
   url: URL,
 ): Promise<{ readonly url: URL; readonly size: number; readonly stamp: string }> {
@@ -92,7 +96,7 @@ export async function findFile(
 /** Reads a file. The name must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   try {
-    // A network disk may hang.
+    // Reading from a network disk may hang.
     return await withTimeout(read(place, limit), timeout, () => {
       throw new PlatformError(takesLonger(timeout));
     });
@@ -127,7 +131,10 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/** Runs a program without a shell and returns its output. Kills the program and its children at a limit. */
+/**
+ * Runs a program without a shell and returns its output. Kills the program and its child processes
+ * if it exceeds a limit.
+ */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
@@ -151,7 +158,7 @@ export async function runProgram(
     const settle = (end: () => void) => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
-      // A child of the program may keep the pipe open.
+      // A child process of the program may outlive it, and keep the output pipe open.
       child.stdout.destroy();
       end();
     };
@@ -185,14 +192,19 @@ function killGroup(leader: number): boolean {
   }
 }
 
-/** False in a worker, which has only `fetch`. With `nodejs_compat`, workerd also has `versions.node`. */
+/**
+ * False in a Cloudflare worker, which has only `fetch`. With the flag `nodejs_compat`,
+ * `process.versions.node` is also set in a worker.
+ */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
 export interface Thread {
   /** @throws {DOMException} `DataCloneError` if the message is not plain data */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** Ends the thread at once. Deno 2.9 first waits for the thread's running task. */
+  /**
+   * Ends the thread at once, except in Deno 2.9, which first waits for the thread's running task.
+   */
   end(): void;
 }
 

@@ -11,7 +11,10 @@ const UNPRINTABLE =
 
 const GAP = new RegExp(`(?:${UNPRINTABLE.source}| )+`, "g");
 
-/** Shortens a text to `length` UTF-16 code units with an ellipsis. Cuts at a word end if the second half has one. */
+/**
+ * Shortens a text to at most `length` UTF-16 code units, including an ellipsis. Cuts between words
+ * if that keeps at least half of `length`.
+ */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const wordEnd = text.slice(0, length).search(/\s\S*$/);
@@ -81,7 +84,10 @@ export function parsePercent(text: string): string | undefined {
 /** Percent-decodes a text as UTF-8; returns malformed text unchanged. */
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
 
-/** Tells whether a node's value is safe to insert: short, printable ASCII that matches an anchored pattern. */
+/**
+ * Tells whether a value from the node is safe as an example: short, printable ASCII that matches an
+ * anchored pattern.
+ */
 export function isNodeValue(value: unknown, pattern: string): value is string {
   return typeof value === "string" && value.length <= 128 && /^[!-~]+$/.test(value) &&
     /^\^.*\$$/.test(pattern) && new RegExp(pattern, "u").test(value);

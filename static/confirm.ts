@@ -16,8 +16,9 @@ export async function readIdentity(): Promise<Identity> {
 }
 
 /**
- * Returns the reason for not sending a request, or an empty string if the user confirms the request. Refuses without
- * asking if the node is unknown, or if its chain has changed since the form was opened.
+ * Returns the reason for not sending a request, or an empty string if the user confirms the
+ * request. Does not ask the user if the node is unknown, or if its chain has changed since the form
+ * was opened.
  */
 export async function confirm(
   atOpening: Promise<Identity> | undefined,
@@ -62,7 +63,7 @@ export async function confirm(
     const onKey = (event: KeyboardEvent) => {
       // Ignores a key that was already held down when the dialog opened.
       if (event.repeat) event.preventDefault();
-      // Otherwise Scalar's client would handle the key, keep the focus, and close.
+      // Scalar's client must not receive any key, since the client would trap the focus or close.
       event.stopPropagation();
     };
     addEventListener("keydown", onKey, { capture: true, signal: open.signal });

@@ -35,7 +35,7 @@ plain.addEventListener("click", ({ target }) => {
   if (button.matches(".copy")) void copyFrom(button, line!);
   else if (button.matches(".long")) button.classList.remove("long");
 });
-// These forms were opened before this script ran.
+// Opens the forms that the user unfolded before this script ran.
 for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) openForm(details);
 
 export function openForm(details: HTMLDetailsElement): void {

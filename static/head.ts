@@ -12,7 +12,10 @@ import { isObject, type Json } from "../src/json/values.ts";
 
 /** The maximum polling intervals without and with an event stream, and the request timeout, in milliseconds. */
 const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 5_000;
-/** The first and the maximum retry delay of a failed stream, in milliseconds. Each attempt doubles the delay. */
+/**
+ * The first and the maximum delay before a failed stream is opened again, in milliseconds. The
+ * delay doubles with each attempt.
+ */
 const RETRY = 4_000, RETRY_MAX = 60_000;
 /** The service's clock minus the browser's, in milliseconds. */
 let clockOffset: number | undefined;
@@ -27,7 +30,7 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
   let isStreaming = false;
   let retry = RETRY, listenAt = 0;
   let isRequesting = false;
-  /** True if an event has arrived since the last request began. */
+  /** True if an event has arrived since the last request for `/v1/info` began. */
   let isOutdated = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -58,7 +61,7 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
       await update();
     }
     isRequesting = false;
-    // A random delay spreads the requests of pages that lost their streams together.
+    // If many pages lose their streams at the same time, a random delay spreads their requests.
     const interval = isStreaming ? INTERVAL_BESIDE : INTERVAL * (1 - Math.random() / 2);
     if (!document.hidden) timer = setTimeout(request, interval);
   };
@@ -78,12 +81,13 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
     });
     source.addEventListener("info", request);
     source.addEventListener("description", () => {
-      // After one reload, only shows a notice, since the description may keep changing.
+      // The description may keep changing, so a page that has already been reloaded only shows a
+      // notice.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
       if (isIdle() && visit?.type !== "reload") location.reload();
       else showChange();
     });
-    // Not all browsers reconnect a stream after the same failures.
+    // Browsers differ in the failures after which they reconnect a stream on their own.
     source.addEventListener("error", () => {
       close();
       listenAt = performance.now() + retry;
@@ -125,7 +129,7 @@ function showHead(info: Info, history: History): void {
   setText(find(".names p"), text.about);
   document.title = text.title;
   const html = renderFigures(text.figures, history);
-  // Replacing equal figures would disturb a reader.
+  // Replacing unchanged figures would clear a text selection in them.
   if (html !== shownFigures) find("dl").innerHTML = shownFigures = html;
   setText(find(".hint"), text.hint);
   showState(text);
@@ -165,7 +169,7 @@ function find<Found extends HTMLElement>(selector: string): Found {
   return header().querySelector<Found>(selector)!;
 }
 
-/** Requests a JSON object. Resolves to `undefined` if none arrives in time. */
+/** Requests a JSON object. Resolves to `undefined` if no JSON object arrives in time. */
 export async function fetchObject(address: URL): Promise<Json | undefined> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT);

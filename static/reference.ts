@@ -45,7 +45,10 @@ const writes = new WeakMap<Request, string>();
 /** The node at the time when Scalar's client was opened. */
 let opened: Promise<Identity> | undefined;
 
-/** Selects all links in Markdown, and all other links except to fragments and Scalar's own files. */
+/**
+ * Selects all links in Markdown. Outside Markdown, does not select links to fragments and to
+ * Scalar's own files.
+ */
 const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
 
 const isForeign = "foreign" in document.getElementById("node")!.dataset;
@@ -89,7 +92,8 @@ async function show(): Promise<void> {
     mcp: { disabled: true },
     showDeveloperTools: "never",
     hideClientButton: true,
-    // Hides Scalar's samples, which contain the entered token and invisible characters. `arrange` adds safe samples.
+    // Hides Scalar's samples, which contain the entered token and invisible characters. The
+    // function `arrange` adds safe samples instead.
     hiddenClients: true,
     persistAuth: false,
     onBeforeRequest: prepareRequest,
@@ -101,8 +105,9 @@ async function show(): Promise<void> {
 }
 
 /**
- * Adds `X-Nodeface` to node calls. The service requires this header from pages, and other origins cannot send it.
- * Removes the token from all other requests, since Scalar sends a selected token with every request.
+ * Adds the header `X-Nodeface` to calls of the node. The service requires this header from pages,
+ * and other origins cannot send it. Removes the token from requests that do not call the node,
+ * since Scalar sends a selected token with every request.
  */
 function prepareRequest({ request, requestBuilder }: Prepared): void {
   if (isCall(request.url)) return requestBuilder.headers.set("X-Nodeface", "1");
@@ -158,7 +163,8 @@ function arrange(description: Json): string[] {
     for (const { method, operation } of operations) {
       if (isForeign) removeSamples(operation);
       if (!mayChange(method, operation)) harmless.add(`${method} ${path}`);
-      // Scalar ignores the servers of paths. It uses an operation's servers only if one is selected.
+      // Scalar ignores the servers of path items, and uses an operation's servers only if one of
+      // them is selected.
       const servers = resolveServers(operation.servers ?? item.servers);
       const [server = objectOf(listOf(description.servers)[0])] = servers;
       if (servers[0]) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });
@@ -197,14 +203,20 @@ function lineOf(root: Json, item: Json, operation: Json, method: string, url: st
   return form ? commandOf(form, fillIn(form), here) : "";
 }
 
-/** Removes the samples of an untrusted description, since Scalar offers to copy them. */
+/**
+ * Removes the code samples from an untrusted description, since Scalar would offer them for
+ * copying.
+ */
 function removeSamples(object: Json): void {
   for (const key of Object.keys(object)) {
     if (/^x-(scalar|stainless|readme|custom|code)/i.test(key)) delete object[key];
   }
 }
 
-/** Hides the call buttons of operations. A section's id ends with the method and the path. */
+/**
+ * Hides the call buttons of operations. In Scalar, the id of an operation's section ends with the
+ * method and the path.
+ */
 function hideButtons(operations: readonly string[]): void {
   const ids = operations.map((name) => JSON.stringify(`/${name.replace(" ", "")}`));
   const sections = ids.map((id) => `[id$=${id}]`).join();
@@ -220,7 +232,7 @@ function resolveServers(servers: unknown): Json[] {
   }));
 }
 
-/** Shows a JSON-RPC method by name, and only once even if it has both GET and POST. */
+/** Shows a JSON-RPC method by its name, and only once even if the method has both GET and POST. */
 function nameMethod(path: string, item: Json): void {
   const name = methodNameOf(path);
   if (!name) return;
@@ -244,7 +256,8 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
 }
 
 /**
- * Turns links into text and blocks images. In a description from the network, their URLs may lead to this service.
+ * Turns links into text and blocks images, since the URLs in a description from the network may
+ * lead to this service.
  */
 function keepHere(): void {
   const content = `img-src ${new URL("favicon.ico", base)} data: blob:; media-src blob:`;
@@ -257,7 +270,7 @@ function keepHere(): void {
   }).observe(mount, { subtree: true, childList: true, attributeFilter: ["href"] });
 }
 
-/** Focuses the content by script, since Scalar would interpret a fragment. */
+/** Focuses the content by script instead of a link to a fragment, which Scalar would interpret. */
 function skip(event: Event): void {
   event.preventDefault();
   const target = mount.querySelector("main") ?? mount;

@@ -8,7 +8,10 @@ import { copyFrom, element } from "./service.ts";
 
 /** The maximum length of shown text and of indented JSON, in characters. */
 const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
-/** The fewest lines to fold, the greatest depth to fold, and the most lines to show at once. */
+/**
+ * The minimum number of lines to fold, the maximum depth of folds, and the maximum number of lines
+ * to show at once.
+ */
 const FOLDED_MIN = 40, DEPTH_MAX = 64, LINES_MAX = 10_000;
 /** The maximum length of a fully shown value, in characters. CSS truncates longer values to one line. */
 const VALUE_MAX = 120;
@@ -104,7 +107,10 @@ function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorE
   return element("a", { href, download: `${name}.${ending}`, textContent });
 }
 
-/** Folds large objects and lists. A browser's search unfolds them. */
+/**
+ * Folds large objects and lists. If the browser's search finds text inside, the browser unfolds
+ * them.
+ */
 function showLines(
   code: HTMLElement,
   lines: readonly JsonLine[],

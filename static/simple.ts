@@ -7,7 +7,10 @@ import { openForm } from "./form.ts";
 
 const plain = document.getElementById("plain")!;
 
-/** The band below the header bar. The first operation in this band is the current operation. */
+/**
+ * The part of the window below the header bar, as a `rootMargin`. The first operation visible in
+ * this part is the current operation.
+ */
 const READ_AT = "-100px 0px -80%";
 let current: Element | undefined;
 
@@ -72,7 +75,8 @@ function makeFilter(): void {
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = articles.filter((article) => words.every((word) => textOf(article).includes(word)));
-    // Keeps links to groups too, since the navigation of a large description has no other links.
+    // Links to groups stay visible, since the navigation of a large description contains only such
+    // links.
     const shown = new Set(found.flatMap((article) => [
       `#${article.querySelector("h3")!.id}`,
       `#${article.closest("section")!.querySelector("h2")!.id}`,
@@ -96,7 +100,7 @@ function makeFilter(): void {
       close();
       location.hash = found[0].querySelector("h3")!.id;
     } else if (event.key === "Escape" && input.value !== "") {
-      // Escape would also close the popover.
+      // By default, Escape would also close the popover.
       event.preventDefault();
       input.value = "";
       filter();

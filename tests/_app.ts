@@ -1,4 +1,4 @@
-/** A service for tests that need no socket. */
+/** A service that tests can call without a network connection. */
 import { createNodeface, type Nodeface } from "../src/index.ts";
 
 export const app: Nodeface = createNodeface();

@@ -15,7 +15,7 @@ export async function importedBy(folder: string, entry: string): Promise<Set<str
   });
   if (!inputs[entry]) throw new Error(`${entry} was not read`);
   const imported = new Set([entry]);
-  // The loop also visits the entries that it adds to the set.
+  // A loop over a set also visits the entries that are added during the loop.
   for (const path of imported) {
     for (const { kind, path: name } of inputs[path]?.imports ?? []) {
       if (kind === "import-statement" && !name.startsWith("node:")) imported.add(name);

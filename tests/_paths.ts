@@ -3,7 +3,10 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT: string = fileURLToPath(new URL("../", import.meta.url));
 
-/** This is the executable itself, since the wrapper script of the npm package does not forward signals. */
+/**
+ * The Deno executable itself, because the wrapper script of the npm package does not forward
+ * signals.
+ */
 export const DENO: string = `${ROOT}tests/node_modules/deno/deno`;
 /** With this flag, Deno uses the packages that npm installed instead of its own cache. */
 export const DENO_RUN: readonly string[] = [DENO, "run", "--node-modules-dir=manual"];

@@ -1,7 +1,7 @@
 /**
- * Selects the rows of long test tables. Node runs all rows. To keep `npm test` short, Deno and Bun run a tenth of the
- * rows in tables that test only our own code. They run all rows of a table that depends on streams, timers, sockets or
- * URL parsing.
+ * Selects the rows of long test tables for each runtime. To keep `npm test` short, Deno and Bun run only a tenth of the
+ * rows if a table tests only our own code. Tables that depend on streams, timers, sockets or URL parsing are run
+ * completely on every runtime.
  */
 import process from "node:process";
 import type { Test } from "uvu";
@@ -19,7 +19,8 @@ export function sampleSize(count: number): number {
 }
 
 /**
- * Returns the shortest processor time of several runs, in milliseconds. Other processes hardly affect processor time.
+ * Returns the shortest processor time of several runs, in milliseconds. Unlike elapsed time, processor time hardly
+ * depends on other processes.
  */
 export async function processorTime(runs: number, work: () => unknown): Promise<number> {
   let best = Infinity;

@@ -38,13 +38,13 @@ export interface Scene {
   /** The log lines, each prefixed with its level. */
   said: string[];
   history: History;
-  /** Returns the number of changes to the node's chain. */
+  /** Returns how often the node has switched to another chain. */
   changes(): number;
   /** Advances both clocks. */
   pass(milliseconds: number): void;
   /** Waits for all running and due queries, and returns the body of `GET /v1/info` without `api` and `links`. */
   info(): Promise<Record<string, unknown>>;
-  /** Returns the same body as `info`, but only waits as long as a client's request would. */
+  /** Returns the same body as `info`, but waits no longer than a client's request would. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
 }
 

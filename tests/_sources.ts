@@ -9,7 +9,7 @@ import { createCredentials, type CredentialsOptions } from "../src/node/credenti
 import type { SourceError } from "../src/node/failures.ts";
 import { type NodeAccess, type RequestLimits, requestText } from "../src/node/request.ts";
 
-/** Returns limits that only a failing test exceeds. */
+/** Returns limits that no passing test reaches. */
 export const within = (
   timeout = 10_000,
   signal: AbortSignal = new AbortController().signal,

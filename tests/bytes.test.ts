@@ -5,12 +5,12 @@ import { digest } from "../src/http/content-coding.ts";
 
 const bytes = suite("bytes in parts");
 
-/** The position of the boundary between two parts, in bytes or UTF-16 code units. */
+/** The position at which a long text is split into parts, in bytes or UTF-16 code units. */
 const JOINT = 65_536;
 
 const [PAIR, HALF] = ["\u{1f600}", "\ud83d"];
 
-/** Creates texts in which a part ends before, within or after the given characters. */
+/** Creates texts whose first part ends before, within or after the given characters. */
 const textsAround = (...characters: string[]) =>
   characters.flatMap((around) =>
     Array.from({ length: 5 }, (_, i) => "a".repeat(JOINT - i) + around + "b".repeat(JOINT))

@@ -1,4 +1,7 @@
-/** Tests how the HTTP client for the node parses responses, even byte by byte, and reuses connections. */
+/**
+ * Tests the HTTP client for the node: it parses responses, even if they arrive byte by byte, and it
+ * reuses connections.
+ */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { suite } from "uvu";
@@ -13,11 +16,13 @@ interface Read {
   status?: number;
   headers?: ResponseHead["headers"];
   text: string;
-  /** True if the connection can be reused; `undefined` if the response has not ended. */
+  /** True if the connection can be reused, or `undefined` if the response has not ended. */
   isKept?: boolean;
 }
 
-/** Parses a response that arrives in parts of a given length before the server closes the connection. */
+/**
+ * Parses a response that arrives in parts of a given length. The server then closes the connection.
+ */
 function read(answer: string, length = answer.length, method = "GET"): Read {
   const read: Read = { text: "" };
   const reader = new ResponseReader(method, {
@@ -238,7 +243,10 @@ client("a header name or value that could become two headers is refused", () => 
   }
 });
 
-/** A connection whose server responds with the connection's number, and later sends unsolicited bytes. */
+/**
+ * A connection to a server that responds with the connection's number. Later, the server sends a
+ * response that was not requested.
+ */
 class Talkative extends Duplex {
   readonly number: number;
   #isUsed = false;
@@ -255,7 +263,10 @@ class Talkative extends Duplex {
     done();
   }
 
-  /** As on Deno, bytes that arrive while the connection is idle are read only after a call of `ref`. */
+  /**
+   * Simulates Deno, where bytes that arrive on an idle connection are read only after a call of
+   * `ref`.
+   */
   ref() {
     if (this.#isUsed) this.push(`${OK}Content-Length: 1\r\n\r\n0`);
     this.#isUsed = true;

@@ -29,7 +29,7 @@ function describe(count: number, more: object = {}): string {
   return JSON.stringify({ openapi: "3.1.1", info: { title: "Things", version: "1" }, paths });
 }
 
-/** Removes the YAML form, because a thread delivers it later than the rest. */
+/** Removes the YAML form, because a thread delivers it after all other content. */
 function without({ content, ...prepared }: Prepared) {
   const { yaml: _, ...first } = content!;
   return { ...prepared, content: first };
@@ -125,7 +125,8 @@ const bytesOf = async (response: Response) => new Uint8Array(await response.arra
 large("a description has the same content and a related ETag with and without gzip", async () => {
   const description = { text: describe(1700), name: "a.json" };
   const app = createNodeface({ description, log() {} });
-  // Requests do not wait for a description that takes long to read, so the test waits here.
+  // The service responds before it has read a long description, so the test waits for the
+  // description.
   await app.refresh();
   const ask = async (path: string, coding: string, init: RequestInit = {}) => {
     const headers = { "accept-encoding": coding, ...init.headers };

@@ -13,7 +13,10 @@ const detect = suite("detecting a kind");
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** All kinds. A file of this test replaces each kind's secret files. */
+/**
+ * All kinds, but with the path of a file of this test instead of the paths of the node's secret
+ * files.
+ */
 const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, kind]) => {
     const file = join(folder, name);

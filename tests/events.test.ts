@@ -200,7 +200,7 @@ events("a listener that missed many events gets only the complete info", async (
   const told = await read({ id }).events();
   assert.equal(told.map(({ event }) => event), ["snapshot"]);
   assert.is((told[0]!.data as Json).height, 299);
-  // A few long events have the same effect as many short ones.
+  // The missed events have more than 64 KiB in total, so the client gets a snapshot instead.
   for (let height = 300; height < 303; height++) {
     node.take(info({ height, text: `${height}${"x".repeat(30_000)}` }));
   }
@@ -222,7 +222,8 @@ events("a listener that does not read is disconnected; the others get all events
   assert.is(node.stream.listeners, 1);
   assert.equal(heard, [1, 2, 1]);
   assert.equal(heads, Array.from({ length: 10 }, (_, i) => i + 2));
-  // Bytes that were already passed to the platform still arrive.
+  // The listener still gets the bytes that the service passed to the runtime before the
+  // disconnection.
   let parts = 0;
   while (!(await stuck.read()).done) parts++;
   assert.ok(parts <= 3, `${parts} parts`);

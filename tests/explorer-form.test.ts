@@ -110,7 +110,8 @@ form(
       components,
     });
     assert.is(data.token, "Key");
-    // The token is meant only for this service, so the form for another server does not ask for it.
+    // A form that calls another server does not ask for the token, because the token is only for
+    // this service.
     const elsewhere = { servers: [{ url: "https://a.example" }], components };
     assert.equal(await dataOf({ security }, "/a", "get", elsewhere), {
       method: "GET",
@@ -136,9 +137,9 @@ form("without JavaScript, a GET that only reads has a link if its form is comple
     },
     "/d/{id}": { get: { ...DONE, parameters: [{ name: "id", in: "path", required: true }] } },
     "/e": { post: DONE },
-    // A link to a write could not ask for confirmation.
+    // A link cannot ask for confirmation before a write operation.
     "/f": { get: { ...DONE, "x-access": "write" } },
-    // A link cannot send a header.
+    // A link cannot send the required header.
     "/g": {
       get: { ...DONE, parameters: [{ name: "h", in: "header", required: true, example: "1" }] },
     },

@@ -332,7 +332,7 @@ page("an operation shows parameter constraints, and schemas two levels deep", as
       "<dt><code>400</code></dt><dd><i>application/problem+json</i> Wrong</dd>",
     ]
   ) assert.match(html, text);
-  // The schema contains itself. A nested `parent` is not expanded.
+  // The schema is recursive: `parent` is expanded once, but not inside another `parent`.
   const [article] = html.split("</article>");
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
 });
@@ -512,7 +512,8 @@ page("a number that is too large for a double is shown with all its digits", asy
 for (const danger of sampleOf(DANGERS)) {
   page(`${JSON.stringify(danger)} is shown as text everywhere`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    // Text in braces is a parameter in a path, so the harmless text needs braces too.
+    // In a path, text in braces is a parameter, so a text with braces is compared with a harmless
+    // text with braces.
     const harmless = danger.includes("{") ? "{a}{b}{c}" : "harmless";
     const plain = await render(everywhere(harmless), everywhereInInfo(harmless));
     assert.equal(tagsOf(html), tagsOf(plain));
@@ -681,7 +682,7 @@ async function show(
   const app = createNodeface({ description: { text }, info: () => info, log() {} });
   const ask = (headers = {}) =>
     app.fetch(new Request("http://localhost/v1/spec/simple", { headers }));
-  // On a busy machine, the service may at first show only its own operations.
+  // Until the description has been read, the page shows only the service's own operations.
   await until(async () => !(await (await ask()).text()).includes("is being read"), 60_000);
   const response = await ask(headers);
   assert.is(response.status, 200);

@@ -17,7 +17,7 @@ import {
 
 const requests = suite("the requests of forms");
 
-/** Returns the arguments that `sh` passes to `curl` in a command line. */
+/** Runs a command line in `sh`, and returns the arguments that `curl` would receive. */
 async function runShell(line: string, env: Record<string, string> = {}): Promise<string[]> {
   const script = `curl() { printf '%s\\0' "$@"; }\n${line}`;
   const { stdout } = await promisify(execFile)("sh", ["-c", script], { env });

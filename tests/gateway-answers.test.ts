@@ -1,5 +1,6 @@
 /**
- * Tests the handling of the node's responses. Deno and Bun run only some rows of tables that test only our own code.
+ * Tests the handling of the node's responses. If a test does not depend on the runtime, Deno and
+ * Bun run it only with a sample of its cases.
  */
 import type { Socket } from "node:net";
 import process from "node:process";

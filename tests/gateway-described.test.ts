@@ -172,7 +172,7 @@ described("the page shows each operation's permission and a working command", as
     article("/read"),
     `curl &quot;<var>$BASE_URL</var>/v1/node/read&quot;</code>`,
   );
-  // Required parameters of `/asked` have no example.
+  // The command for `/asked` is hidden, because required parameters have no example.
   assert.match(article("/asked"), `<div class="command" hidden>`);
   assert.match(
     article("give"),

@@ -262,7 +262,8 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // The light call is sent last. A second heavy call would have reached the node earlier.
+    // The light call is sent last, so if a second heavy call had been sent to the node, it would
+    // have arrived by now.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -361,7 +362,7 @@ load(
 );
 
 load("if a client cancels a response, the service reads and discards the rest", async () => {
-  // The buffers of the operating system cannot hold this many bytes.
+  // The response must be larger than the socket buffers of the operating system.
   const size = 30 * 1024 * 1024;
   holdAndCount();
   const { ask } = forwarding(node.url, REST, {
@@ -472,7 +473,7 @@ load(
 
 const MIB = 1024 * 1024;
 
-/** The returned `send` makes calls whose responses are never released. */
+/** Returns `send`, which makes calls and never releases the memory for their responses. */
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);

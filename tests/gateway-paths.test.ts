@@ -12,7 +12,10 @@ paths.before(() => {
   gateway = forwarding(node.url, REST);
 });
 
-/** Paths are forwarded byte for byte, and queries are rewritten. `url` is the rewritten URL, if it differs. */
+/**
+ * The service forwards paths byte for byte, but rewrites queries. `url` is the URL that the node receives, if it
+ * differs from `path`.
+ */
 const SENT: readonly (readonly [path: string, url?: string])[] = [
   ["/status"],
   ["/blocks/7"],
@@ -46,7 +49,10 @@ for (const [path, url = path] of SENT) {
   });
 }
 
-/** Only paths with status 200 reach the node. `Request` itself removes dot segments. */
+/**
+ * Requested paths and the expected statuses. Only requests with status 200 reach the node.
+ * `Request` removes dot segments before the service sees a path.
+ */
 const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["", 404],
   ["/", 404],
@@ -129,7 +135,7 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/all%3Bx/secret", 404],
   ["/queues/..%2Fx", 400],
   ["/queues/a%5Cb", 400],
-  // `x-multi-segment: encoded` gives no access to another operation's path, such as `/queues/all/secret`.
+  // A parameter with `x-multi-segment: encoded` must not match another operation's path, such as `/queues/all/secret`.
   ["/queues/all%2Fsecret", 404],
   ["/queues/ALL%2fsecret%2F", 404],
   ["/files/ALL/secret", 404],

@@ -1,6 +1,6 @@
 /**
- * Tests permissions: the settings, the order of refusals, and the token. Deno and Bun run only some rows of tables that
- * test only our own code.
+ * Tests permissions: the settings, the order of refusals, and the token. If a test does not depend
+ * on the runtime, Deno and Bun run it only with a sample of its cases.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -364,7 +364,10 @@ rpc("a batch may have 1 to 100 calls", async () => {
   assert.is(node.come.length, 100);
 });
 
-/** `status` is for `/v1/rpc/{method}`. `passed` is the error from `/v1/rpc`, if it differs from the node's error. */
+/**
+ * `error` is the node's error, and `status` is the resulting status of `/v1/rpc/{method}`. `passed` is the error that
+ * `/v1/rpc` returns, if it differs from `error`.
+ */
 const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],
   [{ code: -32601, message: "Method not found" }, 404],
@@ -521,7 +524,7 @@ rpc("the message about several invalid parameters uses the right plural", async 
 rpc("other tasks can run between calls with large bodies", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
-  /** The values of `read` whenever another task could run. */
+  /** The values that `read` has whenever another task runs. */
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {
     await gateway.rpc(large);

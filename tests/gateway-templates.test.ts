@@ -1,4 +1,4 @@
-/** Tests arbitrary path templates with arbitrary paths. */
+/** Tests how random paths are matched with random path templates. */
 import process from "node:process";
 import fc from "fast-check";
 import { suite } from "uvu";
@@ -145,7 +145,8 @@ templates(
         .status,
       200,
     );
-    // A node that looks only at the path would run the operation that needs the token.
+    // The GET must not reach the node: a node that ignores the method would run the PUT operation,
+    // which needs the token.
     const answer = await ask("/v1/node/queues/a/q");
     assert.equal([answer.status, answer.headers.get("allow")], [
       405,
@@ -233,7 +234,7 @@ templates("matching a path takes time in proportion to its length", async () => 
       `GET /${names[0]}`,
     ]),
   );
-  // A matcher with backtracking would take minutes for each of these requests.
+  // A matcher that backtracks would take minutes for each of these paths.
   assert.is((await ask(`/v1/node/${"a".repeat(200)}`)).status, 200);
   assert.is((await ask(`/v1/node/${"-".repeat(5000)}`)).status, 400);
   assert.is((await ask(`/v1/node/${"a-".repeat(2500)}/y`)).status, 404);

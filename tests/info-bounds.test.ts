@@ -1,4 +1,4 @@
-/** Whatever a node responds, `/v1/info` stays small and valid, and its status stays 200. */
+/** Tests that `/v1/info` is small and valid and has status 200, whatever a node responds. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
@@ -34,7 +34,7 @@ const ODD = [
   ],
 ];
 
-/** The member names in the JSON pointers of all kinds. */
+/** All member names that occur in the JSON pointers of the kinds. */
 const KEYS = [
   ...new Set(
     Object.values(KINDS).flatMap(({ fields, detect }) =>

@@ -106,7 +106,7 @@ digest(
       count: 1,
       cnonce: "unused",
     });
-    // RFC 2069 prints a wrong value. This is the corrected value from erratum 749.
+    // The example in RFC 2069 has a wrong response value. Erratum 749 gives the correct value.
     assert.is(responseOf(header), "1949323746fe6a43ef61f9606e7febea");
     assert.not.match(header, /nc=|cnonce|qop/);
   },
@@ -256,7 +256,10 @@ digest("many concurrent requests succeed", async () => {
   await close();
 });
 
-/** Starts a node that has a different nonce for each connection, and counts its refusals. */
+/**
+ * Starts a node that uses a different nonce on each connection, and counts the requests that the
+ * node refuses.
+ */
 function guardConnections(answer: (url: string, response: ServerResponse) => void) {
   const nonces = new Map<unknown, string>();
   const count = { refused: 0 };

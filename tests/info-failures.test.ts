@@ -282,7 +282,7 @@ failures(
     const node = playForgetful();
     return beside(node, async (url) => {
       const context = contextFor(url);
-      // These parallel requests leave several connections open.
+      // Parallel requests open several connections, which stay open for reuse.
       await Promise.all([1, 2, 3].map(() => get(url, context)));
       for (let asked = 0; asked < 6; asked++) {
         assert.equal(await get(url, context), { status: 200, text: "[]" });

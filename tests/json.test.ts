@@ -39,7 +39,7 @@ function mistakeIn(text: string): [number, string] | undefined {
   return [offset, message];
 }
 
-/** The string that replaced large numbers in an earlier implementation. */
+/** The placeholder that an earlier implementation used for large numbers. */
 const MARK = "\0\uffff";
 
 const anyJson = fc.letrec((tie) => ({
@@ -60,7 +60,9 @@ const anyJson = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Returns a value as if formatted and parsed again: `-0` becomes `0`, and a large integer becomes a `bigint`. */
+/**
+ * Returns the value that formatting and parsing would give: `-0` becomes `0`, and a large integer becomes a `bigint`.
+ */
 function readAgain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(readAgain);
   if (typeof value === "object" && value !== null) {
@@ -259,7 +261,7 @@ json("a value that contains itself is refused with an error that says so", () =>
   assert.match(error!.message, "cannot write JSON: the value contains itself");
 });
 
-/** The document and the pointers are from RFC 6901, section 5. The URI fragments are from section 6. */
+/** The examples of RFC 6901: the document and the pointers of section 5, and the URI fragments of section 6. */
 const DOCUMENT = {
   "foo": ["bar", "baz"],
   "": 0,

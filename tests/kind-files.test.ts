@@ -1,6 +1,6 @@
 /**
- * Tests the files that define kinds, and their error messages. Only Node compares them with the generated files. Deno
- * and Bun test every tenth regular expression.
+ * Tests the files that define kinds, and their error messages. On Deno and Bun, the kind files are
+ * not compared with the generated files, and only every tenth regular expression is tested.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -86,7 +86,8 @@ kinds("the condition for ok and every reason are clauses without a final period"
 });
 
 kinds("a healthy chain appears stalled less than once in ten years", () => {
-  // The mean block interval of proof-of-work chains in seconds; their blocks come at random times.
+  // The mean block interval in seconds, for chains with proof of work. Their blocks come at random
+  // times.
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
@@ -170,12 +171,16 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
 }
 
 /**
- * Examines every character of a text. An expression that takes less time than this on a short text is treated as if it
- * took as long. Otherwise, the time of an expression that fails early would appear to grow too fast.
+ * An expression that examines every character of a text. If the tested expression is faster on a
+ * short text, `isLinear` uses the time of this expression instead. Without this minimum, the time
+ * of an expression that fails early would appear to grow too fast.
  */
 const LOOK = /^[^\0]*\0/;
 
-/** A text 16 times as long may take 80 times as long. A quadratic expression would take 256 times as long. */
+/**
+ * For a text that is 16 times as long, an expression may take 80 times as long. A quadratic
+ * expression would take 256 times as long.
+ */
 function isLinear(pattern: string): boolean {
   const expression = new RegExp(pattern);
   const short = hardTexts(pattern, 256);
@@ -187,7 +192,7 @@ function isLinear(pattern: string): boolean {
 
 kinds("the time of each regular expression grows at most linearly with the text length", () => {
   for (const expression of sampleOf([...new Set(Object.values(KINDS).flatMap(expressionsOf))])) {
-    // On a busy machine a fast expression may appear slow, but hardly three times in a row.
+    // On a busy machine, a fast expression may appear slow, but very rarely three times in a row.
     assert.ok([1, 2, 3].some(() => isLinear(expression)), expression);
   }
   for (const slow of ["([^/]+?)(?:\\.git)?/?$", "( +)$", "([a-z]*)c"]) {
@@ -252,7 +257,7 @@ health:
     ["9:20", 'fields.version names the source "ifo", which does not exist; did you mean info?'],
     ["9:34", 'fields.height names the source "imfo", which does not exist; did you mean info?'],
     ["9:34", 'fields.height names the source "x", which does not exist; did you mean a?'],
-    ["10:9", "auth.files needs a refusal beside it"],
+    ["10:9", "auth.files needs auth.refusal"],
     [
       "10:18",
       'must have one of basic_file, bearer_file, digest_file, header_file, but has "basic_fil"',

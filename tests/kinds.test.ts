@@ -1,6 +1,6 @@
 /**
- * Tests the info objects for recorded node responses. Node tests all recordings; Deno and Bun
- * test a sample.
+ * Tests the info objects for recorded node responses. On Deno and Bun, the tests cover a sample of
+ * the recordings.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -103,7 +103,7 @@ kinds("a node that reports no initial download is in sync only if it has a block
     return [status, status_reason, synced];
   };
   const fresh = { blocks: 0, headers: 0 };
-  assert.equal(await infoOf(fresh), ["syncing", "has no block but the first", false]);
+  assert.equal(await infoOf(fresh), ["syncing", "has only the genesis block", false]);
   assert.equal(await infoOf({ ...fresh, chain: "regtest" }), ["ok", undefined, true]);
   const behind = await infoOf({ headers: 5_900_010 });
   assert.equal(behind, ["syncing", "is 10 blocks behind its peers", false]);

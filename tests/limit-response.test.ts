@@ -213,7 +213,7 @@ bounds(
           text,
         );
       }
-      // The result is within the limits, so limiting it again must change nothing.
+      // The limited value is within the limits, so limiting it a second time must change nothing.
       if (value === undefined) continue;
       const again = readResponse(formatJson(value));
       assert.equal(again.omitted, [], text);

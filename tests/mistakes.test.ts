@@ -354,7 +354,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
 ];
 
-/** A valid kind of six lines. The tests append further lines to it. */
+/** The six lines of YAML that describe a valid kind. Tests append further lines to this YAML. */
 const KIND = `title: Good
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^good$ }
@@ -363,7 +363,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Lines that make `KIND` invalid, and the resulting errors without the prefix `mine.yaml:`. */
+/** Lines that are appended to `KIND`, and the errors that they cause, without the prefix `mine.yaml:`. */
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
@@ -384,7 +384,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "auth: { files: [{ basic_file: a }] }",
-    "7:9: auth.files needs a refusal beside it, otherwise any node that refuses a call would get a secret",
+    "7:9: auth.files needs auth.refusal, since otherwise any node that refuses a call would get a secret",
   ],
   [
     "written_from: [rpc/api.yaml]",

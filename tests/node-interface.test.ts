@@ -1,4 +1,7 @@
-/** A node's operations in the served descriptions. On Deno and Bun, the tests cover a sample of the kinds. */
+/**
+ * Tests how the served descriptions show the operations of a node. On Deno and Bun, the tests cover
+ * a sample of the kinds.
+ */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -73,7 +76,7 @@ const namesOf = ({ paths }: Described) =>
 shown("if the kind is configured, its operations are shown before the node responds", async () => {
   const { ask, read } = create({ node: { url: "http://127.0.0.1:9", kind: "bitcoin" } });
   let document = await read();
-  // On a busy machine, the first response may have only the service's own operations.
+  // On a busy machine, the first description may contain only the service's own operations.
   await until(async () => namesOf(document = await read()).includes("getblock"));
   assert.is(document.paths["/v1/rpc/getblock"]!.get!["x-access"], "read");
   assert.equal(document.servers, [{ url: "." }]);

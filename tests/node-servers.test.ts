@@ -64,7 +64,10 @@ const TEMPLATE = {
   },
 };
 
-/** `at` is the base path of the node, and `url` is the path that the node receives. */
+/**
+ * `at` is the path in the node's URL, `called` is the path that a client calls, and `url` is the
+ * path that the node receives.
+ */
 const CALLED: readonly (readonly [
   name: string,
   from: object,
@@ -244,7 +247,9 @@ servers(
   },
 );
 
-/** Descriptions and configurations without callable operations, each with the message of `check`. */
+/**
+ * Descriptions and configurations without callable operations, and the message that `check` prints for each of them.
+ */
 const NOTHING: readonly (readonly [
   from: object | undefined,
   config: object,

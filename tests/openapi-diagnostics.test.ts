@@ -41,7 +41,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
   ],
   "alias-bomb.yaml": [false, "9:46 has more than 1,000,000 values"],
   "no-anchor.yaml": [false, "4:9 the alias *none has no anchor before it"],
-  "alias-circle.yaml": [false, "5:5 an alias must not be within its own anchor"],
+  "alias-circle.yaml": [false, "5:5 an alias must not be within the value it refers to"],
   "empty.yaml": [false, "1:1 is empty"],
   "binary.yaml": [false, "1:1 is binary, not text"],
   "same-key.yaml": [true, "6:3 duplicate key; the last value is used"],
@@ -212,7 +212,7 @@ broken("no diagnostic can control a terminal or forge a log line", async () => {
     const { diagnostics } = await load({ text, name: `${evil}.json` });
     assert.ok(diagnostics.length > 0, text);
     for (const line of diagnostics.map(formatDiagnostic)) {
-      // deno-lint-ignore no-control-regex -- control characters are what the test looks for
+      // deno-lint-ignore no-control-regex -- the test searches for control characters
       assert.not.match(line, /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
     }
   }

@@ -14,7 +14,10 @@ const hostile = suite("hostile descriptions");
 /** The approximate size of the smaller description, in bytes. */
 const SIZE = 300_000;
 
-/** The larger description may take `TIMES` times as long as the smaller one, plus `BESIDES` milliseconds. */
+/**
+ * Preparing the larger description may take at most `TIMES` times as long as preparing the smaller
+ * one, plus `BESIDES` milliseconds.
+ */
 const TIMES = 3.5, BESIDES = 1000;
 
 const R = { responses: { 200: { description: "" } } };

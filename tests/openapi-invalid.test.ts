@@ -1,6 +1,6 @@
 /**
- * Tests the omitted parts and the diagnostics of invalid descriptions. Some tests put random values at random
- * positions. Node runs all of these tests; Deno and Bun run a sample.
+ * Tests which parts of invalid descriptions are omitted, and which diagnostics are reported. Deno and Bun test only a
+ * sample of the random descriptions.
  */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -21,7 +21,10 @@ const operation = (more: string) => `paths: { /a: { get: { ${more}, ${GOOD} } } 
 const schema = (more: string) => `paths: {}\ncomponents: { schemas: { A: { ${more} } } }`;
 const components = (more: string) => `paths: {}\ncomponents: { ${more} }`;
 
-/** `place` is the position of a member in the served form, and `served` is its value there. */
+/**
+ * An invalid description (`text`), the value `served` that the served description must have at the path `place`, and
+ * the expected diagnostics.
+ */
 type Case = readonly [text: string, place: string, served: unknown, ...diagnostics: string[]];
 
 const PARAMETER = { name: "p", in: "query", schema: {} };

@@ -1,6 +1,6 @@
 /**
- * Diagnostics of descriptions that exceed a limit, and the time that large descriptions take. Deno and Bun run the same
- * code as Node, so they test only every tenth limit and measure no times.
+ * Tests the diagnostics of descriptions that exceed a limit, and the processing time of large descriptions. Deno and
+ * Bun test only every tenth limit and measure no times, because they run the same code as Node.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -46,7 +46,8 @@ ${tags}paths: { /height: { get: { tags: [chain], responses: {} } } }
       return (JSON.parse(json) as { tags?: { name: string }[] }).tags?.map(({ name }) => name);
     };
     assert.equal(await tagsOf("tags: [{ name: chain }]\n"), ["chain", "About this service"]);
-    // If only the service's tag were declared, it would be shown first.
+    // Declared tags are shown first, so the service declares its own tag only if the node declares
+    // tags.
     assert.is(await tagsOf(""), undefined);
   },
 );

@@ -1,4 +1,7 @@
-/** Random descriptions that are written and parsed again: hundreds on Node, and a sample on Deno and Bun. */
+/**
+ * Tests that random descriptions keep their content when they are written and parsed again. Deno and Bun test fewer
+ * descriptions.
+ */
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -116,7 +119,7 @@ const description = fc.record({
   "x-more": value,
 }, { requiredKeys: ["openapi", "info", "paths"] });
 
-/** A small description of the service itself, so that merging is fast. */
+/** A shortened description of the service, which makes merging faster. */
 const OWN = `
 paths:
   /v1/info: { get: { operationId: getInfo, responses: { "200": { $ref: "#/components/responses/Info" } } } }
@@ -158,7 +161,7 @@ roundTrip(
         const written = newline === "\n" || /\r/.test(yaml)
           ? commented
           : commented.replaceAll("\n", newline);
-        // Skips layouts that the library does not write correctly.
+        // Skips layouts that the YAML library writes incorrectly.
         fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
         const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
         const merged = withServiceOperations(own, withServers(document, where));
@@ -188,7 +191,7 @@ roundTrip("both forms have the same content, even for parsers of YAML 1.1", () =
   );
 });
 
-/** Returns false if the YAML library has folded a line within a surrogate pair. */
+/** Returns false if the YAML library split a surrogate pair when it folded a line. */
 function isText(text: string): boolean {
   return new TextDecoder().decode(new TextEncoder().encode(text)) === text;
 }

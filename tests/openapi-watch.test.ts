@@ -278,7 +278,7 @@ remote("while a new version is being read, all forms still show the old version"
   answers["/more.yaml"] = { body: "a: { const: 2 }\n", after };
   asked = [];
   const refreshed = app.refresh();
-  // The second file is requested after the first file has been read.
+  // The service requests `more.yaml` only after it has read `spec.yaml`.
   while (!asked.some(({ path }) => path === "/more.yaml")) {
     assert.equal(await etags(app), old);
     await new Promise((resolve) => setImmediate(resolve));
@@ -296,7 +296,8 @@ remote("a change that happens during a refresh is noticed by the next refresh", 
   const app = await create(`${origin}/spec.yaml`);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
-  // The file is requested twice: conditionally, then in full. The second response is delayed.
+  // The refresh requests the file twice: first conditionally, then in full. The server delays the
+  // second response.
   asked = [];
   answers = {
     get "/spec.yaml"() {

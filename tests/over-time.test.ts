@@ -159,7 +159,7 @@ overTime("a node without block times is stalled if its height does not change", 
   assert.is(await statusAfter(20_000), "ok");
   assert.is(await statusAfter(590_000), "ok");
   assert.is(await statusAfter(20_000), "degraded");
-  // A lower height is a change, too.
+  // A decrease of the height also counts as a change.
   state.height = 1;
   assert.is(await statusAfter(1000), "ok");
 });
@@ -366,7 +366,7 @@ overTime("background queries ask slow-changing sources and programs less often",
   });
   for (let i = 0; i < 10; i++) {
     await monitor.look();
-    // No source is due, so this call only waits for the program that `look` started.
+    // `inspect` queries no source here, and only waits for the program that `look` started.
     const { info } = await monitor.inspect();
     assert.is(String(info.free), "7");
     pass(20_000);
@@ -386,7 +386,7 @@ overTime("hidden values appear nowhere, whatever the status of the node is", asy
       const value = (await open.info())[key];
       if (typeof value !== "string" && typeof value !== "number") continue;
       const text = String(value);
-      // A short text might occur elsewhere by chance.
+      // A short value is skipped, because the same text might occur elsewhere by chance.
       if (text.length < 5) continue;
       const scene = setScene({
         fetch: play(recording),

@@ -20,7 +20,9 @@ import { play, playedBy } from "./_sources.ts";
 
 const own = suite("custom kinds");
 
-/** If there are arguments, the text is the content of the file given with `--kind`. */
+/**
+ * Reads `text` as the content of the configuration, or of the `--kind` file if there are arguments.
+ */
 const read = (text: string, args: string[] = []) =>
   readConfig(args, {}, {
     read: () => Promise.resolve(text),
@@ -197,7 +199,7 @@ own("x-access may become stricter, but looser only if loosen lists the method", 
     "is marked read, but its parameters are not those of the base kind",
   );
   const unused = await wrongOf(of(read!, { loosen: ["eth_call"] }));
-  assert.match(unused[0]!, 'loosen[0] is "eth_call", which this kind does not loosen');
+  assert.match(unused[0]!, 'loosen[0] is "eth_call", whose restrictions this kind does not loosen');
   const bare = { ...read!, "x-access": undefined };
   assert.match((await wrongOf(of(bare)))[0]!, "needs x-access");
 });
@@ -398,7 +400,7 @@ own(
 own("the file that is printed for each kind is valid", async () => {
   for (const name of sampleOf(Object.keys(KINDS))) {
     const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
-    // The build adds `examples`, taken from the kind's operations.
+    // The built-in kinds also have `examples`, which the build takes from the kind's operations.
     const { examples: _, ...known } = KINDS[name]!;
     assert.equal(kind, known, name);
     const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };

@@ -28,7 +28,10 @@ conditions("each content coding has its own ETag", async () => {
   assert.is(etags.size, 3);
 });
 
-/** In a list, `tag` stands for the current ETag. `isNamed` is true if the list matches the current ETag. */
+/**
+ * Lists of ETags, in which `tag` is replaced by the current ETag. `isNamed` is true if the list matches the current
+ * ETag.
+ */
 const TABLE: [list: string, isNamed: boolean][] = [
   ["", false],
   ["*", true],

@@ -5,7 +5,7 @@
  *   suites in folders run only on Node.
  * - `run.ts slow` (`npm run test:slow`) runs every `*.slow.ts`. These suites take minutes, or need something from the
  *   machine, such as Debian packages or root. Tests whose needs are not met are skipped.
- * - `run.ts ci` (`npm run test:ci`) runs the slow suites for which `.ci/run` has time.
+ * - `run.ts ci` (`npm run test:ci`) runs the slow suites that are fast enough for `.ci/run`.
  * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites.
  *
  * Further arguments are names of folders below `tests/`: only the suites in these folders run.
@@ -26,9 +26,11 @@ interface Result {
   failed: number;
   skipped: number;
   seconds: number;
-  /** Processor seconds of all child processes that have ended so far; `NaN` except on Linux. */
+  /**
+   * The processor time of all child processes that have ended, in seconds. `NaN` except on Linux.
+   */
   processor: number;
-  /** The files that took the most processor time, with their processor seconds. */
+  /** The test files that took the most processor time, each with its time in seconds. */
   costs: readonly (readonly [file: string, seconds: number])[];
   /** The failed tests, the reasons for skipped tests, or the reason why the run counts as failed. */
   notes: readonly string[];
@@ -41,7 +43,10 @@ const onNode = (name: string, pattern: string): Run => ({
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
-/** On Node, the suites directly below `tests/` form two rows, because a single row would finish last. */
+/**
+ * On Node, the suites directly below `tests/` are split into two rows, because a single row would
+ * finish after all others.
+ */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
@@ -58,7 +63,10 @@ const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 const APART = ["browser", "raw", "nodes"];
 const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
 
-/** The longest row is first. The suites of a row run one after the other. */
+/**
+ * The fast suites, divided into rows, with the longest row first. The suites of a row run one after
+ * the other.
+ */
 const FAST: readonly (readonly Run[])[] = [
   [folder("browser")],
   [PORTABLE_HALVES[0]!],
@@ -101,10 +109,16 @@ const CI = [
 ]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
-/** Suites often wait, so with fewer rows, two processors would be half idle. */
+/**
+ * The number of rows that are executed at the same time. Suites often wait, so a smaller number
+ * would leave two processors half idle.
+ */
 const LANES = 4;
 
-/** The wait for output after a run has exited, in milliseconds: a child process may keep the pipe open. */
+/**
+ * The maximum time to wait for the end of the output after a run has exited, in milliseconds. A
+ * child process may keep the pipe open.
+ */
 const OUTPUT_TIMEOUT = 5000;
 
 const words = process.argv.slice(2);

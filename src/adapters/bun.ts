@@ -70,7 +70,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
 
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
-/** Stops listening while no file descriptors are free: Bun 1.4 would otherwise spin (oven-sh/bun#32705). */
+/** Stops listening while no file descriptor is free, since Bun 1.4 would otherwise busy-loop (oven-sh/bun#32705). */
 function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
@@ -147,7 +147,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   return response;
 }
 
-/** The maximum size of content that is read at once: a stream would make short calls slower (Bun 1.4). */
+/** Content of up to this many bytes is read without a stream, which would make short calls slower (Bun 1.4). */
 const SHORT_MAX = 16_384;
 
 function readWhole(request: ServedRequest): void {

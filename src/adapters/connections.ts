@@ -7,7 +7,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TIMEOUTS } from "./shared.ts";
 
-/** The minimum speed of a client: `bytes` bytes in `time` milliseconds, checked every `check` milliseconds. */
+/** The minimum speed of a client, in `bytes` per `time`. `time` and the interval `check` are in milliseconds. */
 export interface Slowest {
   readonly bytes: number;
   readonly time: number;
@@ -19,7 +19,7 @@ interface Connection {
   bytesWrittenBefore: number;
   /** The time of the last activity, from `performance.now()`; `Infinity` before the first response. */
   idleSince: number;
-  /** The number of bytes sent when the client last made progress, and the time of that progress. */
+  /** The number of bytes that the client had read when it last made progress, and the time of that progress. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
@@ -75,7 +75,7 @@ export class Connections {
 
   #check(now: number): void {
     for (const [socket, connection] of this.#connections) {
-      // The timeout applies only while bytes are queued for the client: a client that waits for the app is not idle.
+      // The timeout applies only while bytes are queued for the client, so a client may wait for a slow response.
       const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       const bytes = bytesTaken(socket);

@@ -56,7 +56,7 @@ export function createNodeServer(
   const settings = {
     headersTimeout: TIMEOUTS.head,
     requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
-    // `connections` closes idle connections.
+    // Node does not close idle connections here, since `connections` closes them.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
     // Even a tiny part costs memory, so the server reads only a little ahead.
@@ -64,7 +64,7 @@ export function createNodeServer(
     IncomingMessage: Message,
     // Requests without `Host` get problem details from `ownResponse`.
     requireHostHeader: false,
-    // This option saves an eighth of a request's time (Node 26.10). Node versions before 24.12 ignore the option.
+    // `optimizeEmptyRequests` makes requests an eighth faster (Node 26.10). Node before 24.12 ignores the option.
     optimizeEmptyRequests: true,
   };
   const http = createServer(settings, (message, response) => {
@@ -76,7 +76,7 @@ export function createNodeServer(
   });
   // `node:http` drops all headers after the first `maxHeadersCount` (2000 by default), even `Host`.
   http.maxHeadersCount = 0;
-  // The original method would also close connections whose response is still being sent.
+  // Node's own method would also close connections whose response is still being sent.
   http.closeIdleConnections = () => {};
   http.on("connection", (socket) => connections.add(socket));
   // A server may ignore unknown expectations (RFC 9110, section 10.1.1).
@@ -120,8 +120,9 @@ export function createNodeServer(
 }
 
 /**
- * A message with a limit on tiny parts. The parser emits one part per chunk, up to 10,000 in one socket read. The part
- * that exceeds the limit still reaches the reader, so that the reader refuses the content. Later parts are dropped.
+ * A request that limits the number of tiny parts in its content. The parser emits each chunk as a part, and up to
+ * 10,000 parts in one socket read. The part that exceeds the limit is still passed on, so that the reader refuses the
+ * content. All parts after it are dropped.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -286,11 +287,12 @@ async function sendParts(
   { status, statusText, headers }: NodeForm,
   parts: readonly Bytes[],
 ): Promise<void> {
-  // A write may switch the processor to the client, so all responses of one tick are written together.
+  // The system may run the client after each write, so the responses of one tick are written together.
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
-    // `node:http` sends text in one packet with the head. Bytes need a second packet and twice the time (Node 26.10).
+    // `node:http` sends a string in one packet with the head. A buffer would need a second packet, and twice the time
+    // (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
   // Deno 2.9 reports no progress during a write, so a long write would look like a client that has stopped reading.

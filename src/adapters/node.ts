@@ -67,7 +67,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: held } as RequestInit);
 }
 
-/** Restores the content from a parser's result. White space and number formats may differ from the original. */
+/** Encodes the result of a body parser as content. White space and number formats may differ from the original. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);

@@ -57,13 +57,13 @@ export interface Listening extends Closeable {
   close(): Promise<void>;
 }
 
-/** Timeouts in milliseconds. Together, they disconnect every idle client within 30 seconds. */
+/** Timeouts in milliseconds. Every idle client is disconnected within 30 seconds. */
 export const TIMEOUTS = {
   /** The time for a request's head, counted from the start of the connection or the end of the last response. */
   head: 10_000,
   /** The time for a request's content, counted from the end of the request's head. */
   content: 10_000,
-  /** The longest time with no byte sent or received. `node:http` allows twice the time if a client does not read. */
+  /** The maximum time without a byte sent or received. If a client does not read, `node:http` waits twice as long. */
   silence: 13_000,
   check: 2_000,
   /** The time from `close` to the end of the last response. A forwarded call gets one second less (see `GRACE_MS`). */
@@ -145,7 +145,7 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
   }
 }
 
-/** Wraps the stream of a body. Reports a failure but not a cancellation, and splits parts longer than `partMax`. */
+/** Wraps a body to report its failure, but not its cancellation. Splits parts that are longer than `partMax`. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   onFailure: (error: unknown) => void,

@@ -1,6 +1,6 @@
 /**
- * `npm run build:worker` and `npm run build:deno`: bundles the service for one runtime. Also lists the packages of a
- * bundle, as licences and as an executable's bill of materials (CycloneDX 1.6).
+ * `npm run build:worker` and `npm run build:deno`: bundles the service for one runtime. Lists the packages of a bundle
+ * with their licences, and writes the bill of materials of an executable (CycloneDX 1.6).
  *
  * @module
  */
@@ -24,7 +24,7 @@ export function packageFolder(name: string): string {
   }
 }
 
-/** The entry point of `yaml` to bundle. Its entry point for Node calls `require`, which ES modules lack. */
+/** The browser build of `yaml`. The build for Node calls `require`, which does not exist in ES modules. */
 const YAML: string = `${packageFolder("yaml")}browser/index.js`;
 
 export const COMMON = {

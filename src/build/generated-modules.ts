@@ -41,7 +41,7 @@ await main();
 async function main() {
   if (process.stderr.isTTY) console.error("Preparing the explorer takes some seconds");
   const kinds = await readKindFiles();
-  // `checkedKinds` imports this module.
+  // `checkedKinds` imports this module, so it must be written first.
   await writeModules(new Map([["kind-names.js", kindNamesModule(kinds)]]));
   const { version } = await packageJson(ROOT);
   const explorer = await bundleScripts();
@@ -76,7 +76,7 @@ async function bundleScripts(): Promise<Files> {
     entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
     absWorkingDir: ROOT,
     outdir: "out",
-    // Modules that the service shares with the page import these, but the page does not use them.
+    // Some modules that the page shares with the service import `node:` modules, but the page never calls them.
     external: ["node:*"],
     ...{ bundle: true, minify: true, format: "esm", target: "es2022", write: false },
     charset: "utf8",
@@ -96,7 +96,7 @@ async function threadModule(): Promise<string> {
   return moduleText({ PROGRAM: outputFiles[0]!.text });
 }
 
-/** Packs files, unless the folder named after their digest exists: packing Scalar takes ten seconds. */
+/** Compresses files into modules. Reuses modules of an earlier run, since compressing Scalar takes ten seconds. */
 async function contentModules(folder: string, files: Files): Promise<Modules> {
   const paths = [...files].map(([path, content]) => modulePath(folder, path, content));
   if (paths.every((path) => existsSync(join(TARGET, path)))) return new Map();
@@ -141,7 +141,7 @@ async function descriptionModules(): Promise<Modules> {
 
 async function descriptionModule(yaml: string): Promise<string> {
   const json = createWriter(parse(yaml)).json();
-  // The server's URL in the service's own description is a dot.
+  // In the service's own description, the URL of the server is `.`, a relative reference.
   const [beforeDot] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml)!;
   return moduleText({
     SPEC_JSON: await packContent(Buffer.from(json.text)),
@@ -201,7 +201,7 @@ async function readKindFiles(): Promise<Map<string, string>> {
 
 function kindNamesModule(kinds: ReadonlyMap<string, string>): string {
   const aliases = [...kinds].flatMap(([kind, text]) => {
-    // Aliases must be on one line; the file is validated later.
+    // A kind must list its aliases on one line, such as `aliases: [a, b]`.
     const [line = "aliases: []"] = /^aliases: \[[\w, .-]*\]$/m.exec(text) ?? [];
     return (parse(line).aliases as string[]).map((alias) => [alias, kind] as const);
   });
@@ -227,7 +227,7 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
       if (examples.length > 0) Object.assign(kind, { examples: Object.fromEntries(examples) });
       kinds[name] = kind;
       if (openrpc || openapi) {
-        // Uncompressed, the interface would be seven times as long.
+        // Compression reduces an interface to a seventh of its size.
         const { br: _, ...INTERFACE } = await packContent(
           Buffer.from(formatJson({ ...openrpc && { openrpc }, ...openapi && { openapi } })),
         );
@@ -271,12 +271,12 @@ async function packContent(content: Buffer): Promise<PackedContent> {
 async function writeModules(modules: Modules): Promise<void> {
   for (const [path, content] of modules) {
     const file = join(TARGET, path);
-    // Deno finds the declarations only by this line.
+    // Without this line, Deno would not find the type declarations.
     const types = path.includes("/") ? "" : `// @ts-self-types="./${basename(path, ".js")}.d.ts"\n`;
     const text = `// Made by "npm run assets"\n${types}${content}`;
     if (await readFile(file, "utf8").catch(() => undefined) === text) continue;
     await mkdir(dirname(file), { recursive: true });
-    // Renaming leaves no partial file if the run is interrupted, or if another process is reading.
+    // A rename is atomic, so no process ever reads a partial module.
     const begun = `${file}.${process.pid}`;
     await writeFile(begun, text);
     await rename(begun, file);

@@ -42,7 +42,7 @@ const { metafile } = await build({
     // For Node, `@noble/hashes` imports `node:crypto`, which workerd does not have.
     "@noble/hashes/crypto": join(ROOT, "node_modules/@noble/hashes/esm/crypto.js"),
   },
-  // Identifiers keep their names, for stack traces.
+  // Identifiers are not shortened, so that stack traces stay readable.
   minifySyntax: true,
   minifyWhitespace: true,
   external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),

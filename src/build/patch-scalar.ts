@@ -39,19 +39,19 @@ const PATCHES: readonly Patch[] = [
   {
     file: "chunks/ScalarTooltip.vue",
     why:
-      "Scalar does not pass a secret's scheme to `reference.ts`, so `bearerFormat` marks the service's token",
+      "`reference.ts` recognizes the service's token by its `bearerFormat`, which Scalar would not pass on",
     from: "name:`Authorization`,value:r||t,format:`bearer`})}if(e.type===`oauth2`)",
     with: "name:`Authorization`,value:r||t,format:`bearer`,bearerFormat:e.bearerFormat})}" +
       "if(e.type===`oauth2`)",
   },
 ];
 
-/** The version of Scalar that needs every patch: no setting of this version replaces a patch. */
+/** The version of Scalar for which the patches were made; none of them can be replaced by a setting. */
 const SEEN_WITH = "1.72.1";
 const ENTRY = "standalone.esm.js";
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
 
-/** Returns the patched entry and chunks. Throws if a patch does not apply, or if Scalar has another version. */
+/** Returns the patched modules by path. Throws if a patch does not apply, or if Scalar has another version. */
 export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   if (version !== SEEN_WITH) {

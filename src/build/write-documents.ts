@@ -130,7 +130,7 @@ function details(path: string, forms: readonly Settings[]): string {
   });
   const choice = forms.length > 1
     ? `Set only one of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}, ` +
-      "with the keys that belong to it.\n\n"
+      "and add only keys that apply to the one you set.\n\n"
     : "";
   return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
 }
@@ -138,7 +138,7 @@ function details(path: string, forms: readonly Settings[]): string {
 function formOf(schema: Schema): string {
   const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
   if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
-  // The examples of durations are removed, since the page explains durations in one place.
+  // The page explains the format of durations once, so their examples are removed here.
   const form = message.replace(/^an? /, "").replace(/ such as "2s", .*"1m"/, "");
   return entries || value ? "object" : escape(form);
 }
@@ -295,10 +295,10 @@ function openedOf({ operations }: KnownKind): string {
 function secretOf({ auth }: Kind): string | undefined {
   const { files = [], example } = auth ?? {};
   if (!example) return undefined;
-  if (files.length === 0) return "if the node requires it, set it as below";
+  if (files.length === 0) return "if required, set `node.auth` as below";
   const places = files.slice(0, PLACES_MAX).map((file) => code(pathIn(file))).join(", ");
   const others = files.length > PLACES_MAX ? ` and ${files.length - PLACES_MAX} more` : "";
-  return `if Nodeface runs as the node's user, it reads ${places}${others}; otherwise, set it as below`;
+  return `if Nodeface runs as the node's user, it reads ${places}${others}; otherwise, set \`node.auth\` as below`;
 }
 
 const pathIn = (file: AuthFile): string =>

@@ -227,7 +227,7 @@ function hint(unmarked: readonly NodeOperation[]): string {
   const reads = unmarked.filter(({ method }) => method === "GET");
   const intro = `${unmarked.length} operations have no access mark.`;
   if (reads.length === 0) {
-    return `${intro} Under forward.open, list those that only read; under with_token, the others\n`;
+    return `${intro} Put read-only ones under forward.open, and the others under with_token\n`;
   }
   const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
   const more = reads.length - NAMES_MAX;

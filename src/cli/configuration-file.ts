@@ -30,7 +30,7 @@ import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.t
 export interface Files {
   read(path: string): Promise<string>;
   readBytes(path: string, limit: number): Promise<Uint8Array>;
-  /** Rejects if a file cannot be found. The file may have any size, since it is not read. */
+  /** Rejects if a file cannot be found. Does not read the file, so the size of the file does not matter. */
   find(path: string): Promise<void>;
   isThere(path: string): Promise<boolean>;
 }

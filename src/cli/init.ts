@@ -74,7 +74,7 @@ export async function init(
 function refuse({ node, values }: Config, status: NodeStatus, name: string | undefined): void {
   const { code, reason, hint } = status;
   const isSilent = (NO_ANSWER as readonly unknown[]).includes(code);
-  // With --kind, the file may be written before the node is started.
+  // If --kind is given, the file is written even if the node does not respond.
   if (name !== undefined && (values?.kind !== undefined || !isSilent)) return;
   const why = `${node.url}: ${reason}${hint === undefined ? "" : `; ${hint}`}`;
   const advice = isSilent
@@ -175,7 +175,7 @@ export function newConfiguration(known: Known): string {
   return `${head}\n${blocksOf(entries!, "", known).join("\n")}`;
 }
 
-/** The keys of objects are not commented out, since an object may be empty. */
+/** Writes settings as YAML. A key that holds an object is not commented out, since an empty object is valid. */
 function blocksOf(settings: Settings, path: string, known: Known): string[] {
   return Object.entries(settings).map(([key, setting]) => {
     const place = path ? `${path}.${key}` : key;

@@ -72,7 +72,7 @@ export function createLineWriter(
       const text = waiting;
       waiting = "";
       await write(text);
-      // During this pause, the lines of many requests accumulate for one write.
+      // The lines of many requests accumulate during this pause, and are then written together.
       await nextTurn();
       if (dropped === 0) continue;
       const count = dropped;
@@ -192,6 +192,6 @@ export interface Section {
   readonly troubles?: readonly string[];
   /** Messages that are not errors. */
   readonly notes?: readonly string[];
-  /** The section's members in the JSON object of `--json`. */
+  /** The members that this section adds to the JSON object of `--json`. */
   readonly data?: Readonly<Record<string, unknown>>;
 }

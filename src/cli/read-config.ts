@@ -244,7 +244,7 @@ function readArguments(args: readonly string[]): ParsedArgs {
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
   });
   const positionals: string[] = [];
-  /** The index of the last unknown flag, and of the argument that may be its value. */
+  /** The index of the last unknown flag, and the index of the next argument, which may be the value of this flag. */
   let unknownAt = -1, valueAt = -1;
   for (const token of tokens) {
     const whole = args[token.index]!;
@@ -345,7 +345,7 @@ function nearestFlag(flag: string): string | undefined {
     const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
     return nearest(flag.replace(/^-+/, "--"), known);
   }
-  // Any two short flags differ by one letter, so only the other case of the letter is suggested.
+  // All short flags are one letter apart, so a suggestion is only made for a letter in the wrong case.
   const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }
@@ -368,7 +368,7 @@ function explainUnknownVariables(env: Environment, used: readonly unknown[]): st
   return withPrefix(tryRead(() => Object.keys(env)) ?? []).flatMap((end) => {
     const name = PREFIX + end;
     if (VARIABLES.has(name) || used.includes(name)) return [];
-    // With the common prefix, all variable names would look similar.
+    // Names are compared without their common prefix, which would make all of them look similar.
     const meant = nearest(end, known);
     return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;
   });

@@ -30,7 +30,7 @@ export function handleSignals(next: SignalHandlers): void {
   if (isHungUp) next.hangUp();
 }
 
-/** Sets handlers that end the process with the exit code of an unhandled signal. */
+/** Sets handlers that end the process with the usual exit code of the signal, such as 130 for SIGINT. */
 export function endOnSignals(): void {
   handleSignals({
     stop: (signal) => process.exit(signal === "SIGINT" ? 130 : 143),

@@ -1,5 +1,5 @@
 /**
- * Reads YAML or JSON files: the configuration, and kinds of node. Diagnostics have a line and a column.
+ * Reads YAML or JSON files: the configuration, and kinds of node. Reports each error with its line and column.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export interface YamlFile {
   readonly name: string;
   /** The content. Integers that `number` cannot represent exactly are `bigint`s. */
   readonly value: unknown;
-  /** The old names of top-level keys in the file; `value` has the new names. */
+  /** The top-level keys of the file that have an old name. In `value`, these keys have their new names. */
   readonly renamed: readonly string[];
   /** Formats diagnostics with their places, in the order of the file. */
   describe(diagnostics: readonly Diagnostic[]): string[];

@@ -1,5 +1,5 @@
 /**
- * Finds a node's interface: the interface of the node's kind, and the operations that the node reports.
+ * Finds the operations of a node: those of its kind, and those that the node itself reports.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the node's software and version. Absent if both were already queried. */
+  /** Queries the node's software and version. Absent if the node has already been asked for them. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 

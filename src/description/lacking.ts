@@ -1,5 +1,5 @@
 /**
- * Remembers the methods that the node reported as missing when clients called them. Makes no requests of its own.
+ * Remembers the methods that the node reported as missing when clients called them.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export class LackingMethods {
     this.#now = now;
   }
 
-  /** Remembers a missing method, but only if the node is `ok`: a starting node may report all methods as missing. */
+  /** Remembers a missing method if the node is `ok`. A starting node may report all of its methods as missing. */
   add(method: string, node: NodeVersion): void {
     if (node.status !== "ok") return;
     this.#forgetOthers(node);
@@ -34,7 +34,7 @@ export class LackingMethods {
       .map(([method]) => method).sort();
   }
 
-  /** Forgets nothing while the version is unknown: the node may not be responding. */
+  /** Forgets the methods of another version. An unknown version is ignored, since the node may not be responding. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

@@ -39,7 +39,7 @@ export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
 export interface Prepared extends Omit<Loaded, "document"> {
   /** `undefined` if a diagnostic is fatal. */
   readonly content: Content | undefined;
-  /** The `stamp` of each `File`, by URL; an empty string for a file that cannot be read. */
+  /** Maps the URL of each file to its `stamp`, or to an empty string if the file cannot be read. */
   readonly stamps: ReadonlyMap<string, string>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The program that prepares a description in a thread. The build bundles it as `generated/thread-program.js`.
+ * The program that prepares a description in a thread, bundled as `generated/thread-program.js`.
  *
  * @module
  */

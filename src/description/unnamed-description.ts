@@ -1,6 +1,6 @@
 /**
- * Describes a node if no description is configured. If the node serves a description, the kind's description completes
- * it. If the node serves none, the kind's description is used alone.
+ * Describes a node if no description is configured. Uses the description of the node's kind. If the node itself serves
+ * a description, that one is used, and the kind adds its marks and missing parts.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import {
 } from "./watch.ts";
 
 const INTERVAL_MS = 30_000;
-/** The time that the first description waits for the node's list of operations. */
+/** The maximum wait for the node's list of operations before the first description is prepared. */
 const PATIENCE_MS = 1000;
 
 interface FoundOptions<T> extends Omit<WatchOptions<T>, "place" | "readOther" | "kind"> {
@@ -55,7 +55,7 @@ function createNodeReader({ description, ask, loadInterface }: KnownNode): Reade
   const { path } = typeof description === "object" ? description : {};
   return async (url, stamp) => {
     if (url.href === KIND_FILES.interface) {
-      // The interface does not change while the service runs.
+      // The interface of a kind does not change while the service runs.
       return stamp === undefined ? await fileOf(url, await loadInterface()) : undefined;
     }
     if (url.protocol !== "jsonrpc:" || !ask) throw new ReadError("no node is configured");

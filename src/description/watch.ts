@@ -38,14 +38,14 @@ export interface PlaceOptions extends ServerContext {
   readonly offer?: (() => Offer) | undefined;
   readonly forward?: PrepareJob["forward"];
   readonly fetch?: FetchUrl | undefined;
-  /** Reads URLs with any scheme other than `file:`, `http:` and `https:`. */
+  /** Reads a URL whose scheme is neither `file:` nor `http:` nor `https:`. */
   readonly readOther?: Reader | undefined;
 }
 
 export interface WatchOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
-  /** Creates the service's own description. The page shows it with a notice while the node's description is missing. */
+  /** Creates the service's own description. Its page has a notice that the node's description is missing. */
   readonly alone: (notice: string) => Shown<T>;
   readonly report: (report: DescriptionReport) => void;
 }
@@ -70,7 +70,7 @@ export function keepCurrent<T>(
 ): WatchedDescription<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** To save memory, the description is not read again before its YAML is written. */
+  /** Resolves when the YAML is written. To save memory, the description is not reloaded before that. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: WatchedDescription<T> & { current: Shown<T> } = {
@@ -170,7 +170,7 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     try {
       if (await read(new URL(url), stamp)) return true;
     } catch {
-      // An empty stamp means that the file was already unreadable, so nothing has changed.
+      // If the stamp is empty, the file could not be read the last time either, so nothing has changed.
       if (stamp !== "") return true;
     }
   }

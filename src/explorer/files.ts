@@ -38,7 +38,7 @@ export const COLOURS: readonly string[] =
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
 export interface Icons {
-  /** Returns the query of the icon's URL. Each icon has its own query, since browsers cache icons. */
+  /** Returns the query of the icon's URL. Different icons have different queries, since browsers cache icons. */
   readonly queryOf: (name: string) => string;
   /** Prepares the icon for `GET /favicon.ico`; returns the previous icon if the name has not changed. */
   get(name: string): Promise<Representation>;
@@ -69,7 +69,7 @@ export function drawLetter(name: string): string | undefined {
   const [letter] = /[\p{L}\p{N}]\p{M}{0,3}/u.exec(name.normalize("NFC")) ?? [];
   if (letter === undefined) return undefined;
   const upper = letter.toUpperCase();
-  // In upper case, "ß" becomes two letters.
+  // The icon has room for one letter, but the upper case of "ß" is "SS".
   const shown = upper.length > letter.length ? letter : upper;
   const colour = COLOURS[hash(new TextEncoder().encode(name)) % COLOURS.length]!;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +

@@ -31,7 +31,7 @@ export interface FieldData {
   /** The type, such as `integer` or `string, date-time`; for a body, the media type. */
   readonly type?: string | undefined;
   readonly isRequired?: boolean | undefined;
-  /** The way to send several values: `again` repeats the name for each, `comma` joins the values with commas. */
+  /** The form of a list in a request: `again` repeats the name for each value, `comma` separates values by commas. */
   readonly list?: "again" | "comma" | undefined;
   /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;
@@ -63,7 +63,7 @@ export function fillIn({ fields }: FormData, examples: NodeExamples = {}): strin
   });
 }
 
-/** Returns the error in a field's text; an empty string if the text can be sent. */
+/** Validates the text of a field. Returns an error message, or an empty string if the text is valid. */
 export function mistakeIn(field: FieldData, text: string): string {
   const { name, in: place, type = "", isRequired, list, values, pattern } = field;
   if (text.trim() === "") return isRequired ? `${name} is required` : "";

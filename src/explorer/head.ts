@@ -1,5 +1,5 @@
 /**
- * The header of both explorer pages, with plots of the node's history. `static/head.ts` keeps it current.
+ * The header of both explorer pages, with plots of the node's history. In the browser, `static/head.ts` updates it.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export type History = Readonly<Json>;
 /** The formatter returns an empty string for a value that is not shown. */
 type Row = readonly [key: string, label: string, format?: (value: unknown) => string];
 
-/** The figures by priority: the first four with known values are shown. */
+/** The figures in order of priority. The page shows the first four whose values are known. */
 const FIGURES: readonly Row[] = [
   ["updated_at", "As of", formatTime],
   ["sync_progress", "Progress", formatShare],
@@ -91,8 +91,7 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // The `sync_progress` of a synced node stays slightly below 1. A node that reports 1 but is not synced has not
-        // begun to sync.
+        // A synced node reports a `sync_progress` slightly below 1. A node that has not begun to sync reports 1.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
         // Without a node, the page must not differ between runs.
         (key === "started_at" && isService(info));
@@ -210,7 +209,7 @@ function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
-/** The units of an age: the name, the length in milliseconds, and the count at which the next unit takes over. */
+/** The units of an age: the name, the length in milliseconds, and the count from which the next unit is used. */
 const AGES = [
   ["second", 1000, 90],
   ["minute", 60_000, 90],
@@ -223,11 +222,11 @@ export function formatAge(milliseconds: number): string {
   const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);
   if (!age) return "";
   const [unit, length] = age;
-  // `Intl` formats zero as the future, and negative zero as the past.
+  // `Intl` formats 0 as "in 0 seconds", and -0 as "0 seconds ago".
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/** Renders the page header. `icon` is the icon's URL; `end` is HTML for the bar, and `calls` is HTML for the notes. */
+/** Renders the page header. `icon` is a URL; `end` and `calls` are HTML, appended to the bar and to the notes. */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +
@@ -243,7 +242,7 @@ export function renderHead(text: HeadText, icon: string, end = "", calls = ""): 
 export function renderFigures(figures: readonly Figure[], history: History = {}): string {
   return figures.map(({ key, label, value, time }) => {
     const text = escape(value);
-    // The page's script replaces the time with an age; the `title` attribute keeps the time.
+    // The page's script changes this text to an age, such as "2 minutes ago"; the `title` keeps the exact time.
     const html = time
       ? `<time datetime="${time}" title="${text}">${text}</time>`
       : `<span>${text}</span>`;

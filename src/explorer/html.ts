@@ -5,7 +5,7 @@
  */
 import { escapeOf, shorten, startOf } from "../untrusted-text.ts";
 
-/** A placeholder for each document's relative URL of `/v1/`; escaped text never contains this placeholder. */
+/** A placeholder for the relative URL of `/v1/`, which differs between pages. Escaped text never contains it. */
 export const V1 = "\u0001";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
-/** Each branch stops at the next occurrence of its opening character, so matching takes linear time. */
+/** Matches inline code, images, links and strong emphasis in linear time: no branch can skip its own delimiter. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 /** Matches URLs that may be linked: relative and http(s) URLs, but not URLs such as `javascript:`. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;

@@ -9,9 +9,9 @@ export interface JsonLine {
   text: string;
   /** The member's name; for an item, the name of its list. */
   name: string;
-  /** The JSON of a string or number; empty for other lines. */
+  /** The string or number on this line, as JSON. Empty if the line has neither. */
   value: string;
-  /** The index of the line that closes the object or list opened here; for other lines, their own index. */
+  /** The index of the line that closes the object or list. A line that opens neither has its own index. */
   end: number;
   count: number;
 }

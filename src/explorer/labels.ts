@@ -1,5 +1,5 @@
 /**
- * The labels of an operation in both documents: its name, its URL fragments, and the words for its marks.
+ * The labels of an operation on both explorer pages: its name, its URL fragments, and marks such as "slow".
  *
  * @module
  */

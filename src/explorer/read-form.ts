@@ -1,5 +1,5 @@
 /**
- * Reads an operation's form from a description: parameters and body, with examples given or made from schemas.
+ * Reads an operation's form from a description. Makes examples from schemas where the description has none.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { FieldData, FormData } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
 import { unitsOf } from "./units.ts";
 
-/** In order of preference. */
+/** The media types of a body that the form can send, in order of preference. */
 const TEXTS = [
   /^application\/json$/i,
   /[/+]json$/i,
@@ -28,7 +28,7 @@ const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
 const EXAMPLE_LENGTH_MAX = 300, PATTERN_LENGTH_MAX = 200, HINT_LENGTH_MAX = 120;
 
-/** Reads a form; `undefined` if pages cannot send the method, a non-text body or a required cookie. */
+/** Reads a form. Returns `undefined` if a page cannot send the method, the type of the body or a required cookie. */
 export function readForm(
   root: Json,
   operation: Json,
@@ -106,7 +106,7 @@ export function typeOf(schema: Json): string[] {
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
-/** Tells whether a pattern cannot backtrack for long: its few repetitions contain no repetition and no `|`. */
+/** Tells whether a pattern is fast to match: it has at most two unbounded repetitions, which are not nested. */
 const isQuick = (pattern: string): boolean =>
   pattern !== "" && pattern.length <= PATTERN_LENGTH_MAX &&
   (pattern.match(/[*+]|,\}/g)?.length ?? 0) <= 2 &&
@@ -140,7 +140,7 @@ function readBody(root: Json, value: unknown, isRead: boolean): FieldData | unde
   const isAsked = isRead && isOfNode(root, media.schema);
   return {
     ...{ name: "body", in: "body", type, example: example || undefined },
-    // If `isAsked`, only the person at the page knows the body's values, so a call without a body is useless.
+    // If `isAsked`, only the user knows the values for the body, so a call without a body is useless.
     isRequired: isAsked || body.required === true || undefined,
     isFilled: !isAsked || undefined,
   };
@@ -186,7 +186,7 @@ const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0
 const exampleOfSchema = (schema: Json): unknown =>
   schema.example ?? listOf(schema.examples)[0] ?? schema.const;
 
-/** Makes an example from a schema, without optional members; `undefined` if it would have too many values. */
+/** Makes an example without optional members. Returns `undefined` if the example would have too many values. */
 export function makeExample(root: Json, schema: unknown): unknown {
   let left = VALUES_MAX;
   const make = (value: unknown, depth: number): unknown => {

@@ -27,7 +27,7 @@ export interface Outline extends Record<"title" | "version" | "summary" | "descr
   readonly sections: readonly Section[];
 }
 
-/** A tag with its operations; common operations come first. */
+/** A tag and its operations. Operations with `x-common` come first. */
 export interface Section {
   id: string;
   name: string;
@@ -46,7 +46,7 @@ export interface Operation {
   path: string;
   /** The name of a JSON-RPC method; the summary of any other operation. */
   title: string;
-  /** Empty if the summary is the title. */
+  /** Empty if `title` already is the summary. */
   summary: string;
   description: string;
   deprecated: boolean;

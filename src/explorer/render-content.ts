@@ -29,19 +29,19 @@ export interface PageParts {
   readonly calls: string;
   /** The HTML of the simple page's navigation and `main` element. */
   readonly content: string;
-  /** References to the node's own values, which the page fills into forms. */
+  /** References to values that the page reads from the node and fills into forms. */
   readonly sources: readonly string[];
-  /** The page header's attributes `data-history` and `data-foreign`, if they apply. */
+  /** HTML attributes of the page header: `data-history`, `data-foreign`, both, or an empty string. */
   readonly flags: string;
 }
 
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
-/** @param by tells who wrote the node's description; `undefined` for this service's own description */
+/** @param by the author of the node's description; `undefined` for this service's own description */
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
   const read = readOutline(document);
   const isForeign = by === "network";
-  // A description from the kind or from this service does not have the node's version.
+  // The version in a description from the kind or from this service is not that of the node.
   const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
   const fields = operationsIn(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
@@ -59,7 +59,7 @@ export async function renderParts(document: unknown, by?: DescribedBy): Promise<
 
 const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
 
-/** The levels of detail. The page uses the first level that keeps it within its limits. Lengths are in characters. */
+/** The levels of detail. The page uses the first level at which it is small enough. Lengths are in characters. */
 const DETAILS = {
   /** The maximum number of operations per tag in the navigation. */
   listed: [Infinity, Infinity, 0, 0, 0],
@@ -162,7 +162,7 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
       `to try the ${reads} that only read.</p>`;
   }
   const gets = count((one) => one.method === "GET" && !isMethod(one));
-  // Patterns do not apply to a description from the network.
+  // A pattern matches no operation of a description that was read over the network.
   const remedy = by === "network" || gets === 0
     ? "List operations under <code>forward.open</code> in the configuration."
     : `<code>forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: ` +

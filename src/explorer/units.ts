@@ -9,11 +9,11 @@ import { followReference } from "../openapi/operations.ts";
 
 export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 
-/** Units by member name; the empty name is for the whole response. */
+/** The units of members, by name. The unit of the response itself has an empty name. */
 export type Units = Readonly<Record<string, Unit>>;
 const SCHEMAS_MAX = 1000, NAME_LENGTH_MAX = 60;
 
-/** Reads the units in an operation's response; `undefined` if there are none. Omits names with several units. */
+/** Reads the units in an operation's response; `undefined` if there are none. Omits a name that has different units. */
 export function unitsOf(root: Json, operation: Json): Units | undefined {
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const media = followReference(root, objectOf(response.content)["application/json"]);

@@ -107,7 +107,7 @@ function queryOf({ given }: ReadParameters): string {
   ).join("&");
 }
 
-/** Encodes apostrophes too: the URL parser would encode them, and `join` refuses a URL that the parser changes. */
+/** Encodes apostrophes too, since `join` refuses a URL that the URL parser would change. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
 /** Refuses duplicate keys, since parsers disagree about them. */

@@ -104,7 +104,8 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
     }
   }
   const responses: string[] = [];
-  // Sends the calls one by one: some nodes accept no batch, and a broken connection makes only one outcome unknown.
+  // Some nodes accept no batch, so the calls are sent one by one. If a connection breaks, it is then unknown for only
+  // one call whether the node has carried it out.
   for (const one of checked) {
     const response = typeof one === "object" ? await sendOne(gateway, call, one, lease) : one;
     if (response !== undefined) responses.push(response);

@@ -57,7 +57,7 @@ export async function readContent(
     return NO_CONTENT;
   }
   const declared = Number(headers.get("content-length") ?? 0);
-  // Without a `content-length`, the content may turn out to be empty. Empty content may have any type.
+  // Content without a `content-length` may be empty, and empty content is accepted whatever its type.
   const most = isTaken ? BODY_MAX : 0;
   const hold = (length: number) => lease.holdBody(length, hasToken);
   const bytes = declared > most ? TOO_LARGE : await readBody(readChunks, most, hold);
@@ -127,7 +127,7 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The size of content, in bytes, that takes about a millisecond to parse. */
+/** The number of bytes that can be parsed in about a millisecond. */
 const AT_ONCE = 32_768;
 
 let last: Promise<unknown> = Promise.resolve();

@@ -21,7 +21,7 @@ export interface WrongValue {
 
 const NAME_MAX = 100, VALUES_MAX = 20;
 
-/** The prepared form of a rule. Each rule is prepared only once, since a body may hold half a million values. */
+/** A rule in a form that is fast to check. Each rule is converted once, since a body may hold 500,000 values. */
 interface Prepared {
   readonly scalars: ReadonlySet<unknown>;
   readonly composed: readonly unknown[];
@@ -186,7 +186,7 @@ export const WRONG_MAX = 20;
 
 interface GivenParameter {
   readonly parameter: NodeParameter;
-  /** The decoded texts: several for an exploded list, otherwise one. */
+  /** The decoded texts of the parameter: one for each value of an exploded list, otherwise only one. */
   readonly texts: readonly string[];
   readonly value: unknown;
 }
@@ -298,7 +298,7 @@ function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undef
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
-/** The parameters of a call as JSON: by position, by name, or as one text if the description does not list them. */
+/** The parameters of a call as JSON: a list, a map, or the whole text if the description does not list parameters. */
 export type Params = readonly string[] | ReadonlyMap<string, string> | string;
 
 /** Validates the parameters of a method: a JSON array, an object, or values by name. Reports at most `most` errors. */

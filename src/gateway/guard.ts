@@ -77,7 +77,7 @@ export function isAllowedCaller(
       headers.get("sec-fetch-mode") === "navigate");
   if (!isUsual) return false;
   if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
-  // Our own header does not override `Sec-Fetch-Site`: a proxy may have allowed a cross-site page to send our header.
+  // `Sec-Fetch-Site` is checked before our own header, since a proxy may allow a cross-site page to send our header.
   if (site !== null) return site === "same-origin" || site === "none";
   if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");

@@ -116,7 +116,8 @@ export class Lease {
     try {
       response = await withSignal(called, callStop);
     } finally {
-      // The node is still occupied while it sends a streamed or abandoned response, but not after a failed call.
+      // The node has finished if its response is complete or the call failed. It has not finished if the response is
+      // streamed or the call was aborted.
       const hasNodeEnded = response ? response.isWhole : !callStop.aborted;
       if (hasNodeEnded) this.#called = undefined;
     }
@@ -126,13 +127,16 @@ export class Lease {
     return { ...response, next: () => withSignal(next(), callStop) };
   }
 
-  /** Keeps the reserved bytes, and the slot of a call that the node still handles, until the result is called. */
+  /**
+   * Keeps the reserved bytes until the returned function is called. If the node still handles the call, keeps the
+   * slot of the call until then as well.
+   */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
   }
 
-  /** Creates a body whose bytes count against the budget until they are sent. A short body is not counted. */
+  /** Creates a body. Unless the body is short, its bytes count against the budget until they are sent. */
   handOverBytes(parts: readonly Bytes[]): Bytes | HeldBytes {
     const release = this.handOver();
     const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
@@ -173,7 +177,7 @@ export class Lease {
     const next = async () => {
       const part = await response.next();
       size += part?.byteLength ?? 0;
-      // The limit also applies to the bytes on the wire, plus one eighth for chunk framing.
+      // Chunk framing adds bytes, so the bytes received may exceed the limit by an eighth.
       if (size > left || response.received() > left * 1.125 + SMALL) {
         response.cancel();
         throw new UpstreamError(502, tooLong(limit));
@@ -288,7 +292,7 @@ interface Waiting {
   fail(): void;
 }
 
-/** Creates a semaphore with `count` slots. Callers with the token have an extra slot and overtake queued callers. */
+/** Creates a semaphore with `count` slots. Callers with the token have an extra slot and go first in the queue. */
 export function createSemaphore(count: number): Semaphore {
   let taken = 0;
   let isHeavyTaken = false;
@@ -309,7 +313,7 @@ export function createSemaphore(count: number): Semaphore {
       giveFree();
     };
   };
-  /** A waiting heavy call does not block the light calls behind it. */
+  /** Gives free slots to queued calls. A heavy call that must wait does not block the other calls behind it. */
   const giveFree = () => {
     for (const queue of [withToken, others]) {
       for (const waiting of queue) if (isFree(queue === withToken, waiting.isHeavy)) waiting.give();
@@ -356,7 +360,7 @@ export function createSemaphore(count: number): Semaphore {
 
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/** The bytes that a call reserves for its response before it is sent. Contents of up to this size count as small. */
+/** The number of bytes reserved for the response when a call is sent. Content of up to this size counts as small. */
 const SMALL = 16_384;
 
 /** The share of the byte budget for each purpose. The response to a write call may exceed the budget. */
@@ -371,7 +375,7 @@ const SHARE_OF_SMALL = 0.75;
 type Purpose = "body" | "response" | "token" | "write";
 
 interface Room {
-  /** Returns false if too few bytes are left. A decrease always succeeds. */
+  /** Sets the number of reserved bytes. Returns false if an increase would exceed the budget. */
   set(bytes: number, purpose: Purpose): boolean;
   end(): void;
 }

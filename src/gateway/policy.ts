@@ -59,7 +59,7 @@ export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "t
   readonly concurrency: number;
 }
 
-/** Applies the defaults and separates `reads` from operation names. Returns `undefined` if nothing is forwarded. */
+/** Applies the defaults, and splits each list into `reads` and names. Returns `undefined` if nothing is forwarded. */
 export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
@@ -154,13 +154,16 @@ function decideOne(
   // In a description from the node, only the kind can mark an operation as `read`: see `withMarks` in
   // `openapi/kind.ts`.
   if (isRead && open.reads) return { permission: "open", reason: "it is a read" };
-  if (isRead) return refused("reads are not open");
+  if (isRead) return refused("it is a read, but forward.open does not list reads");
   if (access === "write") return refused("it is a write; with_token can allow it");
   if (access === "secret") return refused("it reveals sensitive data; with_token can allow it");
   return refused("it has no access mark; name it under open or with_token");
 }
 
-/** A way to match an operation. The description's author controls what an operationId or a pattern matches. */
+/**
+ * The way in which an entry of `forward` names an operation. The author of a description controls what an
+ * operationId or a pattern matches.
+ */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {

@@ -1,5 +1,5 @@
 /**
- * Responses to calls: refusals, and headers that stop a browser from running the node's content.
+ * Makes responses to calls, with headers that stop a browser from running scripts in the node's content.
  *
  * @module
  */

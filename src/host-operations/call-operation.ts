@@ -51,7 +51,7 @@ export function createOperations(
         headersFor,
         async call(request, context) {
           const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
-          // A page can send a POST without a preflight, and could change something that way.
+          // Browsers send simple cross-origin POSTs without a preflight, so CORS alone does not prevent the call.
           if (operation.method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
             return problem(403, "Pages of other origins may not call this operation");
           }
@@ -114,7 +114,7 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
     throw wrong(`${describeValue(value)}, not a Response; Response.json(value) creates one`);
   }
   if (value.bodyUsed || value.body?.locked) {
-    throw wrong("a Response whose body has been read already; return a clone() made before");
+    throw wrong("a Response whose body has been read already; return an unread clone");
   }
   if (value.status === 0) throw wrong("Response.error(), which cannot be sent");
   return value;

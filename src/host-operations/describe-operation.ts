@@ -20,7 +20,7 @@ export function describeOperation(
 ): DescribedOperation {
   const { parameters = [] } = operation;
   const known = parameters.map((parameter) => followReference({ components }, parameter));
-  // An unresolved reference may point to a parameter with any name.
+  // Adds nothing if a reference is unresolved: the reference may stand for any path parameter.
   const missing = known.some(({ name }) => name === undefined)
     ? []
     : namesOf(path).filter((name) =>

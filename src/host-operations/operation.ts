@@ -52,10 +52,10 @@ export function defineOperation<const Path extends string>(
   return operation;
 }
 
-/** A known word, or another string to check when the service is created. */
+/** A `Known` word, or any other string, which is checked when the service is created. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** `T`, or `T` with `x-` keys. Without `T` itself, types from other packages would not be assignable. */
+/** `T`, or `T` with `x-` keys. Plain `T` is part of the union so that types of other packages are assignable. */
 export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
 
 /** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */

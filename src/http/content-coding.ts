@@ -58,7 +58,7 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Base64 text for each coding, from `build/generated-modules.ts`. `identity` is present only if `gzip` is not. */
+/** Base64 text for each coding, from `build/generated-modules.ts`. If `gzip` is present, `identity` is omitted. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
 export async function unpack(

@@ -10,7 +10,7 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected when more than this many bytes wait for it. A single event may be larger. */
+/** A listener is disconnected when two or more events of more than this many bytes in total wait for the listener. */
 const WAITING_MAX = 65_536;
 
 /** By default, `Bun.serve` closes a stream after 12 s of silence (Bun 1.4). */
@@ -226,7 +226,7 @@ export class EventStream<Name extends string> {
     return this.#snapshot.bytes;
   }
 
-  /** Formats an event. The JSON must be one line, and some readers also end a line at U+2028 or U+2029. */
+  /** Formats an event. Escapes U+2028 and U+2029, which some clients treat as line ends. */
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
     const line = json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
     return encoder.encode(`event: ${name}\nid: ${this.#log}-${number}\ndata: ${line}\n\n`);

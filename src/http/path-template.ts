@@ -1,5 +1,6 @@
 /**
- * Matches OpenAPI path templates such as `/v1/peers/{id}` in linear time. A regular expression could take seconds.
+ * Matches OpenAPI path templates such as `/v1/peers/{id}` in linear time. A regular expression could backtrack for
+ * seconds.
  *
  * @module
  */
@@ -9,13 +10,13 @@ export interface PathTemplate {
   readonly source: string;
   /** A sort key for templates that match the same path: long literals first, multi-segment placeholders last. */
   readonly rank: string;
-  /** Returns the text of each placeholder. The path must come from {@linkcode normalizePath}. */
+  /** Returns the text that each placeholder matches. The path must come from {@linkcode normalizePath}. */
   match(path: string): readonly string[] | undefined;
 }
 
 const NAME = /\{([^{}]*)\}/;
 
-/** Code units that sort after every literal. */
+/** Characters that stand for placeholders in sort keys, since these characters sort after every literal. */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
 /** Compiles a template. The first multi-segment placeholder matches as much as possible. */
@@ -35,7 +36,7 @@ export function parsePathTemplate(
       : ONE
   );
   const spanning = names.findIndex(spans);
-  /** The index of the placeholder that takes the remaining text. */
+  /** The index of the placeholder that matches all text that the other placeholders leave. */
   const middle = spanning < 0 ? names.length - 1 : spanning;
   const [first, last] = [literals[0]!, literals.at(-1)!];
   const match = (path: string): readonly string[] | undefined => {

@@ -27,7 +27,7 @@ import {
 export interface Representation {
   /** Always includes `identity`. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
-  /** Responds to GET or HEAD. The content's own headers take precedence over the common headers. */
+  /** Responds to GET or HEAD. Headers of the representation override common headers of the same name. */
   respond(
     request: Pick<Request, "method" | "headers">,
     common?: CommonHeaders,
@@ -71,7 +71,7 @@ export async function represent(
   for (const coding of CODINGS) {
     const body = content.codings[coding];
     if (!body && coding !== "identity") continue;
-    // If `identity` is not stored, its tag is the digest of the gzip content.
+    // If `identity` is not stored, the digest of the gzip content serves as the ETag of `identity`.
     const tag = init.tag ?? await digest(body ?? content.codings.gzip!);
     variants[coding] = makeVariant(coding, body, body?.byteLength ?? content.size, tag, init);
   }
@@ -143,7 +143,7 @@ function makeVariant(
 
 const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
 
-/** Caches each head: there are only a few sets of common headers. */
+/** Caches one head for each set of common headers, since there are only a few sets. */
 function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {

@@ -14,7 +14,7 @@ export interface ServedRequest extends Request {
   readonly ip?: string | undefined;
   /** A cheaper alternative to `signal`, aborted when the client disconnects. */
   readonly gone?: Signal | undefined;
-  /** A cheaper alternative to `body`. */
+  /** Reads the content of the request more cheaply than `body`. */
   readonly readChunks?: ReadChunks | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Responses: a fast response class, problem details (RFC 9457), and common headers such as CORS (Fetch standard). Like
- * `platform.ts`, this file also uses APIs outside the web standards.
+ * Responses: a fast response class, problem details (RFC 9457), and common headers such as CORS (Fetch standard). This
+ * file and `platform.ts` also use APIs outside the web standards.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface NodeForm {
 
 type Body = Bytes | ReadableStream<Bytes> | null;
 
-/** A response that needs no native `Response`: making one takes a tenth of a short call's time (Deno 2.9). */
+/** Avoids creating a native `Response`, which takes a tenth of the time of a short call (Deno 2.9). */
 class KeptResponse {
   readonly #body: Body;
   readonly #init: ResponseInit;
@@ -83,7 +83,7 @@ export function sendable(body: Body): Body | Blob {
   return blob;
 }
 
-/** The `Response` class that the runtime's server sends fastest. Bun's server accepts only Bun's own class. */
+/** The `Response` class that the runtime's server sends fastest. Bun's server accepts only the native `Response`. */
 export const FastResponse: new (body: Body | Blob, init: ResponseInit) => Response =
   "Bun" in globalThis ? Response : KeptResponse as unknown as typeof Response;
 
@@ -183,7 +183,7 @@ export const REASONS = {
 export type HttpStatus = keyof typeof REASONS;
 
 /**
- * Makes an `application/problem+json` response (RFC 9457), to return or to throw. No cache stores it.
+ * Makes an `application/problem+json` response (RFC 9457), to return or to throw. Caches do not store the response.
  *
  * @param status 400 to 599
  * @param detail one or two sentences for the client, without internals of the service
@@ -203,7 +203,7 @@ export function problem(
   return problemWith(status, detail, {}, headers);
 }
 
-/** Makes the same response as {@linkcode problem}, as a native `Response`: some hosts require one. */
+/** Makes the same response as {@linkcode problem}, but as a native `Response`, which some hosts require. */
 export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
 export function problemWith(
@@ -283,7 +283,7 @@ export function createCommonHeaders(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
 ): CommonHeadersFor {
-  // A page that may not read a response may not embed it either.
+  // `cross-origin-resource-policy` also keeps pages that may not read a response from embedding it.
   const common = { ...SECURITY_HEADERS, "cross-origin-resource-policy": resources };
   const allowing = (origin: string, vary?: "Origin"): CommonHeaders => ({
     headers: Object.entries({ ...common, "access-control-allow-origin": origin, ...EXPOSED }),

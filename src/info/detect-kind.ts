@@ -15,7 +15,7 @@ import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { createQuery, settle } from "./sources.ts";
 
-/** The timeout of each request for evidence, in milliseconds. */
+/** The timeout, in milliseconds, of each request that tests whether the node is of a kind. */
 const TIMEOUT = 3000;
 
 export type Detection =
@@ -54,14 +54,15 @@ export async function detectKind({ url, kinds, auth, client, signal }: {
   const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
   const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, false)));
   const all = trials.filter((trial) => "because" in trial);
-  // A node whose kind extends another kind matches both kinds, so the base kind is dropped.
+  // If a node matches both a kind and its base kind, the base kind is dropped.
   const found = all.filter(({ name: base }) => !all.some(({ name }) => addsTo(name, base)));
   const failed = trials.filter((trial) => "errors" in trial);
   const errors = failed.flatMap(({ errors }) => errors);
   const refusing = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
   if (found.length === 0 && refusing.size === 1 && !signal.aborted) {
     const [named] = refusing as Set<string>;
-    // Only this step sends secrets. Kinds are tried one at a time: concurrent requests would use up nonces (RFC 7616).
+    // Only this step of the detection tries the default files with secrets. Kinds are tried one at a time, since
+    // concurrent requests would use up nonces (RFC 7616).
     const extensions = Object.keys(kinds).filter((name) => addsTo(name, named!));
     for (const name of [...extensions, named!]) {
       const trial = await attempt(name, true);

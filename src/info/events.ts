@@ -43,7 +43,10 @@ export class NodeEvents {
     this.#height ??= this.#taken.height;
   }
 
-  /** Emits the changes since the last call, and any delayed snapshot. Must be called even without changes. */
+  /**
+   * Emits the changes since the last call. Callers must call this method even if nothing has changed, so that a delayed
+   * snapshot is sent.
+   */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;
@@ -110,7 +113,7 @@ export function patchBetween(before: unknown, after: unknown): unknown {
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
 }
 
-/** Tells whether a patch sets a member to `null`. A client would remove that member. */
+/** Tells whether a patch sets a member to `null`: a client that applies the patch would remove the member. */
 function holdsNull(patch: unknown, after: unknown): boolean {
   if (!isObject(patch) || !isObject(after)) return false;
   return Object.entries(patch).some(([key, member]) =>

@@ -27,7 +27,7 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   started_at: time,
 };
 
-/** The keys that the status depends on. Their values are read even if the operator hides the keys. */
+/** The keys that the status depends on, which are therefore read even if the operator hides them. */
 export const STATUS_KEYS: readonly string[] = [
   "network",
   "chain_id",
@@ -73,7 +73,7 @@ export function isKnown(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && value !== ALL_BITS;
 }
 
-/** @param values a list with at least one value; `isKnown` must be true for every value */
+/** @param values at least one value; `isKnown` must return true for each value */
 export function convert(
   values: readonly unknown[],
   conversion: Conversion | undefined,

@@ -21,7 +21,7 @@ export interface Measured extends Instant {
 export interface Sample extends Instant {
   readonly took: number | undefined;
   readonly values: Readonly<Record<string, unknown>>;
-  /** False if the sample was taken before the interval ended, because the status changed. */
+  /** False if the status changed before the interval ended, and the sample was therefore taken early. */
   readonly isDue: boolean;
 }
 
@@ -61,7 +61,7 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // An early sample replaces a preceding early sample, so that a changing status does not shorten the history.
+    // Keeps only the last of consecutive early samples, so that status changes do not shorten the history.
     if (!isDue && !last.isDue) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);

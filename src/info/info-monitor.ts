@@ -28,15 +28,15 @@ import { createQuery, type Query, type QueryOutcome, settle } from "./sources.ts
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
-/** A request waits this many milliseconds for a running query if there was another request recently. */
+/** The maximum number of milliseconds that a request waits for a running query if a recent snapshot is available. */
 const PATIENCE = 20;
 /** After this many milliseconds without a request, the next request waits for a new snapshot. */
 const PAUSE = 10_000;
-/** A request that needs a new snapshot waits for the sources' timeout plus this many milliseconds. */
+/** If no recent snapshot is available, a request waits for the sources' timeout plus this many milliseconds. */
 const GRACE = 200;
 /** Milliseconds until a failing node is queried again. `BACKOFF_LISTENED` applies while clients listen to events. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
-/** A query is abandoned after this many milliseconds: workerd may have stopped the query together with its request. */
+/** A query is abandoned after this many milliseconds: workerd may stop a query with the request that started it. */
 const QUERY_MAX = 60_000;
 /** Optional sources delay a snapshot by at most this many milliseconds. */
 const OPTIONAL_PATIENCE = 200;

@@ -11,7 +11,7 @@ import type { NodeExamples, Values } from "./source-cache.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import { represent, type Representation } from "../http/representation.ts";
 
-/** The info object of a node. It may have further keys. Keys with an unknown value are omitted. */
+/** The info object of a node, which may have further keys. Keys with an unknown value are omitted. */
 export interface Info {
   /** The name that the operator gave this node. */
   name?: string | undefined;
@@ -36,24 +36,24 @@ export interface Info {
   status_code?: StatusCode | undefined;
   /** The reason for the status, as a human-readable clause. */
   status_reason?: string | undefined;
-  /** The time at which the oldest stale value was last known to be valid, in RFC 3339 format. */
+  /** The time at which the oldest stale value was last valid, in RFC 3339 format. */
   updated_at?: string | undefined;
   /** The node's last known values, present only while the status is `unreachable`. */
   last_seen?: LastSeen | undefined;
-  /** The service itself; present only if a node is configured. */
+  /** The program that serves `/v1/info`; present only if a node is configured. */
   api?: Service | undefined;
   /** Links, relative to the URL of `/v1/info`. */
   links: Readonly<Record<string, string>>;
   [key: string]: unknown;
 }
 
-/** Values that were known when the node last responded. */
+/** Values that the node reported before it stopped responding. */
 export type LastSeen =
   & Pick<Info, "software" | "version" | "network" | "chain_id" | "height">
   /** The time of the last response, in RFC 3339 format. */
   & { readonly at: string };
 
-/** The program that serves `/v1/info`. */
+/** The software, version and start time of the program that serves `/v1/info`. */
 export interface Service {
   software: string;
   version: string;
@@ -126,7 +126,7 @@ export function createSnapshots(
   ttl: number,
   run: string,
 ): (info: Info, examples: NodeExamples) => Promise<Snapshot> {
-  // ETags come from a counter, since some runtimes would load all their cryptography for the first digest.
+  // ETags contain a counter instead of a digest: the first digest makes some runtimes load all their cryptography.
   let contents = 0;
   let last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
   return (info, examples) => {

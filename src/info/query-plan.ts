@@ -21,12 +21,13 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure. Deciding sources are the kind's HTTP and JSON-RPC sources. If the kind has no
- * sources, all HTTP and JSON-RPC sources are deciding. Without HTTP and JSON-RPC sources, every source is deciding.
- * - `required`: a deciding source that is not `degrading`. If no required source responds, the node is unreachable.
- * - `degrading`: a deciding source with its own `ttl`, if another deciding source has no `ttl`. If a degrading source
- *   fails, the node is degraded.
- * - `optional`: any other source. The failure of an optional source does not affect the status.
+ * The effect of a source's failure on the status. Only failures of the kind's HTTP and JSON-RPC sources have an effect.
+ * If the kind has no sources, all HTTP and JSON-RPC sources have an effect. Without any HTTP or JSON-RPC source, all
+ * sources have an effect.
+ * - `required`: If no required source responds, the node is unreachable.
+ * - `degrading`: If a degrading source fails, the node is degraded. A source with its own `ttl` is degrading, not
+ *   required, unless all sources with an effect have their own `ttl`.
+ * - `optional`: The failure of an optional source does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
 
@@ -37,7 +38,7 @@ export interface Plan {
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
   readonly history?: readonly string[] | undefined;
-  /** Where to read values that prefill the forms of read-only operations, and a pattern for each value. */
+  /** The places of values that prefill the forms of read-only operations, each with a pattern for the value. */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
@@ -77,7 +78,7 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // An example is used only if its source belongs to the kind, is queried anyway and provides no hidden field.
+  // Examples come only from sources of the kind that are queried anyway and provide no hidden field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

@@ -36,9 +36,9 @@ export interface InfoSettings {
   static?: Readonly<Record<string, unknown>> | undefined;
   /** Keys of `/v1/info` to omit. */
   hide?: readonly string[] | undefined;
-  /** Sources in addition to the kind's sources. A source with the same name replaces the kind's source. */
+  /** Sources to add to the kind's sources. A source replaces the kind's source of the same name. */
   sources?: Readonly<Record<string, Source>> | undefined;
-  /** Fields in addition to the kind's fields. A field with the same key replaces the kind's field. */
+  /** Fields to add to the kind's fields. A field replaces the kind's field with the same key. */
   fields?: Readonly<Record<string, Field>> | undefined;
 }
 

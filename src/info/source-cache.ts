@@ -20,7 +20,7 @@ export interface Instant {
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
-  /** The last time at which `last` was known to be valid: on arrival, or when another request got a later response. */
+  /** The latest time at which `last` was valid: its own arrival, or the arrival of a later response from the node. */
   readonly held?: Instant;
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;
@@ -32,11 +32,11 @@ export type Answers = ReadonlyMap<string, { readonly taken: Taken; readonly date
 
 export interface Shown {
   readonly answers: Answers;
-  /** The time at which the oldest stale response was last known to be valid. */
+  /** The time at which the oldest stale response was last valid. */
   readonly oldest: Instant | undefined;
 }
 
-/** After this many milliseconds without a response from the node, a different node may be running at the address. */
+/** After this many milliseconds without a response, all sources are queried: the node may have been replaced. */
 const PAUSE = 10_000;
 /** The minimum number of milliseconds between two runs of a program, while no client requests `/v1/info`. */
 const WATCHED_PROGRAM_MS = 30_000;
@@ -112,7 +112,7 @@ export class SourceCache {
     for (const name of this.required) this.#states.set(name, { ...this.get(name), error });
   }
 
-  /** @param stale the time, in milliseconds, after which a stale response is no longer shown */
+  /** @param stale the time, in milliseconds, for which the last responses are shown after a failure */
   shownAt(now: Instant, stale: number): Shown {
     const isGone = this.isUnreachable;
     const answers = new Map<string, { taken: Taken; date: number }>();

@@ -43,7 +43,10 @@ export type QueryOutcome =
     | { readonly error: SourceError }
   );
 
-/** Queries sources. The promises never reject. `remembered` returns earlier values of sources that are not queried. */
+/**
+ * Queries sources, and returns promises that never reject. `remembered` returns earlier values of sources that are not
+ * queried.
+ */
 export type Query = (
   sources: ReadonlyMap<string, PlannedSource>,
   signal: AbortSignal,
@@ -77,7 +80,7 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
     const valueOf = async (place: Reference): Promise<unknown> => {
       const [name, pointer] = parseReference(place);
       if (!sources.has(name)) return remembered(name, pointer);
-      // After this microtask, `responses` contains a promise for every source.
+      // Waits for one microtask, after which `responses` contains a promise for every source.
       await undefined;
       return resolvePointer((await responses.get(name))?.value, pointer);
     };
@@ -157,7 +160,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
     const { value, omitted } = await response;
     return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), omitted };
   } catch (cause) {
-    // A runtime throws its own type of error for a forbidden operation.
+    // For an operation that it forbids, a runtime throws an error of its own type.
     const error = cause instanceof SourceError
       ? cause
       : new SourceError("bad_answer", "cannot be queried on this runtime", {
@@ -193,7 +196,7 @@ export async function requestJson(
   throw failureOfStatus(status);
 }
 
-/** Resolves a link against the node's URL. Uses only the link's path and query, since its host may be a proxy. */
+/** Resolves a link against the node's URL. Ignores the host in the link, since it may be the host of a proxy. */
 export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
   const { origin } = new URL(nodeUrl);
@@ -238,7 +241,7 @@ export function createEndpoint(url: string): Endpoint {
         }
       }
     } catch (reason) {
-      // A missing response does not show whether the node accepts batches.
+      // Only the code `bad_answer` can mean that the node rejects batches.
       const isRefusal = reason instanceof SourceError && reason.code === "bad_answer";
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }

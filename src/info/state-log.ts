@@ -14,7 +14,7 @@ import { explain, type NodeStatus, type Status, type StatusCode } from "./status
 /** A function that receives a message for the operator. */
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
-/** The event that a message about the node reports. */
+/** The machine-readable event that accompanies a log message about the node. */
 export type NodeEvent = StatusEvent | KindEvent | IdentityEvent | RemarkEvent;
 
 /** A change of the node's status. */

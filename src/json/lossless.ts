@@ -9,7 +9,7 @@ import { type Json, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-/** Written JSON may be nested deeper than parsed JSON, since a parsed value may be written inside other objects. */
+/** The maximum depth of written JSON: twice `DEPTH_MAX`, since parsed values may be written inside other objects. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {
@@ -31,7 +31,7 @@ export function parseJson(
   if (depthMax > DEPTH_MAX || LARGE_NUMBER.test(text)) {
     return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
-  // Each level takes two characters, so a shorter text cannot be nested too deep.
+  // Each nesting level needs two brackets, so only a text of more than `2 * DEPTH_MAX` characters can be too deep.
   if (text.length > 2 * DEPTH_MAX) {
     const scanner = new JsonScanner(text);
     while (scanner.next());

@@ -9,9 +9,9 @@ export interface Part {
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
   readonly start: number;
   end: number;
-  /** Set only for an object within the requested levels. */
+  /** Set only for an object at one of the first `levels` nesting levels. */
   readonly members: Map<string, Part> | undefined;
-  /** Set only for a list within the requested levels. */
+  /** Set only for a list at one of the first `levels` nesting levels. */
   readonly items: Part[] | undefined;
   count: number;
 }
@@ -24,7 +24,10 @@ interface PartsWanted {
   readonly takesDuplicates?: boolean;
 }
 
-/** Finds the requested parts. Throws a `JsonSyntaxError` if the text is invalid, too deep, or has duplicate keys. */
+/**
+ * Locates the wanted parts of a JSON text. Throws a `JsonSyntaxError` if the text is invalid, too deep, or has
+ * duplicate keys.
+ */
 export function readParts(
   text: string,
   {
@@ -50,7 +53,7 @@ export function readParts(
       last[depth] = key;
       if (takesDuplicates) continue;
       const known = keys[depth];
-      // An object with one key needs no set: a set for each object would cost more time than everything else.
+      // A single key is kept as a string: creating a set for each object would take more time than everything else.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new JsonSyntaxError("duplicate key in an object", start);

@@ -5,7 +5,7 @@
  */
 import { quote } from "../untrusted-text.ts";
 
-/** The maximum nesting depth. RFC 8259, section 9, allows a limit. */
+/** The maximum nesting depth. RFC 8259, section 9, allows parsers to limit the depth. */
 export const DEPTH_MAX = 512;
 
 export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "literal";
@@ -44,7 +44,7 @@ export class JsonScanner {
   start = 0;
   end = 0;
   readonly #text: string;
-  /** The open objects (`true`) and lists (`false`). */
+  /** One entry for each open container: `true` for an object, `false` for a list. */
   readonly #open: boolean[] = [];
   readonly #depthMax: number;
   #expected: keyof typeof EXPECTED = "value";

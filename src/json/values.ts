@@ -36,7 +36,10 @@ export function setMember(object: Json, key: string, value: unknown): void {
 
 const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
-/** Copies an object with changed members. Omits members that become `undefined`. Returns the object if unchanged. */
+/**
+ * Copies an object with changed members. Omits members that become `undefined`. Returns the object itself if no member
+ * changes.
+ */
 export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
   const changed: Json = {};
   let isSame = true;
@@ -83,7 +86,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   return sum;
 }
 
-/** Creates a function that makes a name unique by a number, and adds each returned name to `taken`. */
+/** Creates a function that appends a number to any name already in `taken`, and adds the returned name to `taken`. */
 export function createFreeName(
   taken: Set<unknown>,
   separator: string = "",

@@ -1,5 +1,6 @@
 /**
- * The types of a kind's interface: OpenRPC and OpenAPI parts. `src/settings/kind-interface.ts` validates them.
+ * The types of a kind's interface, which consists of parts of OpenRPC and OpenAPI documents.
+ * `src/settings/kind-interface.ts` validates interfaces.
  *
  * @module
  */
@@ -39,10 +40,11 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
     value: "`read`, `write` or `secret`",
-    text: "The effect of a call. Every operation needs this mark, whatever its HTTP method. " +
-      "`read` changes nothing and returns public data. `secret` changes nothing, but returns " +
-      "private data, such as wallet balances, keys, peer addresses, configuration or logs. `write` is " +
-      "everything else, including operations whose effect depends on their parameters. An operation " +
+    text:
+      "The effect of a call. Every operation needs `x-access`, whatever its HTTP method. `read` " +
+      "changes nothing and returns public data. `secret` changes nothing, but returns private " +
+      "data, such as wallet balances, keys, peer addresses, configuration or logs. All other " +
+      "operations are `write`, including those whose effect depends on parameters. An operation " +
       "that blocks other clients must not be marked `read`",
   },
   "x-cost": {
@@ -61,17 +63,15 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-since": {
     on: "operation",
     value: 'a version, as in `"0.19"`',
-    text:
-      "The first version of the node, or of the software in x-software, that has the operation. Without " +
-      "this mark, all versions have the operation",
+    text: "The version that introduced the operation. If x-software is set, this is a version of " +
+      "that software. Operations without x-since exist in all versions",
   },
   "x-software": {
     on: "operation",
     value: "names in lower case, as in `[mastodon]`",
-    text:
-      "The software that has the operation, for kinds whose nodes run different software. Without this " +
-      "mark, all software has the operation. A marked operation is omitted if the node does not report its " +
-      "software",
+    text: "The software that has the operation, for kinds whose nodes run different software. " +
+      "Operations without x-software exist in every software. Operations with x-software are " +
+      "omitted if the node does not report its software",
   },
   "x-common": {
     on: "operation",
@@ -81,8 +81,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-auth": {
     on: "operation",
     value: "`none`",
-    text:
-      "The operation is called without the node's secret, since the secret would reveal private data",
+    text: "Calls are sent without the node's secret, so that responses contain no private data",
   },
   "x-multi-segment": {
     on: "parameter",
@@ -94,22 +93,22 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-excludes": {
     on: "schema of a parameter",
     value: "a list, as in `[ipns/*.*]`",
-    text: "Forbidden sequences of path segments in a value. `*` matches any characters within a " +
-      "segment, and letter case is ignored",
+    text: "Sequences of path segments that are forbidden in a value. `*` matches any characters " +
+      "within a segment, and letter case is ignored",
   },
   "x-heavy-from": {
     on: "schema of a parameter",
     value: "a number",
-    text: "A call with at least this value counts as heavy, as with `x-cost`",
+    text: "A call is heavy (`x-cost`) if the parameter has at least this value",
   },
   "x-example-from": {
     on: "schema of a parameter",
     value: "a place, as in `head#/hash`, or `none`",
     text:
-      "The page fills the form of a `read` operation with the node's own value at this place. The " +
-      "source must be queried anyway, and the whole value must match the schema's `pattern`. `none`: the " +
-      "page asks for a value, since no source has one and the values of other nodes would be wrong. " +
-      "The mark is only for built-in kinds, and is omitted from served descriptions",
+      "The page fills the form of a `read` operation with the value at this place, if the whole " +
+      "value matches the schema's `pattern`. The place must be in a source that `/v1/info` " +
+      "needs. `none`: users must enter a value, since values of other nodes would be wrong. Only " +
+      "built-in kinds may use this mark, and served descriptions omit it",
   },
   "x-unit": {
     on: "schema",
@@ -121,8 +120,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "parameter",
     value: "a whole number from 0",
     text:
-      "The position of a parameter in calls by position. The service adds this mark, in the order " +
-      "of `params`",
+      "The parameter's position if a call sends its parameters as a list. The service adds this " +
+      "mark in the order of `params`",
   },
 };
 
@@ -142,7 +141,7 @@ export function multiSegmentOf(
   return mark === true || mark === "encoded" ? mark : undefined;
 }
 
-/** A JSON Schema (2020-12). It may refer to `#/components/schemas/…` in the same interface part. */
+/** A JSON Schema (2020-12), which may refer to `#/components/schemas/…` in the same interface part. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A parameter or the result of a method (OpenRPC: Content Descriptor). */
@@ -211,7 +210,7 @@ export interface OpenApiPart {
   readonly tags?:
     | readonly { readonly name: string; readonly description?: string | undefined }[]
     | undefined;
-  /** At most one server. Its URL must be a path: the prefix of all paths. */
+  /** At most one server, whose URL must be a path. All operation paths are below the server's path. */
   readonly servers?: readonly { readonly url: string }[] | undefined;
 }
 

@@ -97,7 +97,10 @@ export type Conversion =
   | { join: string };
 
 export interface FieldOptions {
-  /** The place or places of the value. `sum` and `join` use all places. Otherwise, the first value found is used. */
+  /**
+   * One or more places of the value. The conversions `sum` and `join` combine the values at all places; without them,
+   * the first value found is used.
+   */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
   /** Omits the field if the value at this place is true: some nodes replace hidden values with placeholders. */
@@ -126,7 +129,7 @@ export interface KindAuth {
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which a node of this kind stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** `none` to call `read` operations without the secret, since the secret would reveal private data. */
+  /** `none`: `read` operations are called without the secret, so that responses contain no private data. */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
@@ -145,7 +148,7 @@ export type KindStatusCode =
   | "stalled";
 
 export interface HealthRule {
-  /** Places of values, each with a test. All tests must pass. A test fails if its source has no response. */
+  /** Tests of values, by place. The rule applies if all tests pass. A test fails if its source has no response. */
   when: Readonly<Record<Reference, Test>>;
   code: KindStatusCode;
   /** A clause for people. `{source#/pointer}` is replaced by the value at that place. */
@@ -158,12 +161,12 @@ export interface NameTree {
   readonly children: string;
 }
 
-/** The way to find names in a response. */
+/** Describes how to find names in a response. */
 export type NamesIn =
   | {
-    /** A regular expression. The first group of each match is a name. */
+    /** A regular expression whose first group captures a name. */
     readonly names: string;
-    /** If set, the names are those of method groups. A method's group is the part of its name before this text. */
+    /** If set, the response lists groups of methods. A method's group is the part of its name before this separator. */
     readonly before?: string | undefined;
   }
   /** The names are paths below the root, such as `block/get`. */
@@ -171,7 +174,8 @@ export type NamesIn =
 
 /**
  * A request that lists a node's operations: method names if the kind has methods, otherwise paths without the leading
- * slash. Operations that are not listed are omitted. Listed methods unknown to the kind are shown without marks.
+ * slash. Operations that are not listed are omitted. Listed methods that the kind does not describe are shown
+ * without marks.
  */
 export type Listing =
   & NamesIn
@@ -219,7 +223,7 @@ export interface Kind extends KindInterface {
   title: string;
   /** The usual URL of a node of this kind, for display only. */
   url: string;
-  /** Other names for the kind: programs and networks. */
+  /** Other names for the kind, such as the names of programs and networks. */
   aliases?: readonly string[] | undefined;
   /** The node's own description: a path to OpenAPI or Swagger, or a JSON-RPC method that returns OpenRPC. */
   description?: `/${string}` | MethodCall | undefined;
@@ -236,7 +240,7 @@ export interface Kind extends KindInterface {
   history?: readonly string[] | undefined;
   /** The places of example values for forms, each with its pattern. Collected from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
-  /** The URLs of the sources of the operations: files or folders at a fixed version. */
+  /** The URLs of the files or folders, at a fixed version, from which the operations were written. */
   written_from?: readonly string[] | undefined;
   /** The node software and version with which `read` operations were tested, such as `hsd 8.0.0`. */
   tried?: string | undefined;

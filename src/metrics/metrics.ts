@@ -33,7 +33,7 @@ const TABLE = {
   ],
   node_height: ["gauge", "The number of the latest block"],
   node_head_age_seconds: ["gauge", "Age of the latest block"],
-  node_peers: ["gauge", "The number of peers of the node"],
+  node_peers: ["gauge", "The number of the node's peers"],
   node_synced: ["gauge", "1 if the node is in sync with its network, 0 if not"],
   node_sync_progress_ratio: ["gauge", "Fraction of the chain that the node has, from 0 to 1"],
   node_start_time_seconds: ["gauge", "Start time of the node, in seconds since 1970"],
@@ -54,7 +54,7 @@ const TABLE = {
   nodeface_calls_total: ["counter", "Calls forwarded to the node", "operation", "status"],
   nodeface_call_duration_seconds: ["histogram", "Duration of calls forwarded to the node"],
   nodeface_queue_length: ["gauge", "Calls that wait for a slot at the node"],
-  nodeface_event_listeners: ["gauge", "Open streams of events"],
+  nodeface_event_listeners: ["gauge", "Open event streams"],
   nodeface_events_sent_total: ["counter", "Events sent to listeners, counted once per listener"],
   nodeface_node_identity_changes_total: ["counter", "Number of times the node's chain changed"],
   nodeface_description_age_seconds: ["gauge", "Time since the description was read"],
@@ -66,7 +66,7 @@ export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export interface Sample {
-  /** The values of the metric's labels, in the order of the table; `undefined` omits a label. */
+  /** The values of the metric's labels, in the order of the table. A label with the value `undefined` is omitted. */
   readonly labels?: readonly (string | number | undefined)[];
   readonly value: number | bigint | Observed;
 }
@@ -80,7 +80,7 @@ export const STATUS_CODES: readonly StatusCode[] = [
   ...NO_ANSWER,
 ];
 
-/** Creates the samples of the node's known values; `now` is in milliseconds since 1970. */
+/** Creates metric samples from the info object of a node. `now` is in milliseconds since 1970. */
 export function nodeSamples(info: Info, now: number): Samples {
   const { status, status_code: code } = info;
   const isSilent = status === "stale" || status === "unreachable";

@@ -74,7 +74,7 @@ export class StaleError extends Error {
 
 const WAITING_MAX = 65_536;
 
-/** After `TURN_MAX` bytes, or more than `CHUNKS_MAX` chunks at once, reading pauses so that other tasks can run. */
+/** To let other tasks run, reading pauses after `TURN_MAX` bytes in a turn, or after `CHUNKS_MAX` chunks in a read. */
 const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
 interface Exchange {
@@ -193,7 +193,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
           end(isKept) {
             hasEnded = true;
             finish();
-            // The last part of the response may have paused the socket.
+            // The last call of `part` may have paused the socket, but the next request needs to read.
             if (socket.isPaused()) socket.resume();
             socket.unref();
             if (isKept && isOpen) free();

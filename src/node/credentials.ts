@@ -30,7 +30,10 @@ export interface Exchanged {
 }
 
 export interface Credentials {
-  /** Sends a request and tries one secret after another. With Digest, a connection is reserved until `read` ends. */
+  /**
+   * Sends a request and tries one secret after another. With HTTP Digest, no other request uses the connection until
+   * `read` ends.
+   */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -42,7 +45,7 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** The kinds by name, used to recognize refusals. @default none */
+  /** The kinds by name; a node's refusal may reveal the node's kind. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   readonly triesDefaults?: boolean;
 }
@@ -131,7 +134,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 
   return {
     async sendWith(client, request, read) {
-      // A request with `isOnce` gets its own connection, and keeps the connection for the retry with credentials.
+      // A request with `isOnce` gets its own connection, which also serves the retry with credentials.
       if (request.isOnce) return await read(await send(client, { ...request, owner: {} }));
       if (!isDigest) return await read(await send(client, request));
       const owner = owners.pop() ?? {};

@@ -20,7 +20,7 @@ export interface NodeRequest extends RequestContent {
   readonly signal: Signal;
   /** If true, the request is not sent again when a reused connection turns out to be closed. */
   readonly isOnce: boolean;
-  /** Requests with the same owner share connections that no other requests use. */
+  /** A connection is reused only by requests with the same owner. */
   readonly owner?: object | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface NodeResponse extends ResponseHead {
   cancel(): void;
 }
 
-/** A function that sends a request to the node. It does not follow redirects or decode content. */
+/** A function that sends a request to the node, without following redirects or decoding content. */
 export type Client = (request: NodeRequest) => Promise<NodeResponse>;
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -91,7 +91,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The number of bytes of the head so far. After the head, counts the bytes of chunk extensions and trailers. */
+  /** The number of bytes of the head read so far; later, the number of bytes of chunk extensions and trailers. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -198,7 +198,7 @@ export class ResponseReader {
     if (isEmpty) this.#end();
   }
 
-  /** Joins short chunks into parts: a node may send one chunk per byte, and each part has a cost. */
+  /** Joins short chunks into parts, since a node may send one chunk per byte, and handling each part takes time. */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
     while (at + SHORT_MAX + 6 < bytes.byteLength) {
@@ -248,7 +248,7 @@ export class ResponseReader {
 
 const LINE_FEED = 10;
 const NOTHING: Bytes = new Uint8Array();
-/** Chunks of up to `SHORT_MAX` bytes (two hexadecimal digits) are copied to blocks of `BLOCK` bytes. */
+/** Chunks whose size has at most two hexadecimal digits (`SHORT_MAX`) are joined in blocks of `BLOCK` bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 

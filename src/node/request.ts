@@ -36,7 +36,7 @@ export interface TextResponse {
   text: string;
 }
 
-/** Sends a request with credentials and reads the response. Rejects with a `SourceError`. */
+/** Sends a request with credentials and reads the response. If the request fails, rejects with a `SourceError`. */
 export async function requestText(
   request: TextRequest,
   { client, credentials }: NodeAccess,
@@ -101,7 +101,7 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
   return { status, text };
 }
 
-/** Omits a path on another server, since it may contain a secret. */
+/** Omits the path if the redirect leads to another server, since the path may contain a secret. */
 function hintOfRedirect(location: string | null, from: string): string | undefined {
   if (location === null || !URL.canParse(location, from)) return undefined;
   const [to, own] = [new URL(location, from), new URL(from)];

@@ -22,7 +22,7 @@ export type Secret = { readonly text: string } | { readonly reason: string };
 
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
-/** Returns the setting that says where a secret is: its key, and a path or the name of a variable. */
+/** Returns the key of the setting that locates a secret, and the setting's value: a path or a variable name. */
 export function settingOf(place: object): { key: string; name: string; scheme: Scheme } {
   const [key = "", name = ""] = Object.entries(place)
     .find(([key, value]) => /_(file|env)$/.test(key) && value !== undefined) ?? [];
@@ -49,7 +49,8 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   if ("reason" in found) return found;
   const pattern = "match" in place && place.match;
   const text = (pattern ? new RegExp(pattern).exec(found.text)?.[1] : found.text)?.trim() ?? "";
-  // Every runtime accepts printable ASCII in a header. An error about other characters might quote the secret.
+  // Every runtime accepts printable ASCII in a header. For other characters, a runtime might throw an error that quotes
+  // the secret.
   if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "must be one line of printable ASCII" };
   const isPair = scheme === "basic" || scheme === "digest";
   if (isPair && !text.includes(":")) return { reason: "must have the form user:password" };

@@ -31,7 +31,7 @@ import {
 } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 
-/** The replacements for broken references, by shape. */
+/** The value that replaces a broken reference, for each shape. */
 const EMPTY: Readonly<Record<Shape, Json>> = {
   schema: {},
   response: { description: "" },
@@ -60,7 +60,7 @@ export function bundle(files: Files): Json {
 interface Plan {
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** Components of the root file that consist only of a `$ref`. Its target replaces the component. */
+  /** Components of the root file that consist only of a `$ref`, and are replaced by the target of the `$ref`. */
   readonly hosts: ReadonlySet<unknown>;
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
@@ -86,7 +86,7 @@ function planComponents(files: Files): Plan {
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // If several components refer to one target, the target replaces only one of them.
+    // If several components refer to the same target, only one of these components is replaced by the target.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
@@ -211,7 +211,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return putInPlace(link, end, siblings, depth);
   }
 
-  /** Omits the siblings of `$ref` that OpenAPI ignores. Several tools reject them. */
+  /** Omits the siblings of `$ref` that OpenAPI ignores, since several tools reject such siblings. */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
     return mapMembers(value, (member, key) => {
@@ -251,14 +251,17 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** The maximum lengths of new and of existing component names. Every reference contains a name. */
+/** The maximum lengths of generated and of existing component names, which every reference repeats. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** Derives a name from the last key that the author chose. Properties and statuses use the last two such keys. */
+/**
+ * Derives a component name from the last key of the path that is neither a keyword nor a media type. For a property or
+ * a status, the last two of these keys form the name.
+ */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

@@ -41,7 +41,7 @@ export interface NodeParameter {
   readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** True if a list repeats the parameter for each item. If false, commas separate the items. */
+  /** True if the parameter is repeated for each item of a list; false if commas separate the items. */
   readonly isExploded?: boolean;
   readonly multiSegment?: MultiSegment | undefined;
 }
@@ -62,8 +62,8 @@ export interface NodeOperation {
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
   /**
-   * True if the description comes from the network, or if the kind does not know the operation. The gateway does not
-   * trust the operationId and the path of such an operation.
+   * True for operations of a description from the network, and for operations that the kind does not describe. The
+   * gateway does not trust the operationId and the path of such an operation.
    */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
@@ -141,7 +141,7 @@ function methodOf(path: string): string | undefined {
 
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
-  /** Readers cache their results: a shared schema is read once per depth. */
+  /** One reader for each nesting depth, which caches the rules of the schemas that it has read. */
   const readers = Array.from(
     { length: DEPTH_MAX + 1 },
     (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
@@ -203,7 +203,7 @@ function createReader(document: Json, by: DescribedBy) {
   const typesOf = onceFor(({ content }: Json) =>
     Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
   );
-  /** Does not copy a single list, since many operations may share it. */
+  /** Joins lists without duplicates. Does not copy a single list, since many operations may share the list. */
   const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
     const filled = lists.filter(({ length }) => length > 0);
     return filled.length === 1 ? filled[0]! : [...new Set(filled.flat())];
@@ -216,7 +216,7 @@ function createReader(document: Json, by: DescribedBy) {
     return {
       operationId: textOf(operation.operationId),
       access,
-      // If the kind does not describe a reported method, the method has no `x-access`.
+      // Methods that the node reports but the kind does not describe have no `x-access`.
       isForeign: by === "network" || (by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
@@ -299,7 +299,7 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
 
 /** The placeholder for parameters in sample paths. No percent-encoded literal contains this character. */
 const ANY = "\uf8ff";
-/** The segment counts in sample paths. A template that matches all of these counts matches any count. */
+/** The numbers of segments that stand for all values of a multi-segment parameter in sample paths. */
 const SPANNED = [1, 2, 50];
 
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
@@ -318,7 +318,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Literals sort first. Only an equal template matches all paths of a template without multi-segment parameters.
+    // Literals sort first. Only an equal template can make a template without multi-segment parameters unreachable.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);

@@ -20,21 +20,24 @@ export const LIMITS = {
   depth: 256,
   files: 1_000,
   references: 100_000,
-  /** The time limit in milliseconds, both for loading all files and for the whole preparation in a thread. */
+  /**
+   * The time limit, in milliseconds, for loading all files. The same limit applies to the whole preparation in a
+   * thread.
+   */
   time: 30_000,
-  /** The maximum number of values in one file. Each alias counts its anchor's values again. */
+  /** The maximum number of values in one file. An alias counts as many values as its anchor. */
   nodes: 1_000_000,
-  /** The maximum number of characters in a YAML file's strings. Each alias counts its anchor's strings again. */
+  /** The maximum number of characters in a YAML file's strings. An alias adds the strings of its anchor again. */
   text: 33_554_432,
   aliases: 10_000,
-  /** The maximum number of tokens in one YAML file. A value and its white space take two or three tokens. */
+  /** The maximum number of tokens in one YAML file. A value with its white space has two or three tokens. */
   tokens: 2_500_000,
   lines: 1_000_000,
   errors: 100,
   findings: 10_000,
   /** The maximum number of URLs of one server: one for each combination of variable values. */
   combinations: 64,
-  /** The maximum number of origins that the page may call. One header lists them all, and proxies limit its size. */
+  /** The maximum number of origins in the page's `Content-Security-Policy`, since proxies limit the size of headers. */
   origins: 64,
   /** The maximum number of schemes in a document's `security`, and of members in a path's `additionalOperations`. */
   inherited: 64,

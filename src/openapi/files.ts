@@ -16,7 +16,7 @@ export interface File {
   readonly bytes: Bytes;
   /** True if the name or the media type indicates JSON. */
   readonly isJson: boolean;
-  /** A string that changes with the content: a file's time and size, an `ETag`, or a digest. */
+  /** Identifies this version of the content: a file's time and size, an `ETag`, or a digest. */
   readonly stamp: string;
 }
 
@@ -29,7 +29,7 @@ export type FetchUrl = (
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
 ) => Promise<Response>;
 
-/** A failure to read a file. The message is the reason, without the prefix `cannot be read:`. */
+/** A failure to read a file. The message is only the reason, such as `it is a folder`. */
 export class ReadError extends Error {
   override name = "ReadError";
 }

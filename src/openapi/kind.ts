@@ -53,7 +53,10 @@ export interface AboutKind {
   readonly version: string;
 }
 
-/** Creates a kind's document. The server is the node for REST operations, and this service for JSON-RPC methods. */
+/**
+ * Creates a kind's document, in which REST operations have the node as their server, and JSON-RPC
+ * methods have this service.
+ */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
@@ -62,7 +65,7 @@ export function documentOfKind(
   const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined;
   const description = known +
-    (isUnsure ? " Only a call shows whether this node has a method." : "");
+    (isUnsure ? " This node may lack some of the methods." : "");
   const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
   const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
@@ -84,11 +87,14 @@ function withPageMarks(value: unknown): unknown {
   return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
-/** Limits a kind's interface to the operations that a node lists, or that its software and version provide. */
+/**
+ * Limits a kind's interface to the operations that the node lists, or that the node's software
+ * provides in its version.
+ */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
-    // If the kind has methods, the reported names are method names.
+    // The names that a node reports are paths only if its kind has no JSON-RPC methods.
     ...openapi &&
       { openapi: offeredPaths(openapi, openrpc ? { ...offer, names: undefined } : offer) },
   };
@@ -183,7 +189,10 @@ function withLimits(method: Json, post: Json): Json {
 
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
-/** Tests whether a `read` operation depends on marks of its parameters. A node's description may lack such marks. */
+/**
+ * Tests whether an operation is `read` only within limits that the kind sets for its parameters. A
+ * node's own description may lack these limits.
+ */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);
@@ -222,7 +231,10 @@ function mapOperationsIn(document: Json, change: (located: PathOperation) => Jso
   return { ...document, ...paths !== undefined && { paths } };
 }
 
-/** Adds the kind's REST paths if the description has no paths. Does the same for JSON-RPC methods. */
+/**
+ * Adds the kind's REST paths to a description without REST paths, and the kind's JSON-RPC methods
+ * to a description without JSON-RPC methods.
+ */
 export function withOtherPart(document: Json, kind: Json = {}): Json {
   const theirs = objectOf(document.paths);
   const present = new Set(Object.keys(theirs).map(isMethodPath));

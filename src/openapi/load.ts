@@ -33,9 +33,9 @@ import {
 } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** The root file of a description and the parts to add, as plain data that a thread can receive. */
+/** The input of {@linkcode load}: only plain data, so that it can be sent to a thread. */
 export interface LoadJob {
-  /** The URL of the root file; `KIND_FILES.interface` if only the kind describes the node. */
+  /** The URL of the root file, or `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;
   readonly kind?: AboutKind | undefined;
   readonly hasOffer?: boolean | undefined;
@@ -47,14 +47,19 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** Special URLs for which a reader returns the kind's interface and the node's `Offer`. */
+/**
+ * The URLs under which a {@linkcode Reader} provides the kind's interface and the node's `Offer`.
+ */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
   /** `undefined` if a diagnostic is fatal. Integers too large for `number` are `bigint`s. */
   readonly document: Json | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** The candidates for the node's base path, if the document's servers do not determine it. */
+  /**
+   * The possible base paths of the node. Present only if the document's servers do not determine
+   * one.
+   */
   readonly basePaths?: readonly string[] | undefined;
 }
 

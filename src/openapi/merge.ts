@@ -74,7 +74,10 @@ export function withHost(
   return addOperations(hosted.document, hosted.operations);
 }
 
-/** Matches the service's paths to show. All other paths serve the page and the description. */
+/**
+ * Matches the service's paths that appear in descriptions. The service's other paths serve the page
+ * and the description itself.
+ */
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
 export const TAG = "About this service";
@@ -114,7 +117,8 @@ export function withServiceOperations(
   const { components, rename } = mergeComponents(theirComponents, used, prefixed);
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
-  // A single declared tag would come before all undeclared tags.
+  // Declares the tag only if the node declares tags: viewers list declared tags before undeclared
+  // ones.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
   return {
     ...document,
@@ -124,7 +128,10 @@ export function withServiceOperations(
   };
 }
 
-/** Resolves clashes with this service's paths: moves the first segment of a node's path to its server URL. */
+/**
+ * Resolves clashes between the node's paths and this service's paths by moving the first segment of
+ * each such path to the URL of the path's server.
+ */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -158,7 +165,11 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/** Adds components to `theirs`. `wanted` proposes names; taken names get a number. `rename` updates references. */
+/**
+ * Adds the components in `added` to the components in `theirs`. The callback `wanted` proposes a
+ * name for each added component; a name that is already taken gets a number. The returned `rename`
+ * updates the references to renamed components.
+ */
 export function mergeComponents(
   theirs: Json,
   added: Json,

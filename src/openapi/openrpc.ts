@@ -48,7 +48,7 @@ function upgradeSchemas(document: unknown): unknown {
 }
 
 function upgradeSchema(value: Json): Json {
-  // Lotus uses `media`, from JSON Hyper-Schema draft 4.
+  // The schemas of Lotus nodes contain `media`, a keyword of JSON Hyper-Schema draft 4.
   const { media, ...others } = value;
   const { binaryEncoding: contentEncoding } = objectOf(media);
   const schema = typeof contentEncoding === "string" ? { ...others, contentEncoding } : value;
@@ -103,7 +103,7 @@ const ANY_PARAMS = {
 /**
  * Converts methods to operations and keeps their extensions (`x-…`). Adds `x-position` to positional parameters. The
  * method name becomes the `operationId`. If a method has both `GET` and `POST`, the `POST` gets the suffix `_post`.
- * Omits further methods of the same name.
+ * Of several methods with the same name, keeps only the first.
  *
  * @param openrpc a document, or a part of a document; invalid parts are omitted
  * @throws {RangeError} if the total size of parameters and results is too large
@@ -177,7 +177,7 @@ function createScalarOf(document: Json): (schema: unknown) => string | undefined
   const scalarOf = (value: unknown, depth = 0): string | undefined => {
     const schema = followReference(document, value);
     if (depth > DEPTH_MAX || known.has(schema)) return known.get(schema);
-    // Ends the recursion if the schema refers to itself.
+    // Ends the recursion for a schema that refers to itself.
     known.set(schema, undefined);
     const type = read(schema, depth);
     known.set(schema, type);

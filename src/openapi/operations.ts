@@ -33,7 +33,10 @@ export function followReference(document: Json, value: unknown): Json {
   return found;
 }
 
-/** Matches HTTP method names that are safe in HTML and in a shell. All registered names match. */
+/**
+ * Matches HTTP method names that are safe in HTML and in a shell. Every method in the IANA registry
+ * except `*` matches.
+ */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 const FURTHER = "additionalOperations";
 
@@ -74,7 +77,10 @@ export interface Parameter {
   readonly place: string;
 }
 
-/** Lists the parameters of an operation and its path. The operation's own parameters take precedence. */
+/**
+ * Lists the parameters of an operation and of its path item. An operation's parameter replaces the
+ * path item's parameter of the same name and place.
+ */
 export function parametersOf(document: Json, item: Json, operation: Json): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
@@ -165,7 +171,8 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     for (const { operation, keys } of operationsOf(item)) {
       const own = checkList(operation, [...path, ...keys], template, names);
       for (const name of names) {
-        // Stops when the limit of diagnostics is reached: a long path may have thousands of parameters.
+        // A long path may have thousands of parameters, so the loop ends at the limit of
+        // diagnostics.
         if (diagnostics.omittedCount > 0) return;
         if (shared.has(name) || own.has(name)) continue;
         const message = `the parameters do not include ${nameOf(name)} of the path ${

@@ -20,7 +20,10 @@ import {
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
 
-/** A parsed file. Do not mutate the values, since YAML aliases share them. */
+/**
+ * A parsed file. Its values must not be mutated, since several YAML aliases may refer to one
+ * object.
+ */
 export interface Source extends Parsed {
   readonly name: string;
   readonly text: string;

@@ -37,7 +37,7 @@ export interface Target {
 
 export interface Link {
   readonly reference: Reference;
-  /** The value from which the walk reached the reference. */
+  /** The root file or the reference target in which this reference was found. */
   readonly start: Target;
   target?: Target;
   /** The last target in the reference chain: a root component, or a value that is not a reference. */
@@ -54,7 +54,10 @@ export interface Files {
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
 }
 
-/** Loads and validates a description. Outside the root file, validates only the targets of references. */
+/**
+ * Loads and validates a description. In all files except the root file, validates only the targets
+ * of references.
+ */
 export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const { members, loadRoot, load } = createLoader(entry, read);
   const root = await loadRoot();
@@ -154,7 +157,10 @@ async function loadSample(file: string, from: Member, root: Member, load: Loader
   return loaded.member && !isBeside(loaded.member.url) ? elsewhere : loaded;
 }
 
-/** Adds a diagnostic about a reference. `failure` is a predicate, such as `leads nowhere`. */
+/**
+ * Adds a diagnostic about a reference. `failure` completes a sentence about the reference, as in
+ * `leads nowhere`.
+ */
 export function report({ reference, start }: Link, failure: string, severity?: Severity): void {
   const isSample = reference.expected === SAMPLE;
   const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));

@@ -27,7 +27,10 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/** Prepares the service's own description without the paths in `omitted`. `own` excludes the host's parts. */
+/**
+ * Prepares the service's own description without the paths in `omitted`. The returned `own`
+ * contains neither the host's operations nor its `document` parts.
+ */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],

@@ -20,7 +20,10 @@ export interface ServerContext {
   readonly home?: string | undefined;
   /** The public URL of the node, which replaces the document's servers. */
   readonly publicUrl?: string | undefined;
-  /** The node's URL if the node served the document. `localhost` in the document then means the node. */
+  /**
+   * The node's URL if the node served the document, since `localhost` in such a document means the
+   * node.
+   */
   readonly itself?: string | undefined;
   /** The node's URL if clients call the node through this service. */
   readonly node?: string | undefined;
@@ -45,7 +48,8 @@ export function withServers(
   const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
   const through = (servers: readonly Json[]) =>
     publicUrl ? servers : throughThisService(servers, where, isForwarding);
-  // Paths and operations may repeat a server of the document, in Swagger 2.0 even with another scheme.
+  // A path or operation may repeat a top-level server of the document. In Swagger 2.0, the repeated
+  // server may have another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
@@ -116,7 +120,7 @@ function pathAtNode(url: string, node: string, isItself: boolean): string | unde
   return belowNode(trim(url.slice(host.length)), node);
 }
 
-/** Removes the path of the node's URL from the start of another path. */
+/** Makes a path relative to the path of the node's URL. */
 function belowNode(path: string, node: string): string {
   const base = trim(new URL(node).pathname);
   if (base.endsWith(path)) return "";
@@ -130,12 +134,12 @@ function nearUrl(url: string, { base, publicUrl, itself }: ServerContext): strin
   const near = publicUrl ?? base;
   if (near) return absolute(url, near);
   if (!URL.canParse(url, HERE)) return url;
-  // The result is relative to this service's `/spec.json`.
+  // Server URLs are relative to this service's `/spec.json`.
   const { origin, href } = new URL(url, HERE);
   return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
 
-/** Lists the empty path and the paths of the document's servers. */
+/** Lists the possible base paths: the empty path, and the paths of the document's servers. */
 export function basePathsOf(document: Json): string[] {
   const urls = listOf(document.servers).filter(isObject).flatMap(expand);
   const paths = urls.filter((url) => URL.canParse(url, "http://localhost"))
@@ -208,7 +212,8 @@ export function checkServers(
     const open = variablesOf(hostOf(textOf(server.url) ?? ""));
     for (const [name, value] of Object.entries(objectOf(server.variables))) {
       const { default: usual, enum: listed } = objectOf(value);
-      // The page's `Content-Security-Policy` lists all origins, so the page can use only the values in `enum`.
+      // The page's `Content-Security-Policy` lists all origins, so a variable without `enum` must
+      // keep its default on the page.
       if (Array.isArray(listed) || !open.has(name)) continue;
       const message = `the page calls operations only with {${name}} = ${formatJson(usual)}; ` +
         'list other values in "enum"';
@@ -244,7 +249,10 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** Returns the origin of a loopback URL exactly as written, so that callers can remove it. */
+/**
+ * Returns the origin of a loopback URL as the URL spells it, so that callers can cut it off by
+ * length.
+ */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;
@@ -268,7 +276,10 @@ export function usualUrl(server: Json): string | undefined {
   return join(textsOf(server).map(([usual]) => [usual!]))[0];
 }
 
-/** Returns a URL for each combination of variable values, or only the default URL if there are too many. */
+/**
+ * Returns a server's URL for each combination of variable values, or only the default URL if there
+ * are too many combinations.
+ */
 export function expand(server: Json): string[] {
   const texts = textsOf(server);
   const count = texts.reduce((count, { length }) => count * length, 1);
@@ -294,7 +305,10 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Removes logins from the values of server variables. Omits variables that only the login part of the URL uses. */
+/**
+ * Removes user names and passwords from the values of server variables. Omits variables that the
+ * server's URL contains only in its user name or password.
+ */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);

@@ -23,7 +23,10 @@ export interface Rule {
   readonly type: string;
   /** `undefined` for plain data, which cannot contain references. */
   readonly shape: Shape | undefined;
-  /** Without a `required` member, an object is invalid. Without an `expected` member, it is incomplete. */
+  /**
+   * An object is invalid without its `required` members. An object without its `expected` members
+   * is accepted with a note.
+   */
   readonly needed?: "required" | "expected" | undefined;
   readonly also?: "boolean" | "list" | undefined;
 }
@@ -83,7 +86,8 @@ export const structureOf = (document: unknown): Structure => structureIn(version
 /** Compiles the tables of a version on demand, so that the command starts fast. */
 const structureIn = memoize((name): Structure => {
   const kinds = compile(ROWS[name as keyof typeof ROWS]);
-  // Swagger 2.0 has no `components`. Maps such as `definitions` are members of the document.
+  // Swagger 2.0 has no `components`: maps such as `definitions` are top-level members of the
+  // document.
   const { components, document } = kinds;
   const sections = Object.fromEntries(
     [...components ?? document!].filter(([, { type }]) => type.startsWith("{"))
@@ -92,7 +96,10 @@ const structureIn = memoize((name): Structure => {
   return { name, kinds, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 });
 
-/** Tests whether a member of this name may contain references in at least one version of OpenAPI. */
+/**
+ * Tests whether any version of OpenAPI or Swagger has a member of this name that may contain
+ * references.
+ */
 export function isKeyword(key: string): boolean {
   keywords ??= new Set(
     Object.keys(ROWS).filter((name) => name !== "OpenRPC 1.3")
@@ -137,7 +144,10 @@ function itemOf(shape: Shape, key: string): Shape | undefined {
 export const shapeOfMember = (structure: Structure, shape: Shape, key: string): Shape | undefined =>
   ruleOf(structure, shape, key)?.shape;
 
-/** Returns the shape at a path in a document; `undefined` for data and for unknown members. */
+/**
+ * Returns the shape of the value at a path in a document, or `undefined` for plain data and for
+ * members that are not in the tables.
+ */
 export function shapeAt(structure: Structure, path: Path): Shape | undefined {
   const next = (shape: Shape | undefined, key: string) =>
     shape && shapeOfMember(structure, shape, key);
@@ -150,7 +160,10 @@ export function nameOfShape(shape: Shape): string {
   return shape.startsWith("{") ? `map (${kind})` : kind;
 }
 
-/** Tests whether a value of this shape is a reference. In a map of strings, `$ref` is an ordinary key. */
+/**
+ * Tests whether a value of the given shape is a reference. In the `mapping` of a discriminator,
+ * `$ref` is an ordinary key.
+ */
 export function isReference(shape: Shape, value: unknown): value is Json & { $ref: string } {
   return isObject(value) && Object.hasOwn(value, "$ref") && typeof value.$ref === "string" &&
     !Object.hasOwn(NAMING, shape.slice(1, -1));
@@ -164,7 +177,10 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** A map keyed by object and shape. With YAML aliases, one object can have several shapes. */
+/**
+ * A map whose keys are pairs of an object and a shape. YAML aliases can repeat one object at places
+ * that need different shapes.
+ */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 
@@ -181,7 +197,10 @@ export class ByShape<T> {
 
 export type Seen = ByShape<true>;
 
-/** The shape of an example that is only a `$ref`. OpenAPI treats it as data, but bundlers follow the reference. */
+/**
+ * The shape of an example whose only member is `$ref`. Such an example is data to OpenAPI, but
+ * bundlers follow it like a reference.
+ */
 export const SAMPLE: Shape = "sample";
 
 export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
@@ -191,9 +210,9 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 
 /**
  * Visits the values of a document in order: objects, lists, each {@linkcode SAMPLE}, and strings that are references
- * ({@linkcode NAMING}). Visits a shared object only once per shape.
+ * ({@linkcode NAMING}). Visits an object that occurs several times only once per shape.
  *
- * @param wrongIn returns the invalid members of a place, so that the walk skips them
+ * @param wrongIn returns the invalid members of a place; the walk does not visit these members
  */
 export function* walk(
   start: Place,
@@ -201,7 +220,8 @@ export function* walk(
   seen: Seen = new ByShape(),
   wrongIn?: (place: Place) => ReadonlyMap<string, unknown>,
 ): Generator<Place> {
-  // Uses a stack, since nested generators need quadratic time in a deep document.
+  // Uses a stack instead of recursion, since nested generators take quadratic time in a deep
+  // document.
   const stack = [start];
   for (let place = stack.pop(); place; place = stack.pop()) {
     const { shape, value } = place;

@@ -1,11 +1,13 @@
 /**
  * The members of each kind of object in OpenAPI, Swagger 2.0 and OpenRPC.
  *
- * A row lists the members of one kind, as in `name! in!:place schema:schema`. The word after a colon is the type of the
- * member. Some types may contain references: kinds (`schema`), lists (`schema[]`), maps (`{schema}`), and the keys of
- * {@linkcode NAMING}. Others cannot: `url`, `host`, `sample`, `version`, and the keys of {@linkcode CHOICES}.
+ * A row lists the members of one kind, as in `name! in!:place schema:schema`. A member's type
+ * follows its name after a colon. Some types may contain references: kinds (`schema`), lists
+ * (`schema[]`), maps (`{schema}`), and the keys of {@linkcode NAMING}. The types `url`, `host`,
+ * `sample`, `version`, and the keys of {@linkcode CHOICES} cannot contain references.
  *
- * `!` marks a required member, and `*` an expected member. `?` also allows a boolean, and `+` also allows a list.
+ * `!` after a name marks a required member, and `*` an expected member. After a type, `?` means
+ * that the value may also be a boolean, and `+` that the value may also be a list.
  *
  * @module
  */
@@ -13,10 +15,15 @@ import { COMMON_METHODS } from "./operations.ts";
 
 export type Rows = Readonly<Record<string, string>>;
 
-/** The key of the rule for all unlisted members except extensions (`x-…`). */
+/**
+ * The key of the rule for all members that have no rule of their own, except extensions (`x-…`).
+ */
 export const OTHERS = "*";
 
-/** The types of strings that are references without a `$ref`, each with the kind of the target. */
+/**
+ * The types whose values are plain strings that act as references. Each maps to the kind of the
+ * reference's target.
+ */
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
@@ -30,7 +37,10 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   typeInSwagger: [...TYPES, "null", "file"],
 };
 
-/** The patterns for the keys of some maps, each with the message for a wrong key. */
+/**
+ * The patterns that the keys of some maps must match, each with the message for a key that does not
+ * match.
+ */
 export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: string]>> = {
   paths: [/^\//, "must begin with /"],
   responses: [
@@ -163,7 +173,7 @@ export const SWAGGER: Rows = {
   header: `${SIMPLE} description`,
   response: "description* schema:schema headers:{header} examples",
   securityScheme: "type! description name in flow authorizationUrl:url tokenUrl:url scopes",
-  // Includes the members of OpenAPI 3.0, since many documents mix the versions.
+  // Many Swagger 2.0 documents contain schema members from OpenAPI 3.0.
   schema: `${SCHEMA_3_0} type:typeInSwagger discriminator`,
 };
 

@@ -1,5 +1,6 @@
 /**
- * Converts Swagger 2.0 to OpenAPI 3.0. All references must point to shared definitions, as `bundle.ts` ensures.
+ * Converts Swagger 2.0 to OpenAPI 3.0. Every reference in the input must point to a shared
+ * definition, which `bundle.ts` ensures.
  *
  * @module
  */
@@ -65,7 +66,10 @@ export function upgradeSwagger(document: Json): Json {
     if (size > most) throw new RangeError("the OpenAPI 3 form would be many times larger");
   };
   let made = 0;
-  /** Limits the total number of media types, since every operation may inherit them all. */
+  /**
+   * Limits the total number of media types in the result, since every operation may inherit all
+   * media types of the document.
+   */
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
     checkSize(made);

@@ -1,5 +1,6 @@
 /**
- * Validates a description against the tables in `tables.ts`. Omits unusable parts, and corrects the version.
+ * Validates a description against the tables in `tables.ts`. Omits parts that cannot be used, and
+ * corrects the version number.
  *
  * @module
  */
@@ -42,7 +43,7 @@ export interface MemberDiagnostic {
   readonly severity: Severity;
   readonly message: string;
   readonly isOmitted?: boolean;
-  /** The replacement for the member's value. */
+  /** The value that replaces the member's invalid value. */
   readonly value?: unknown;
 }
 
@@ -89,7 +90,8 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
-  // `items` may be a list. Validating the parent reports any other list in place of an object.
+  // A list in place of an object is reported when its parent is validated, except in `items`, where
+  // a list is valid.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
@@ -137,14 +139,15 @@ function validateMember(
     const url = typeof value === "string" ? withoutLoginIn(rule.type, value) : value;
     return url === value ? undefined : { ...LOGIN, value: url };
   }
-  // Omitting an empty value loses nothing, so a note is enough.
+  // Omitting an empty value loses no content, so a note is enough.
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
   if (rule.type === "version") {
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
-  // Omits invalid URLs too, since an object in place of a URL may contain passwords.
+  // Invalid URLs and hosts are omitted from the served document, since an object in their place may
+  // contain passwords.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
@@ -176,7 +179,8 @@ function unknownMember(
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
   // Comparing long names is slow.
   const meant = key.length > 40 ? undefined : nearest(key, others);
-  // Omits members of other OpenAPI versions, since their references are not checked.
+  // A member that exists only in another version of OpenAPI is omitted, since references in it are
+  // not checked.
   const isOmitted = isKeyword(key);
   const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
   const omitted = isOmitted ? "; it is omitted" : "";
@@ -186,7 +190,7 @@ function unknownMember(
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
 /**
- * Validates a part of a document. References must stay within the part.
+ * Validates a part of a document. All references in the part must point into the part itself.
  *
  * @param version an object with the version, such as `{ openapi: "3.1.1" }`
  */

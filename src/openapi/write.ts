@@ -1,5 +1,6 @@
 /**
- * Writes a document as JSON and YAML. Each is served in two folders, for example as `/spec.json` and `/v1/spec.json`.
+ * Writes a document as JSON and YAML. Both formats are served at the root and below `/v1/`, for
+ * example as `/spec.json` and `/v1/spec.json`.
  *
  * @module
  */
@@ -41,7 +42,7 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-/** Writes YAML without anchors. YAML 1.1 and 1.2 parsers read the same value. */
+/** Writes YAML without anchors. Parsers of YAML 1.1 and of YAML 1.2 read the same value from it. */
 export function writeYaml(document: Json): string {
   const yaml = new Document<Node>(null, {
     compat: "yaml-1.1",
@@ -53,7 +54,10 @@ export function writeYaml(document: Json): string {
 
 export interface Written {
   readonly text: string;
-  /** The sorted byte offsets of relative server URLs. One folder deeper, each URL gets one more dot. */
+  /**
+   * The sorted byte offsets of relative server URLs. In documents below `/v1/`, these URLs begin
+   * with a second dot.
+   */
   readonly dots: readonly number[];
 }
 
@@ -63,8 +67,9 @@ export interface Writer {
 }
 
 /**
- * Creates a writer. Relative server URLs begin with a dot. One folder deeper, they need a second dot (`../v1/node`). To
- * find these URLs in the text, the writer marks each with a unique string that YAML must quote.
+ * Creates a writer. Relative server URLs begin with one dot (`./v1/node`), or with two dots in
+ * documents below `/v1/` (`../v1/node`). To find these URLs in the written text, the writer marks
+ * each URL with a unique string. The string begins with `@`, so YAML quotes the URL.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

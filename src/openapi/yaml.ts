@@ -30,7 +30,10 @@ import {
   TextError,
 } from "./diagnostics.ts";
 
-/** Uses the core schema whatever a directive asks for. Avoids `uniqueKeys: true`, which takes quadratic time. */
+/**
+ * Uses the core schema even if a `%YAML` directive selects another version. Avoids `uniqueKeys:
+ * true`, which takes quadratic time.
+ */
 const OPTIONS = {
   schema: "core",
   resolveKnownTags: false,
@@ -63,8 +66,8 @@ function countLines(text: string): void {
 }
 
 /**
- * Works like `parseDocument`, but without recursion. In Node 20.20, compiling a regular expression on an almost full
- * stack aborts the process.
+ * Parses like `parseDocument` of the `yaml` package, but without recursion. In Node 20.20,
+ * compiling a regular expression on an almost full stack aborts the process.
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
@@ -82,7 +85,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
   try {
     for (const lexeme of new Lexer().lex(text)) {
       for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
-      // The stack also contains the document and a scalar.
+      // Besides nested objects and lists, the parser's stack contains the document and a scalar.
       if (parser.stack.length > LIMITS.depth + 2) {
         throw new TextError(MESSAGES.tooDeep, parser.offset - lexeme.length);
       }
@@ -132,12 +135,17 @@ interface Anchored {
   built?: { value: unknown; height: number; nodes: number; text: number };
 }
 
-/** Builds the value of a document. An alias shares the value of its anchor, and takes no further memory. */
+/**
+ * Builds the value of a document. An alias refers to the value of its anchor without copying it.
+ */
 function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed {
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
-  /** The greatest depth of an object or list within the innermost open anchor. */
+  /**
+   * The greatest depth of an object or list so far in the innermost anchored node that is being
+   * built.
+   */
   let deepest = 0;
   let hasMerged = false;
 
@@ -186,7 +194,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     const anchored = anchors.get(name);
     if (!anchored) throw new TextError(`the alias *${name} has no anchor before it`, offset);
     const { built } = anchored;
-    if (!built) throw new TextError("an alias must not be within its own anchor", offset);
+    if (!built) throw new TextError("an alias must not be within the value it refers to", offset);
     if (++aliases > LIMITS.aliases) {
       throw new TextError(`there are more than ${formatCount(LIMITS.aliases)} aliases`, offset);
     }

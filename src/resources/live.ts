@@ -1,5 +1,6 @@
 /**
- * The node's events, history and watch. The watch queries the node between requests to report failures at once.
+ * The node's events, history and watch. The watch queries the node even without requests, so that
+ * failures are reported promptly.
  *
  * @module
  */
@@ -28,9 +29,9 @@ interface Watched {
   readonly readEtag: () => Promise<string>;
 }
 
-/** The longest interval between queries while events have listeners. */
+/** The longest interval between queries of the node while clients listen to its events. */
 const LISTENED_MS = 2000;
-/** The shortest interval between checks of the description. */
+/** The shortest interval between checks for a changed description. */
 const DESCRIBE_MS = 10_000;
 
 export function createLive(options: ResolvedOptions, watched: Watched): Live {
@@ -53,7 +54,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     const time = isHeard ? Math.min(pace, LISTENED_MS) : pace;
     if (time === Infinity || hasEnded) return;
     const own = timer = setTimeout(async () => {
-      // Does not await this, since preparing a large description takes longer than querying the node.
+      // Not awaited, since preparing a large description takes longer than querying the node.
       describe();
       await watched.look().catch(onError);
       if (timer === own) wait();

@@ -16,7 +16,10 @@ import type { Live } from "./live.ts";
 export interface NodeBeside extends NodeFacts {
   readonly monitor: Lazy<Monitor>;
   readonly snapshot: Resource<Snapshot>;
-  /** Finds the node's kind and interface; `undefined` while the kind is unknown. Starts a detection if one is due. */
+  /**
+   * Finds the node's kind and interface; returns `undefined` while the kind is unknown. If the kind
+   * is unknown, first queries the node to detect it.
+   */
   find(): Promise<KnownNode | undefined>;
   lacks(): readonly string[];
   noteLacking(method: string): void;

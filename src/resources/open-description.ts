@@ -33,7 +33,10 @@ type PageContent = Pick<Content, "page" | "origins">;
 /** The maximum waits, in milliseconds, for a configured and for a discovered description. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/** Waits for the node's description. If it takes too long, resolves with the service's own description. */
+/**
+ * Waits for the node's description. If the node takes too long, resolves with the service's own
+ * description.
+ */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
@@ -47,7 +50,8 @@ export async function openDescription(
   const makePage = async ({ page, origins }: PageContent, notice?: string) =>
     createPage(page, { origins, notice, title, view, icons: await icons.get() });
   const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
-  // A host's operation at one of these paths replaces the service's own operation, even if the methods differ.
+  // If the host has any operation at one of these paths, the service's own operation there is
+  // omitted.
   const omitted = ["/v1/events", "/v1/history"].filter((path) =>
     hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );
@@ -59,7 +63,8 @@ export async function openDescription(
     page: lazy(async () => makePage({ page: await parts.get(), origins: [] }, notice)),
   });
   const url = node.url || undefined;
-  // If the host supplies the info, no node is queried, and no kind can be detected.
+  // If the host supplies the info with a function, the node is not queried, so its kind stays
+  // unknown.
   const hasKind = node.kind !== "none" &&
     (node.kind ?? (typeof options.info === "function" ? undefined : url)) !== undefined;
   if (place === "none" || (place === undefined && !hasKind)) {
@@ -109,7 +114,7 @@ const WITH_METRICS = lazy(async () =>
   formsOf(await import("../generated/description-with-metrics.js"))
 );
 
-/** Returns the service's own description. All services in a process share it. */
+/** Returns the service's own description, which all services in the process share. */
 export function ownDescription(hasMetrics: boolean): Resource<Forms> {
   return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
 }

@@ -21,7 +21,10 @@ type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
 
 export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
   readonly page: (name: DocumentName) => Resource<Representation>;
-  /** Returns the resource for `/v1/health`. It responds with 200 for the states in `accepted`. */
+  /**
+   * Returns the resource for `/v1/health`, which responds with 200 if the node's state is in
+   * `accepted`.
+   */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
   readonly metrics: Resource<Representation> | undefined;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
@@ -30,10 +33,15 @@ export interface Resources extends Readonly<Record<Served, Resource<Representati
   readonly beside: NodeFacts;
   /** Returns the node's callable operations, or `undefined` if the description cannot be shown. */
   readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
-  /** Prepares all resources except the explorer's files, `/v1/spec.*`, large YAML, and resources that need the node. */
+  /**
+   * Prepares resources in advance: all except the explorer's files, `/v1/spec.*`, large YAML, and
+   * resources that need the node.
+   */
   prepare(): Promise<void>;
   refresh(): Promise<void>;
-  /** Stops all work. The service then queries and reloads nothing. */
+  /**
+   * Stops all background work: the service no longer queries the node or reloads its description.
+   */
   close(): Promise<void>;
 }
 
@@ -84,7 +92,8 @@ export function createResources(
         ...shown && nodeSamples(shown, Date.now()),
         ...serviceSamples(meters, gauges),
       };
-      // Leaves metrics uncompressed: every response differs, so compression costs more than it saves.
+      // Metrics are not compressed: every response differs, so compression would cost more than it
+      // saves.
       return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
     },
   };
@@ -98,7 +107,7 @@ export function createResources(
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
-  /** The node's name on the last served page. The icon shows this name without waiting for the node. */
+  /** The node's name on the last served page, so that the icon need not wait for the node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),
@@ -170,7 +179,10 @@ interface RefreshOptions {
 /** The longest time that a request waits for a check of the description, in milliseconds. */
 const PATIENCE = 250;
 
-/** Wraps a resource so that requests, not a timer, refresh it. `end` stops further checks. */
+/**
+ * Wraps a resource that is refreshed when a request arrives, instead of by a timer. After `end`,
+ * requests no longer refresh the resource.
+ */
 export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   resource: Lazy<T>,
   { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,

@@ -1,5 +1,6 @@
 /**
- * The settings in flags, environment variables and the configuration file. The help and the manual derive from them.
+ * Defines the settings: flags, environment variables, and keys of the configuration file. The help
+ * and the manual are generated from these definitions.
  *
  * @module
  */
@@ -56,7 +57,7 @@ export const CLI_OPTIONS: {
     schema: t.PLACE,
     text:
       "The node's own OpenAPI description: a file or URL, which is reloaded when it changes; or none",
-    default: "the usual place for the node's kind",
+    default: "from the node or its kind",
     example: "openapi.yaml",
     flag: "spec",
     variables: ["NODEFACE_SPEC"],
@@ -163,8 +164,9 @@ export const placeWithServers = <T>(
   s.object({
     from: s.needed(place, { ...CLI_OPTIONS.spec, text: "A file, a URL, or none" }),
     servers: s.setting(t.SERVERS, {
-      text: "The top-level servers of the description. With keep, they stay unchanged. A path " +
-        "such as /v1 replaces the servers, and becomes the prefix of all operations",
+      text: "The top-level servers of the description. The value keep leaves the servers " +
+        "unchanged. A path such as /v1 replaces the servers, and becomes the prefix of all " +
+        "operations",
       default: "if node.url is set, it replaces these servers but keeps their path",
       example: "keep",
     }),
@@ -189,8 +191,8 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
     example: "logo.svg",
   }),
   view: s.setting(s.word(VIEWS), {
-    text: "The page at /v1/spec: Scalar's reference, or the simple page. Both are also at " +
-      "/v1/spec/reference and /v1/spec/simple",
+    text: "The page at /v1/spec: Scalar's reference, or the simple page. The two pages are " +
+      "also at /v1/spec/reference and /v1/spec/simple",
     default: "reference",
     example: "simple",
   }),
@@ -210,7 +212,10 @@ const OWN_KIND = v.pipe(
   v.check(({ name, extends: base }) => name !== undefined || base !== undefined, KIND),
 );
 
-/** Makes the schema of the file. `locate` resolves the paths; `own` lists the operator's kinds. */
+/**
+ * Makes the schema of the configuration file. `locate` resolves a path in the file; `own` contains
+ * the names of the operator's own kinds.
+ */
 export function configuration(
   locate: (path: string) => string = (path) => path,
   own: readonly string[] = [],
@@ -240,9 +245,8 @@ export function configuration(
     ),
     ...shared,
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
-      text:
-        "Your own kinds: files as in spec/kinds/, named after the kind, or objects with a name and " +
-        "the keys of such a file. Each replaces a known kind of the same name",
+      text: "Your own kinds, which replace known kinds of the same name. Each is a file as in " +
+        "spec/kinds/ (mine.yaml defines the kind mine), or an object with a name and the same keys",
       default: "[]",
       example: "[mine.yaml]",
     }),
@@ -264,7 +268,7 @@ export function sharedSettings(
   return {
     hosts: s.setting(allowed(t.HOST_NAME, "host names"), {
       text: "The host names to serve, besides loopback names and IP addresses. " +
-        'Requests for other names get 421. "*" allows any name',
+        "Requests for other host names get 421",
       default: "[]",
       example: "[node.example]",
     }),
@@ -299,7 +303,7 @@ export function sharedSettings(
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
-      text: "The operations that need no token, by name; reads stands for all read operations. A " +
+      text: "The names of operations that need no token; reads allows all read operations. A " +
         "name is a JSON-RPC method, an operationId, or an HTTP method with a path template. * " +
         "matches any text, but never an operation marked write or secret. A description that is " +
         "fetched over HTTP allows neither * nor operationIds",
@@ -312,13 +316,13 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       example: '["POST /transactions"]',
     }),
     token_file: s.setting(path, {
-      text: "A file with the token (at least 32 characters). It is read on every use",
+      text: "A file with the token (at least 32 characters). The file is read on every use",
       example: "/etc/nodeface/token",
     }),
     token_env: s.setting(t.LINE, { text: "An environment variable with the token" }),
     origins: s.setting(allowed(t.ORIGIN, "origins"), {
-      text:
-        "The origins whose pages may call the node, besides this service's origin. * does not apply to with_token",
+      text: "The origins whose pages may call the node, besides this service's origin. " +
+        "* covers only operations that need no token",
       default: "[]",
       example: "[https://app.example]",
     }),

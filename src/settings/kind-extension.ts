@@ -1,5 +1,6 @@
 /**
- * Kinds that extend a built-in kind. Their members and operations extend or replace those of the base.
+ * Merges a kind that extends a built-in kind with its base. The members and operations of the
+ * extension are added to those of the base, or replace them.
  *
  * @module
  */
@@ -13,7 +14,7 @@ import type { Diagnostic, Path } from "./schema.ts";
 
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
 
-/** Merges an extension into its base kind. Parts of the extension may be invalid. */
+/** Merges an extension into its base kind. The extension need not be valid. */
 export function extendKind(base: Kind, own: Json): Json {
   const { aliases: _, written_from: __, tried: ___, examples: ____, ...inherited } = base;
   const whole: Json = { ...inherited, ...own };
@@ -22,7 +23,7 @@ export function extendKind(base: Kind, own: Json): Json {
   }
   const rules = [...listOf(objectOf(own.health).rules), ...base.health.rules ?? []];
   whole.health = { ...objectOf(whole.health), ...rules.length > 0 && { rules } };
-  // The base kind's `auth.reads: none` also applies if the extension has its own `auth`.
+  // An extension that has its own `auth` still inherits `auth.reads` from its base.
   if (own.auth) whole.auth = { reads: base.auth?.reads, ...objectOf(own.auth) };
   for (const key of ["openrpc", "openapi"] as const) {
     if (own[key] && base[key]) whole[key] = extendPart(objectOf(base[key]), objectOf(own[key]));
@@ -64,7 +65,10 @@ interface Loosening {
   readonly how: string;
 }
 
-/** Finds the operations that an extension restricts less than its base; `loosen` must list them. */
+/**
+ * Finds the operations that an extension restricts less than its base does. The extension must list
+ * these operations in `loosen`.
+ */
 export function looseningsIn(base: Kind, own: Json): Loosening[] {
   const methods = new Map(base.openrpc?.methods.map((method) => [method.name as unknown, method]));
   const pairs = listOf(objectOf(own.openrpc).methods).map((method, at) => ({
@@ -80,7 +84,7 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
   for (const [path, item] of Object.entries(objectOf(rest.paths))) {
     for (const { keys: [key], operation } of operationsOf(item)) {
       const place = { name: operation.operationId, path: ["openapi", "paths", path, key!] };
-      // A path item of the extension inherits the shared parameters of the base.
+      // A path item of the extension without `parameters` inherits those of the base's path item.
       const { parameters: shared = base.openapi?.paths[path]?.parameters } = objectOf(item);
       const now = { ...operation, shared };
       for (const before of operationsAt(base, path, key!, now, spans)) {
@@ -95,8 +99,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the base kind's operations whose calls an operation at `path` would receive. If no operation has the same
- * path, lists the operations with a more general template.
+ * Lists the operations of the base kind that would lose calls to an operation at `path`: the
+ * operations with the same path or, if there are none, those with a more general path template.
  */
 function operationsAt(
   base: Kind,
@@ -174,7 +178,7 @@ export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   }
   for (const [at, name] of listed.entries()) {
     if (loosened.some((one) => one.name === name)) continue;
-    const message = `is ${describeValue(name)}, which this kind does not loosen`;
+    const message = `is ${describeValue(name)}, whose restrictions this kind does not loosen`;
     found.push({ path: ["loosen", at], message, isKey: false });
   }
   for (const path of replacedComponents(base, own)) {

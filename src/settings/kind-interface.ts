@@ -1,6 +1,7 @@
 /**
- * The interface of a kind of node: `openrpc` and `openapi` in its file. The schema covers the additions to the
- * standards. All other parts are validated like a description from `--spec`.
+ * The interface of a kind of node: `openrpc` and `openapi` in its file. The schemas in this file
+ * cover only what is added to the standards. The standard parts are validated like a description
+ * from `--spec`.
  *
  * @module
  */
@@ -121,7 +122,10 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
   }),
 });
 
-/** Finds errors in a kind's `openrpc` and `openapi`. References may point to components of `base`. */
+/**
+ * Finds errors in a kind's `openrpc` and `openapi`, whose references may also point to components
+ * of the kind `base`.
+ */
 export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
   const partOf = (key: keyof KindInterface, part: unknown, version: string) => {

@@ -38,24 +38,24 @@ const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
     text:
       "A test for each place: a regular expression, null for a missing value, { above: NUMBER } " +
-      "or { below: NUMBER }. All tests must pass",
+      "or { below: NUMBER }. The rule applies if all tests pass",
     example: "{ 'status#/leader': null }",
   }),
   code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),
   reason: s.needed(t.REASON, {
     text:
-      "The status_reason: a clause for people. {source#/pointer} is replaced by the value at that place",
+      "The status_reason, as a clause. {source#/pointer} is replaced by the value at that place",
     example: "etcd has no leader",
   }),
 });
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
   quiet: s.setting(t.AGE, {
-    text: "The longest time between two blocks. If head_at is older than this, the node is stalled",
+    text: "The longest normal time between two blocks. If head_at is older, the node is stalled",
     example: "3h",
   }),
   peers: s.setting(s.wholeNumber(1), {
-    text: "The minimum number of peers. A node with fewer has the status_code no_peers",
+    text: "The minimum number of peers. A node with fewer peers has the status_code no_peers",
     example: "1",
   }),
 };
@@ -66,7 +66,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     example: "[-28]",
   }),
   rules: s.setting(v.array(RULE, "a list of rules"), {
-    text: "Rules for the status. The first rule that matches decides",
+    text: "Rules for the status. The first matching rule applies",
   }),
   complete: s.setting(s.NUMBER, {
     text: "The sync_progress of a node that is in sync",
@@ -74,7 +74,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   }),
   target: s.setting(REFERENCES, {
     text: "The highest block that the node or its peers know of. A node is syncing if it is " +
-      "further behind that block than lag allows",
+      "more than lag blocks behind that block",
     example: "chain#/headers",
   }),
   lag: s.setting(s.wholeNumber(0), {
@@ -82,7 +82,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     default: "2",
   }),
   networks: s.setting(s.map(t.LINE, s.object(NETWORK_RULES)), {
-    text: "Expectations for each chain_id or network in the info; * for any other",
+    text: "Limits for each network (chain_id or network in the info); * is for all other networks",
     example: "{ main: { quiet: 3h, peers: 1 } }",
   }),
 };
@@ -97,7 +97,7 @@ const CALL = {
 
 const NAMES = {
   names: s.setting(t.EXPRESSION, {
-    text: "A regular expression; the first group of each match in the response is a name",
+    text: "A regular expression whose first group matches a name in the response",
   }),
   tree: s.setting(
     s.object({
@@ -131,7 +131,8 @@ const LISTING = v.pipe(
 ) as Schema<unknown> as Schema<Listing>;
 
 export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
-  // An extension inherits the settings that it omits.
+  // No setting of an extension is required, since the extension inherits the settings that it
+  // omits.
   const needed = base ? s.setting as typeof s.needed : s.needed;
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
@@ -140,17 +141,17 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for the header's value" }),
       }),
       {
-        text:
-          "The response by which such a node refuses access. A secret from a file is sent only after it",
+        text: "The response by which such a node refuses access. " +
+          "A secret from a file is sent only after such a response",
       },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
-      text: "The files in which such a node stores its secret on this machine, each written like " +
-        "node.auth",
+      text: "The files in which such a node stores its secret on this machine. Each entry is " +
+        "written like node.auth",
     }),
     reads: s.setting(s.word(["none"]), {
-      text: "none: read operations are called without the secret, because with it the node would " +
-        "return private data",
+      text: "none: read operations are called without the secret, since the node would return " +
+        "private data to a caller with the secret",
     }),
     example: s.setting(authFile(path), {
       text: "An example of node.auth, for nodes without secret files",
@@ -182,13 +183,15 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     auth: s.setting(s.object(auth), {
       text: "How the node refuses access, and where it stores its secret",
     }),
-    static: s.setting(s.map(t.INFO_KEY, s.json), { text: "Keys with constant values" }),
+    static: s.setting(s.map(t.INFO_KEY, s.json), {
+      text: "Keys to add, each with a constant value",
+    }),
     sources: needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
     fields: needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and the places of their values" }),
     health: needed(
       s.object({
         ok: needed(t.LINE, {
-          text: "A clause for readers: the reason for the status ok",
+          text: "The reason for the status ok, as a clause",
           example: "it has a leader and raises no alarm",
         }),
         ...HEALTH,
@@ -211,13 +214,14 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     ...interfaceSettings(),
     extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
       text:
-        "The known kind that this kind extends. All other keys are then optional. Methods, paths " +
-        "and other members extend or replace those of the known kind",
+        "The known kind that this kind extends. If this key is set, all other keys are optional. " +
+        "Methods, paths and other members extend or replace those of the known kind",
     }),
     loosen: s.setting(v.array(t.LINE, "a list of operations"), {
       text:
         "The operations, by method or operationId, that this file restricts less than the known " +
-        "kind. For example, write becomes read, or a read operation gets other parameters",
+        "kind. For example, a write operation becomes a read operation, or a read operation gets " +
+        "other parameters",
     }),
   };
   return v.pipe(
@@ -242,13 +246,13 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   );
 }
 
-/** Removes `auth.files`. Otherwise, a kind that is not built in could send any file to any node. */
+/** Removes `auth.files`, with which a kind that is not built in could send any file to any node. */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
 }
 
-/** Finds conflicts between the parts of a kind. The parts may be invalid. */
+/** Finds conflicts between the parts of a kind, which need not be valid. */
 function diagnosticsBetween(kind: Json): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (path: Path, message: string, isKey = false) =>
@@ -298,7 +302,7 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
   const { files, refusal } = objectOf(kind.auth);
   if (listOf(files).length > 0 && !refusal) {
     const why = "otherwise any node that refuses a call would get a secret";
-    report(["auth", "files"], `needs a refusal beside it, ${why}`, true);
+    report(["auth", "files"], `needs auth.refusal, since ${why}`, true);
   }
   const fields = { ...objectOf(kind.fields), ...objectOf(kind.static) };
   const needField = (rule: unknown, path: Path, ...keys: readonly string[]) => {

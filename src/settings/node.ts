@@ -22,13 +22,14 @@ const SCHEMES = {
 } as const;
 
 const HEADER = s.setting(t.HEADER, {
-  text:
-    'The header that contains the secret. Without this key, the secret is a whole line "Name: value"',
+  text: "The header that contains the secret. " +
+    'Without this key, the secret must have the form "Name: value"',
   example: "X-API-Key",
 });
 
 const MATCH = s.setting(t.EXPRESSION, {
-  text: "A regular expression. The secret is the first group, or else the whole match",
+  text: "A regular expression whose first group is the secret. " +
+    "Without a group, the whole match is the secret",
   example: "'<apikey>(.*?)</apikey>'",
 });
 
@@ -45,7 +46,7 @@ function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
 const authFileForms = (path: Schema<string>) =>
   authForms("file", (secret) =>
     s.needed(path, {
-      text: `A file with ${secret}. It is read on every use`,
+      text: `A file with ${secret}`,
       example: "~/.node/secret",
     }));
 
@@ -60,8 +61,9 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
     }));
   const forms = s.oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
   return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
-    text: "The place of the node's secret. Only the origin of node.url receives the secret",
-    default: "the usual place for the node's kind on this machine",
+    text: "The file or variable with the node's secret. " +
+      "Only the origin of node.url receives the secret",
+    default: "the usual files for the node's kind on this machine",
     example: "{ basic_file: ~/.node/cookie }",
   });
 }
@@ -93,12 +95,13 @@ export function nodeSettings(
   return {
     url: s.setting(t.NODE_URL, URL_OPTION),
     public_url: s.setting(t.NODE_URL, {
-      text: "The URL at which web pages reach the node. It replaces the description's servers",
+      text: "The URL at which web pages reach the node. " +
+        "This URL replaces the description's servers",
       example: "https://node.example/rpc",
     }),
     kind: s.setting(t.kindName(own), {
       ...KIND_OPTION,
-      text: 'The kind of the node, or "none" if only info describes it',
+      text: 'The kind of the node, or "none" to use only the settings in info',
     }),
     auth: auth(path),
     tls: s.setting(
@@ -133,9 +136,8 @@ const COMMON: SettingsOf<SourceOptions> = {
     default: "false",
   }),
   keep_errors: s.setting(s.BOOLEAN, {
-    text:
-      "If true, errors from the node count as values: for JSON-RPC, the whole response (result or " +
-      "error); for HTTP, the content, whatever the status",
+    text: "If true, the node's errors are also values, unless a method or path is missing. For " +
+      "JSON-RPC, the value then has a member result or error",
     default: "false",
   }),
 };
@@ -180,7 +182,10 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
 });
 
-/** A source in a kind. Anyone may have written a kind, so its sources cannot read files or run programs. */
+/**
+ * The schema of a source in a kind. A kind may come from anyone, so its sources cannot read files
+ * or run programs.
+ */
 export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
 
 const source = (path: Schema<string>): Schema<Source> =>
@@ -192,7 +197,8 @@ const source = (path: Schema<string>): Schema<Source> =>
     },
     command: {
       command: s.needed(s.filledList(v.string("text"), "a list: the program and its arguments"), {
-        text: "A program and its arguments. It prints JSON or plain text, and runs without a shell",
+        text: "A program and its arguments. The program prints JSON or plain text, and runs " +
+          "without a shell",
         example: "[df, --output=avail, /data]",
       }),
       ...COMMON,
@@ -205,9 +211,9 @@ const CONVERSION = v.union([
   s.word(CONVERSIONS),
   s.oneOf({
     count: {
-      count: s.needed(t.POINTER, { text: "Counts members whose value at this pointer is true" }),
+      count: s.needed(t.POINTER, { text: "The number of members with true at this pointer" }),
     },
-    match: { match: s.needed(t.EXPRESSION, { text: "Keeps the first group or the whole match" }) },
+    match: { match: s.needed(t.EXPRESSION, { text: "The first group, or else the whole match" }) },
     add: { add: s.needed(s.NUMBER, { text: "The value plus this number" }) },
     times: { times: s.needed(s.NUMBER, { text: "The value times this number" }) },
     uptime: {
@@ -229,7 +235,8 @@ export const FIELD: Schema<Field> = v.union([
   s.object({
     from: s.needed(REFERENCES, {
       text: "The place of the value: a source, # and a JSON Pointer. " +
-        'In a list, the first place with a value is used; "sum" and "join" use all places',
+        "In a list, the first place with a value is used; " +
+        '"sum" and "join" combine the values of all places',
       example: "net#/version",
     }),
     as: s.setting(CONVERSION, {
@@ -259,7 +266,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "2m",
     }),
     static: s.setting(s.map(t.INFO_KEY, s.json), {
-      text: "Keys with constant values",
+      text: "Keys to add, each with a constant value",
       example: "{ name: my-node }",
     }),
     hide: s.setting(v.array(t.INFO_KEY, "a list of keys"), {
@@ -282,12 +289,12 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "10m",
     }),
     sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
-      text: "Sources by name. They extend or replace those of the kind",
+      text: "Sources by name. They extend or replace the kind's sources",
       example: "{ mining: { jsonrpc: getmininginfo } }",
     }),
     fields: s.setting(s.map(t.INFO_KEY, FIELD), {
       text: "Keys, each with the place of its value or an object as below. " +
-        "They extend or replace those of the kind",
+        "These keys extend or replace the kind's keys",
       example: "{ difficulty: mining#/difficulty }",
     }),
   };
@@ -303,7 +310,7 @@ export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diag
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];
   return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>
     placesOf(field).flatMap((place) => {
-      // The message cannot list the sources of all kinds.
+      // If several kinds are possible, the message lists only the sources in `info.sources`.
       const message = explainSource(place, names, kinds.length > 1 ? own : names);
       return message === undefined
         ? []
@@ -325,7 +332,10 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** Returns a message if the source of a place does not exist. The message may list the sources in `listed`. */
+/**
+ * Returns an error message if a place names a source that does not exist. If no source has a
+ * similar name, the message lists the sources in `listed`.
+ */
 export function explainSource(
   place: unknown,
   names: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * Valibot schemas for settings, with a description of each setting. The message of a schema completes a clause that
- * begins with "must be". The messages of a picklist, a `rawCheck` and a `rawTransform` are complete clauses.
+ * Valibot schemas for settings, with a description of each setting. The message of a schema is only
+ * the end of a message, such as `a list` for `must be a list`. The messages of picklists,
+ * `rawCheck` and `rawTransform` are whole messages.
  *
  * @module
  */
@@ -18,9 +19,12 @@ export interface About {
   readonly example?: string;
   /** The flag of the command, without its dashes. */
   readonly flag?: string;
-  /** The environment variables. The first variable that is set takes effect. */
+  /** The environment variables for the setting, in order of precedence. */
   readonly variables?: readonly string[];
-  /** Wrong keys that operators may write. The diagnostic for such a key suggests this key. */
+  /**
+   * Wrong keys that operators may write in place of the right key, which the diagnostic then
+   * suggests.
+   */
   readonly also?: readonly string[];
   /** The placeholder for the flag's value in `--help`. Switches have no placeholder. */
   readonly argument?: string;
@@ -29,9 +33,9 @@ export interface About {
 /** A setting that can also be set as text, by a flag or an environment variable. */
 export interface CliOption<T = unknown> extends About {
   readonly schema: Schema<T>;
-  /** The setting's key in the configuration file; a dot separates nested keys. */
+  /** The setting's key in the configuration file, with dots between the keys of nested sections. */
   readonly key?: string;
-  /** The setting's names in the previous version. They still work, with a warning. */
+  /** The setting's names in the previous version, which still work but cause a warning. */
   readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
 }
 
@@ -75,7 +79,7 @@ export function partsOf(schema: Schema): Parts {
 interface TextRule<T = string> {
   /** Returns the complete message for a common mistake. */
   readonly explain?: (text: string) => string | undefined;
-  /** A second check, for texts that match the pattern. @default every matching text is valid */
+  /** Checks texts that match the pattern further. @default every matching text is valid */
   readonly isValid?: (text: string) => boolean;
   /** Converts a valid text. @default the text itself */
   readonly read?: (text: string) => T;
@@ -102,7 +106,10 @@ export function text<T = string>(
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
 
-/** Makes a schema that accepts one of the words. `also` maps common mistakes to the right words. */
+/**
+ * Makes a schema that accepts one of the words. `also` maps common wrong words to the words that
+ * the message suggests.
+ */
 export function word<const W extends string>(
   words: readonly W[],
   expected: string = `one of ${words.join(", ")}`,
@@ -143,7 +150,10 @@ export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.pipe(v.array(of, expected), v.minLength(1, `${expected}; it must not be empty`));
 }
 
-/** Makes a schema for an object with known keys. Other keys that `isOther` accepts may have any value. */
+/**
+ * Makes a schema for an object with known keys. Keys that `isOther` accepts may also occur, with
+ * any value.
+ */
 export function object<S extends Settings>(
   settings: S,
   isOther: (key: string) => boolean = () => false,
@@ -165,7 +175,7 @@ export function section<S extends Settings>(settings: S): Schema<Output<S>> {
 
 export function map<K extends string, T>(name: Schema<K>, of: Schema<T>): Schema<Record<K, T>> {
   const schema = v.record(name as v.GenericSchema<string, K>, of, "an object");
-  // valibot 1.5 silently drops these keys.
+  // valibot 1.5 silently drops these three keys from a record.
   const taken = ["__proto__", "constructor", "prototype"];
   return v.nullable(
     plainObject(schema, (key) => taken.includes(key) ? "must be another name" : undefined),
@@ -184,7 +194,10 @@ export function filledMap<K extends string, T>(
   );
 }
 
-/** Makes a schema for an object in one of several forms. A unique key identifies each form. */
+/**
+ * Makes a schema for an object in one of several forms, each identified by a key that no other form
+ * has.
+ */
 export function oneOf<F extends Readonly<Record<string, Settings>>>(
   forms: F,
 ): Schema<{ [Key in keyof F]: Output<F[Key]> }[keyof F]> {
@@ -220,10 +233,15 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** The `lang` that marks issues about secrets. valibot copies only this setting to its issues. */
+/**
+ * The value of `lang` that marks issues about secrets: valibot copies `lang` from a schema's
+ * configuration to its issues.
+ */
 const SECRET = "secret";
 
-/** Returns a schema whose messages omit the value. The value may be a misplaced secret. */
+/**
+ * Returns a schema whose messages do not show the invalid value, which may be a misplaced secret.
+ */
 export function secret<T>(schema: Schema<T>): Schema<T> {
   return v.config(schema, { lang: SECRET });
 }
@@ -240,7 +258,7 @@ function plainObject<T>(
   explain: (key: string) => string | undefined,
 ): Schema<T> {
   return v.lazy((value) => {
-    // The JSON Schema generator passes no value.
+    // The generator of the JSON Schema calls this function without a value.
     if (value === undefined) return schema;
     if (!isPlainObject(value)) return v.never(schema.message as string);
     const wrong = Object.keys(value).flatMap((key) => {
@@ -286,7 +304,9 @@ export function issuePath(
 export interface Diagnostic {
   readonly path: Path;
   readonly message: string;
-  /** True if the message concerns the last key of the path, not the key's value. */
+  /**
+   * True if the message is about the last key of the path; false if it is about that key's value.
+   */
   readonly isKey: boolean;
 }
 
@@ -300,7 +320,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads a value according to its schema. Invalid parts stay unchanged. */
+/** Validates and converts a value according to its schema. Invalid parts are returned unchanged. */
 export function readValue<T>(
   value: unknown,
   schema: Schema<T>,
@@ -327,14 +347,16 @@ function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
   return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
 }
 
-/** Returns the issues of the union member that matches the value's type. */
+/** Of a failed union, returns the issues of the schema that matches the value's type. */
 function issuesOfForm({ issues }: Issue): Issue[] {
   return (issues ?? []).flatMap((issue) =>
     issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)
   );
 }
 
-/** The first words of the only message that does not begin with a path. */
+/**
+ * The first words of the message for an unknown key. In this message, the path follows these words.
+ */
 const UNKNOWN_KEY = "unknown key";
 
 export function formatDiagnostic({ path, message }: Diagnostic): string {

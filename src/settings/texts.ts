@@ -84,7 +84,10 @@ export const PLACE: Schema<string> = text("the path of a file, a URL, or none", 
   },
 });
 
-/** Tells whether a description is a file. A file must exist at the start, but a URL may become available later. */
+/**
+ * Tells whether a description is a file. A file must exist when the service starts, but a URL may
+ * become available later.
+ */
 export function isFilePlace(place: string): boolean {
   return place !== "none" && !/^(?:https?|file):/i.test(place);
 }
@@ -97,7 +100,10 @@ export const SERVERS: Schema<string> = text(
 
 export const URL_EXAMPLE = "a URL such as http://127.0.0.1:8545";
 
-/** The URL of a node. It must not contain a secret, since process lists would show it. */
+/**
+ * The URL of a node. A node's URL must not contain a secret, since process lists would show the
+ * secret.
+ */
 export const NODE_URL: Schema<string> = secret(
   text(URL_EXAMPLE, /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@]+(\/[^\s?#]*)?$/, {
     explain: explainUrl,

@@ -14,10 +14,10 @@ import { median } from "./statistics.ts";
 
 const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 
-/** The wait before measuring memory, in milliseconds, because V8 frees memory late. */
+/** The delay before memory is measured, in milliseconds. The delay is long because V8 frees memory late. */
 const REST = 60_000;
 
-/** The minimum work that any JavaScript service does with a description. */
+/** The least code that processes a description in each format, as a baseline. */
 const LEAST = {
   JSON: "JSON.stringify(JSON.parse(text))",
   YAML: 'require("yaml").parse(text)',
@@ -79,11 +79,11 @@ export async function description({ isQuick }: Options): Promise<Section> {
   return {
     title: "A large description",
     text:
-      `GitHub's description has 13 MB as JSON and 10 MB as YAML. "Served" is the time from the start of the process
-until \`/spec.json\` and \`/v1/spec/simple\` contain the description. "× least" is the ratio of this time to that of
-the minimum work on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the description. "Wait" is the longest
-time that a request for \`/v1/info\` takes meanwhile. "MB at most" is the peak memory of the process until the YAML is
-complete. "MB more after" is the growth of the memory from the start of the process until a minute after the YAML.`,
+      `GitHub's OpenAPI description is 13 MB as JSON and 10 MB as YAML. "Served" is the time from the start of the
+process until \`/spec.json\` and \`/v1/spec/simple\` contain the description. "× least" is this time divided by that of
+the bare parser on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the description. "Wait" is the longest
+response time of \`/v1/info\` until the YAML is complete. "MB at most" is the peak memory of the process until the YAML
+is complete. "MB more after" is how much the memory has grown one minute after the YAML is complete.`,
     table,
   };
 }
@@ -134,7 +134,10 @@ async function serve(
   return { took: whole, yaml, wait, most, more };
 }
 
-/** Requests the description until it has the node's operations. At first, the service shows only its own operations. */
+/**
+ * Requests the description until it has the node's operations. At first, the served description contains only the
+ * service's own operations.
+ */
 async function askUntilLarge(port: number): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const sizes: number[] = [];

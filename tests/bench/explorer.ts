@@ -21,7 +21,7 @@ import { median } from "./statistics.ts";
 const PEERS = `${ROOT}tests/bench/peers/node_modules/`;
 const MODULES: Readonly<Record<string, string>> = { "@scalar": `${ROOT}node_modules/` };
 
-/** Only Nodeface is measured with these descriptions. */
+/** Large descriptions that only Nodeface is measured with. */
 const LARGE: readonly (readonly [name: string, file: string])[] = [
   ["Nodeface, Ergo's description, 0.2 MB", `${ROOT}tests/description/ergo-openapi.yaml`],
   ["Nodeface, GitHub's description, 13 MB", `${ROOT}tests/.cache/documents/github.json`],
@@ -81,11 +81,12 @@ export async function explorer({ isQuick }: Options): Promise<Section> {
     await served.stop();
   }
   const text =
-    `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an empty cache. The
-connection has 1.6 Mbit/s and a latency of 150 ms, and the processor is slowed down four times. "Readable" is the time
-until an operation can be read. "Answered" is the time until the first response, if each button is pressed as soon as
-it is visible. The last two columns are the brotli-compressed bytes and the requests until then. Redoc cannot send
-requests. In the last rows, Nodeface's simple page shows larger descriptions and calls a node through Nodeface.`;
+    `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an empty cache. The connection
+has 1.6 Mbit/s and a latency of 150 ms, and the processor is slowed down by a factor of four. "Readable" is the time
+until an operation can be read. "Answered" is the time until the response to the first call appears, if each button is
+clicked as soon as it appears. The last columns are the brotli-compressed bytes and the number of requests until this
+response. Redoc cannot send calls. In the last two rows, Nodeface's simple page shows larger descriptions, and the call
+goes to a node.`;
   await browser.close();
   others.close();
   node.close();
@@ -115,7 +116,10 @@ async function untilDescribed(url: string): Promise<void> {
 const serveNode = () =>
   listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
 
-/** Times are in milliseconds since the navigation began. Bytes are counted until `answered`, or else `readable`. */
+/**
+ * Times are in milliseconds since the navigation began. `bytes` counts what the page has received
+ * until `answered`, or until `readable` if `answered` is NaN.
+ */
 interface Visit {
   readable: number;
   /** NaN if the explorer cannot send operations. */

@@ -6,13 +6,16 @@ export interface Explorer {
   /** A JavaScript expression for an element that is visible once an operation can be read. */
   readonly readable: string;
   /**
-   * Expressions for the elements to click, in order, to send the first operation. The list is empty if the explorer
-   * cannot send operations.
+   * JavaScript expressions for the elements that a user clicks to send the first operation, in
+   * order. The list is empty if the explorer cannot send operations.
    */
   readonly presses: readonly string[];
-  /** An expression for an element that appears together with the response. */
+  /** A JavaScript expression for an element that appears on the page together with the response. */
   readonly answered: string;
-  /** The page from the explorer's documentation. Nodeface serves its own page. */
+  /**
+   * The HTML of the page that the explorer's documentation recommends. Absent for Nodeface, which
+   * serves its own page.
+   */
   readonly html?: string;
 }
 

@@ -9,7 +9,7 @@ import { chosen, PROGRAMS, type Runtime } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
 import { type Asked, CONNECTIONS, measureInTurn, modeOf } from "./wrk.ts";
 
-/** Every operation has this parameter, because most real calls have parameters. */
+/** A parameter for every operation of this benchmark, because most real calls have parameters. */
 const NUMBER = { name: "n", schema: { type: "integer" } };
 const READ = {
   "x-access": "read",
@@ -22,7 +22,7 @@ const CALL: Omit<Asked, "path"> = {
   body: '{"jsonrpc":"2.0","id":1,"method":"read","params":[{n}]}',
 };
 
-/** The proxy cannot convert a GET to a JSON-RPC call, so the proxy gets `/small` instead. */
+/** The proxy cannot convert a GET request to a JSON-RPC call, so it is measured with `/small` instead. */
 const NODES: readonly {
   readonly cases: Readonly<Record<string, readonly [own: Asked, proxy: Asked]>>;
   readonly description: object;
@@ -56,7 +56,7 @@ const NODES: readonly {
   },
 ];
 
-/** A server in front of the node. */
+/** A server to measure: Nodeface or a proxy in front of the node. */
 interface Entrant {
   readonly name: string;
   readonly isProxy: boolean;
@@ -135,10 +135,10 @@ function writeConfig(url: string, content: object): string {
 }
 
 const TEXT = `The table shows the processor time per call in microseconds, and its ratio to that of
-[\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy); lower is better for both. The next column is
-the number of calls per second. All servers forward to the same node, which sends prepared responses: 111 bytes of
-JSON, or 1 MB. No two calls have the same parameter. Nodeface checks and rewrites each JSON-RPC call; the proxy does
-neither. \`POST /v1/rpc\` is compared with the same POST through the proxy, and \`GET of a method\` with a GET of the
-small JSON. Nodeface on Node is compared with the proxy on the same release of Node. On other runtimes, Nodeface is
-compared with the proxy on Node 26. Nodeface also checks the path, the parameters and the caller, and limits
-concurrency and bytes. The last column is the resident memory after these calls.`;
+[\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy); lower is better for both. The column "a
+second" is the number of calls per second. All servers forward to the same node, which sends prepared responses: 111
+bytes of JSON, or 1 MB. No two calls have the same parameter. Nodeface checks and rewrites each JSON-RPC call; the proxy
+does neither. \`POST /v1/rpc\` is compared with the same POST through the proxy. For \`GET of a method\`, the proxy gets
+a GET of the small JSON. Nodeface on Node is compared with the proxy on the same release of Node. On other runtimes,
+Nodeface is compared with the proxy on Node 26. Unlike the proxy, Nodeface checks the path, the parameters and the
+caller, and limits concurrent calls and bytes. The last column is the server's resident memory after these calls.`;

@@ -5,10 +5,10 @@ import process from "node:process";
 export type Cell = string | number;
 
 export interface Options {
-  /** The IDs of the runtimes to measure. If this is empty, all runtimes are measured. */
+  /** The IDs of the runtimes to measure. An empty list selects all runtimes. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
-  /** Folders with builds of other commits to measure as well. */
+  /** Folders that contain builds of other commits, which are also measured. */
   readonly beside: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface Section {
   table: Table;
 }
 
-/** The minimum widths of the first column and of the other columns on the terminal. */
+/** The minimum width of the first column, and of each other column, in characters. */
 const FIRST = 26, OTHERS = 7;
 
 /** A table whose rows are printed as they are added. */
@@ -54,7 +54,7 @@ export class Table {
   }
 }
 
-/** Formats a number below 100 with three digits, and a larger number as an integer: `0.97`, `12.3`, `45,678`. */
+/** Formats a number below 100 with three digits, and a larger number without decimals: `0.97`, `12.3`, `45,678`. */
 function format(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const decimals = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
@@ -64,7 +64,7 @@ function format(value: number): string {
   });
 }
 
-/** Shows the current step in a line of the terminal. The next step overwrites this line. */
+/** Shows the current step on the terminal, in place of the previous step. */
 export function step(what: string): void {
   const { isTTY, columns = 80 } = process.stderr;
   if (isTTY) process.stderr.write(`\r\x1b[K${what.slice(0, columns - 1)}`);

@@ -34,7 +34,10 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 /** The number of bytes to read from the end of a program's output. */
 const PRINTED_MAX = 10_000;
 
-/** The output goes to a file. With a pipe, this process would spend processor time on each line that a server logs. */
+/**
+ * The server's output goes to a file. Reading it from a pipe would cost this process processor time
+ * for each line.
+ */
 function launch([program, ...args]: readonly string[]) {
   const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;
   const folder = mkdtempSync(join(tmpdir(), "nodeface-bench-"));

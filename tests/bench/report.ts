@@ -13,24 +13,24 @@ const [LOAD = 0] = loadavg();
 const FILE = `${ROOT}BENCHMARKS.md`;
 
 const METHOD =
-  `Written by \`npm run bench\`. Ratios can be compared between machines. Times, rates and sizes are those of the
-machine described at the end.
+  `\`npm run bench\` writes this page. Only ratios (×) can be compared between machines; the last section describes this
+machine.
 
-On each runtime, Nodeface is compared with a **bare server**: the simplest and fastest server that sends the same
-bytes. The run verifies that the status line, all header fields and the content are equal. From each request, the bare
-server reads only what it needs to select a response: the method, the URL, and the fields \`Host\`, \`Accept-Encoding\`
-and \`If-None-Match\`. Its responses are prepared in a map of paths. On Node, the bare server uses \`node:http\`; it
-passes the content as text, so Node writes the content together with the head. On Bun, it uses \`Bun.serve\` with a
-\`fetch\` handler; the Nodeface executable is compared with the same server, compiled. On Deno, it also uses
-\`node:http\`, as Nodeface does: \`Deno.serve\` cannot disconnect slow clients. In addition, Nodeface reads
-\`If-Match\` and \`Origin\`, and compares the weights of content codings. It also limits how long a client may take,
-and checks that its content is current.
+On each runtime, Nodeface is compared with a **bare server**: the simplest and fastest server that sends the same bytes.
+The run verifies that the status line, all header fields and the content are equal. From each request, the bare server
+reads only what it needs to select a response: the method, the URL, and the fields \`Host\`, \`Accept-Encoding\` and
+\`If-None-Match\`. The bare server keeps a prepared response for each path. On Node, the bare server uses \`node:http\`,
+and passes the content as text, which Node writes together with the headers. On Bun, the bare server uses \`Bun.serve\`.
+The Nodeface executable is compared with a compiled copy of this Bun server. On Deno, Nodeface and the bare server use
+\`node:http\`, because \`Deno.serve\` cannot disconnect slow clients. Unlike the bare server, Nodeface reads
+\`If-Match\` and \`Origin\`, compares the quality values in \`Accept-Encoding\`, disconnects slow clients, and checks
+that the prepared response is current.
 
-\`wrk\` generates the load, with one thread and 32 connections. The servers of a runtime are first warmed up. They are
-then measured one after another, for three seconds each, in five rounds; every second round has the reverse order. The
-main result is the **processor time per request**: the user and system time of all threads of the server's process,
-divided by the number of requests. This time is stable, whereas the request rate depends on other load on the machine.
-A ratio is the median of the ratios per round.`;
+\`wrk\` generates the load, with one thread and 32 connections. On each runtime, the servers are warmed up, and then
+measured in turn for three seconds each, in five rounds. Every second round runs in reverse order. The main result is
+the **processor time per request**: the user and system time of all threads of the server's process, divided by the
+number of requests. This time is stable, whereas the request rate depends on other load on the machine. Each round
+yields a time and a ratio; the tables show the medians.`;
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "node_modules": ["@scalar/api-reference"],

@@ -62,10 +62,10 @@ async function startAll(
 }
 
 const TEXT =
-  `All requests are for \`/v1/info\`, without \`If-None-Match\` (200) and with it (304). The table shows
-the processor time per request in microseconds, and its ratio to that of the bare server. Both are medians of all
-rounds, and lower is better. The other columns are the requests per second, the time from the start of the process
-to its first response, and the memory of the process at the end. Hono and Fastify send the same info object with
-their default header fields. "Hono, same bytes" sends the header fields, bytes and 304 responses of Nodeface, without
-middleware, so its row compares like with like. itty-router, which runs on srvx or Bun, also sends the prepared
-response; its row shows the cost of routing.`;
+  `All requests are for \`/v1/info\`, without \`If-None-Match\` (200) and with it (304). The table shows the processor
+time per request in microseconds, and its ratio to that of the bare server. Lower times and ratios are better. The other
+columns are the requests per second, the time from the start of the process to its first response, and the memory of the
+process at the end. Hono and Fastify send Nodeface's info object with their own default header fields. "Hono, same
+bytes" sends the header fields, bytes and 304 responses of Nodeface, without middleware, so this row is a comparison
+with the same output. itty-router, on srvx or Bun, also sends Nodeface's prepared response, so the itty-router rows show
+the cost of routing.`;

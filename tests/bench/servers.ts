@@ -5,7 +5,10 @@ import { BUN, DENO, ROOT } from "../_paths.ts";
 
 export interface Server {
   name: string;
-  /** Returns the command that starts the server. Nodeface ignores `answers`, a file of responses to send. */
+  /**
+   * Returns the command that starts the server. Every server except Nodeface sends the responses in
+   * the file `answers`.
+   */
   command(port: number, answers: string): readonly string[];
 }
 
@@ -54,7 +57,7 @@ const repeating = (name: string, ...command: string[]): Server => ({
 });
 const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 
-/** The peer that sends the recorded responses, including 304. */
+/** The name of the server that sends exactly the responses of Nodeface, including 304. */
 export const SAME_BYTES = "Hono, same bytes";
 
 /** @param program the runtime and its flags, to be followed by `dist/main.js`; `undefined` for the executable */

@@ -7,7 +7,10 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
-/** Ratios are per round, because other load on the machine affects both values of a round. */
+/**
+ * Returns the ratio of the two values in each round. Other load on the machine affects both values
+ * of a round alike.
+ */
 export function ratiosOf(values: readonly number[], beside: readonly number[]): number[] {
   return values.map((value, round) => value / beside[round]!);
 }

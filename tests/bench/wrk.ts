@@ -9,7 +9,10 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 
 export const CONNECTIONS = 32;
 
-/** In each request, a new number replaces `n=0` at the end of the path or `{n}` in the body. */
+/**
+ * A request that is sent many times. Each time, a new number replaces the `0` of `n=0` at the end
+ * of the path, and `{n}` in the body.
+ */
 export interface Asked {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -65,8 +68,8 @@ export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 
 /**
- * Measures servers one after the other, in reverse order in every second round. An extra first round warms the servers
- * up, and its results are dropped.
+ * Measures the servers one after the other, and reverses their order in every second round. An extra first round warms
+ * the servers up; its results are discarded.
  *
  * @param askedOf returns the request for a server; `undefined` skips the server
  * @returns the results of each server, one per round

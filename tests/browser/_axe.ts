@@ -6,7 +6,10 @@ import { ROOT } from "../_paths.ts";
 /** Playwright injects axe, so the page's content security policy does not block it. */
 const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
 
-/** The rules with serious violations in an unmodified Scalar 1.72.1. `docs/scalar.md` has a line for each rule. */
+/**
+ * The axe rules that an unmodified Scalar 1.72.1 seriously violates. `docs/scalar.md` has a line
+ * for each rule.
+ */
 const KNOWN = [
   ...["button-name", "link-name", "label-content-name-mismatch", "scrollable-region-focusable"],
   ...["aria-input-field-name", "aria-prohibited-attr", "aria-required-attr"],
@@ -20,7 +23,8 @@ export const unknownIn = async (page: Page): Promise<string[]> =>
 /** Lists axe's serious or critical findings, each as a text with the rule, the element and the explanation. */
 export async function serious(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
-  // Wait for animations: while an element fades in, its contrast is lower than at the end.
+  // Waits until all animations have ended, because an element has too little contrast while it
+  // fades in.
   await page.evaluate(() =>
     Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
   );

@@ -13,7 +13,7 @@ const CHROMIUM = require.resolve("@sparticuz/chromium");
 /** The longest wait for a page, in milliseconds. Only a failing test waits that long. */
 export const PATIENCE = 60_000;
 
-/** Unwanted events on a page. */
+/** Events that a page must not cause, such as errors and requests to other origins. */
 export interface Complaints {
   /** Requests to any origin other than the page's own. */
   outside: string[];

@@ -1,4 +1,7 @@
-/** Creates descriptions of nodes, merged with this service's own operations as on the page. */
+/**
+ * Creates descriptions of nodes, and adds the service's own operations to them, as the service
+ * does.
+ */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";

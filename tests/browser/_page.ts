@@ -31,7 +31,10 @@ export async function mounted(page: Page): Promise<void> {
   await page.locator("#scalar h1").first().waitFor();
 }
 
-/** Delays matching requests until the returned function is called. Then `end` continues or aborts each request. */
+/**
+ * Holds matching requests until the returned function is called. Each held request is then passed to `end`, which
+ * continues or aborts it.
+ */
 export async function hold(
   page: Page,
   pattern: string,

@@ -17,7 +17,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** The parts of a service that a suite replaces. */
+/** Replacements for parts of a service. */
 export interface Shown {
   /** Returns the info object, or `undefined` to make requests for `/v1/info` fail. */
   info?: () => Record<string, unknown> | undefined;
@@ -38,7 +38,7 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
     if (special) return special;
     if (pathname === "/v1/info" && info) {
       if (!known) return new Response(null, { status: 503 });
-      // This response is not cached, because a suite may change the info object and request it again at once.
+      // Each response is created anew, because a suite may change the info object at any time.
       return answer(await json(known), request);
     }
     if (pathname === "/v1/events" && info) {

@@ -14,8 +14,9 @@ export interface Targets {
   readonly body: string;
 }
 
-/** Tries to call the method in every way that does not navigate away from the page.
- * @returns each attempt with its result: `nothing`, or the text of the response
+/**
+ * Tries to call the method in every way that does not navigate away from the page.
+ * @returns each attempt with the text of its response, or `nothing` if the page got no response
  */
 export async function attempt({ method, rpc, redirect, body }: Targets) {
   const results: [name: string, got: string][] = [];
@@ -103,7 +104,9 @@ export async function attempt({ method, rpc, redirect, body }: Targets) {
   return results;
 }
 
-/** Navigates from the page to a URL of the service, in the way that `how` names. */
+/**
+ * Navigates from the page to a URL of the service. `how` names the way, such as a link or a form.
+ */
 export function leave(
   [how, { method, rpc, redirect, body }]: readonly [string, Targets],
 ): void {
@@ -121,7 +124,8 @@ export function leave(
       method,
       enctype,
     });
-    // A `text/plain` form is sent as `name=value`. This name and this value form valid JSON.
+    // A `text/plain` form is sent as `name=value`, so the name and the value together form valid
+    // JSON.
     const input = Object.assign(document.createElement("input"), {
       name: `${body.slice(0, -1)},"a":"`,
       value: `"}`,

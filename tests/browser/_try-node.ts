@@ -11,7 +11,7 @@ import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
 export interface Reads {
   readonly sent: number;
-  /** Operations whose result on the page differs from the node's own response. */
+  /** Operations for which the page showed an unexpected status or an empty result. */
   readonly wrong: readonly string[];
 }
 

@@ -16,7 +16,7 @@ export async function openForm(operation: Locator): Promise<Locator> {
 export interface Shown {
   /** The status, such as `200 OK`. */
   readonly status: string;
-  /** The whole line below the form, which begins with the status. */
+  /** The whole line that the page shows below the form. The line begins with the status. */
   readonly line: string;
   /** The content of the response, or an empty string if there is none. */
   readonly text: string;

@@ -18,25 +18,26 @@ import type { Served } from "./_serve.ts";
 const calls = suite("calls to a node from a browser");
 
 /**
- * A non-loopback address of this machine, if it has one. Browsers restrict a page that is loaded from there over http.
+ * A non-loopback address of this machine, if it has one. Browsers restrict pages that are loaded over plain HTTP from
+ * such an address.
  */
 const FAR = Object.values(networkInterfaces()).flat()
   .find((address) => address?.family === "IPv4" && !address.internal)?.address;
 
 const TOKEN = "0123456789abcdef-0123456789abcdef";
 
-/** Pages of other origins try to call this method. Only the last test may call it successfully. */
+/** The method that pages of other origins try to call. Only the last test expects the call to succeed. */
 const METHOD = "eth_gasPrice";
 
 let browser: Browser;
 let node: CountedNode;
 let folder: string;
-/** `open` forwards some operations of the node, and `off` forwards none. */
+/** The service `open` forwards some operations of the node; the service `off` forwards none. */
 let open: Served;
 let off: Served;
 /** A server whose pages belong to another origin. */
 let stranger: Server;
-/** Another server that the description lists besides the node. `heard` lists the requests to this server. */
+/** A second server in the description, besides the node. `heard` contains the requests that it received. */
 let elsewhere: Server;
 let both: Served;
 const heard: [path: string, authorization: string | undefined][] = [];
@@ -96,7 +97,7 @@ calls.after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
-/** Describes operations at the node and at another server. Both servers use a secret of the same type. */
+/** Describes operations at the node and at another server. The two servers need the same type of secret. */
 function describeBoth() {
   const get = (summary: string) => ({
     summary,

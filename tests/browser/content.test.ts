@@ -237,7 +237,7 @@ content("a description fetched over the network adds no links and loads no resou
     assert.is(page.url().replace(/#.*/, ""), here);
     assert.is(context.pages().length, 1);
     assert.is(await page.locator("#scalar img:visible").count(), 0);
-    // `failed` also contains requests that the content security policy blocked. Such requests have no status.
+    // Requests that the content security policy blocked are also in `failed`, but without an HTTP status.
     assert.equal(complaints.failed.filter((text) => /^\d/.test(text)), []);
     assert.not.match(complaints.outside.join(), "follow");
     const loaded = await page.evaluate(() =>

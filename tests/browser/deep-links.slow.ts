@@ -8,7 +8,9 @@ import { type Served, serveNode } from "./_serve.ts";
 
 const deepLinks = suite("links to an operation");
 
-/** The maximum shift of an operation in pixels, equal to the height of a line of text. */
+/**
+ * The distance by which an operation may move on the page: the height of a line of text, in pixels.
+ */
 const LINE = 24;
 
 const LINKS: readonly (readonly [fragment: string, operation: string])[] = [
@@ -134,7 +136,10 @@ deepLinks(
     }),
 );
 
-/** The state of an operation in an animation frame. `top` is null while the operation's heading is hidden. */
+/**
+ * The state of an operation in an animation frame. The position `top` is null while the operation's
+ * heading is hidden.
+ */
 interface Noted {
   readonly top: number | null;
   readonly isOpen: boolean;
@@ -170,7 +175,8 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
     const complaints = await watch(page, new URL(server.url).origin);
     page.setDefaultTimeout(30_000);
     await work(page);
-    // Without JavaScript, Chromium cancels the modules that it has begun to load, and reports them as failed.
+    // If JavaScript is disabled, Chromium cancels the modules that it has begun to load. It reports
+    // their requests as failed.
     const { javaScriptEnabled = true } = options;
     assert.equal({ ...complaints, ...!javaScriptEnabled && { failed: [] } }, QUIET);
   } finally {

@@ -154,7 +154,7 @@ header("state symbols have different shapes, even with forced colours", async ()
   const states = ["In sync", "Syncing", "Needs attention", "Unreachable"];
   const drawn = states.map((state) => shapes.get(state));
   assert.is(new Set(drawn).size, states.length);
-  // Screen readers read the text after the slash, so this text must be empty.
+  // In a CSS `content` value, the text after the slash is for screen readers. It must be empty.
   for (const content of drawn) assert.match(content!, / \/ ""$/);
 });
 
@@ -223,7 +223,7 @@ async function open(page: Page): Promise<void> {
   const told = page.waitForResponse(`${server.url}v1/info`);
   await page.goto(server.url + SIMPLE, { waitUntil: "commit" });
   await told;
-  // The script has run once the URLs are filled in.
+  // The page's script fills in the URLs, so a filled-in URL shows that the script has run.
   await page.waitForFunction((origin) => {
     const address = document.querySelector("#plain var");
     return address?.textContent === origin;

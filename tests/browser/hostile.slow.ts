@@ -28,7 +28,7 @@ hostile("code in a description is never executed, and no other host gets a reque
     }
     assert.ok(await page.locator(":is(#scalar h1, #plain h2)").first().isVisible());
     assert.is(await page.evaluate(() => "ran" in globalThis), false);
-    // `failed` also contains requests that the content security policy blocked. Such requests have no status.
+    // Requests that the content security policy blocked are also in `failed`, but without an HTTP status.
     const answered = complaints.failed.filter((text) => /^\d+ /.test(text));
     assert.equal(answered, []);
   });
@@ -40,13 +40,14 @@ hostile("the page stays readable with a text of 2 MB", async () => {
   });
 });
 
-// A description may be nested 256 levels deep. Each level of the schema takes two of these levels.
+// A description may be nested up to 256 levels deep, and each nested property of a schema takes two
+// levels.
 for (const depth of [60, 115]) {
   hostile(`the page stays readable with a schema that is ${depth} levels deep`, async () => {
     let schema: unknown = { type: "string" };
     for (let i = 0; i < depth; i++) schema = { type: "object", properties: { a: schema } };
     await inExplorer(describe("deep", schema), async (page) => {
-      // If Scalar fails, the page still shows the link to the simple page.
+      // If Scalar fails, it is enough that the page shows the link to the simple page.
       assert.ok(
         await page.locator(
           "#scalar h1:visible, #plain h2:visible, #loading a:visible, #other:visible",

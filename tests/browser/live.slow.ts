@@ -10,7 +10,10 @@ import { showsHeight, startService, type WatchedService } from "./_service.ts";
 
 const live = suite("the page during and after an outage");
 
-/** The length of the outage, and the time limit for the page to be up to date again, in milliseconds. */
+/**
+ * The duration of the outage, and the time within which the page must then be up to date again,
+ * both in milliseconds.
+ */
 const [AWAY, RIGHT] = [60_000, 5_000];
 
 let browser: Browser;

@@ -143,7 +143,10 @@ async function serveTold({ info = () => NODE, history }: {
   });
   return {
     url: server.url,
-    /** Sends an event when the page has a stream. After a `description` event, the page must open another stream. */
+    /**
+     * Waits until the page has opened an event stream, and sends an event. After a `description` event, the next call
+     * waits for a new stream.
+     */
     async tell(event: string) {
       await until(() => Promise.resolve(stream !== undefined));
       stream!.enqueue(new TextEncoder().encode(`event: ${event}\ndata: {}\n\n`));
@@ -171,7 +174,8 @@ live("each chart has a text, and is drawn even from a malformed history", async 
   await page.locator("#node dl div", { hasText: "Response time" }).getByText("5 ms").waitFor();
   history = { at: [at(0), at(15)], response_ms: [4, 70], height: [2, 2] };
   const shown = page.locator("#node dl div", { hasText: "Response time" }).getByText("70 ms");
-  // The page sets its next timer only after a response, which may arrive after the clock has run.
+  // The page starts its next timer only when a response arrives, so it may not be enough to run the
+  // clock once.
   await until(async () => {
     await page.clock.runFor(30_000);
     return await shown.count() > 0;

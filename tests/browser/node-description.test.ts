@@ -38,7 +38,7 @@ explorer.before(async () => {
   });
   await new Promise<void>((resolve) => node.listen(0, resolve));
   nodeUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-  // Both servers in the description are this node, but the service has no `node` setting.
+  // Both server URLs in the description lead to this node. The service has no `node` setting.
   const text = ERGO.replace("- url: /\n", `- url: ${nodeUrl}\n`)
     .replace("http://213.239.193.208:9053", otherName(nodeUrl));
   const app = createNodeface({ description: { text } });

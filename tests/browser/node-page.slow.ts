@@ -175,7 +175,8 @@ nodePage(
       await block.getByText(/^1\d minutes ago$/).waitFor();
       assert.match(await block.getAttribute("title") ?? "", /^\d{4}-.* UTC$/);
       const before = await block.textContent();
-      // The clock is advanced repeatedly, because each new info object resets the clock to the service's time.
+      // Each new info object resets the page's clock to the service's time, so the test advances
+      // the clock repeatedly.
       await until(async () => {
         await page.clock.runFor(180_000);
         return await block.textContent() !== before;

@@ -9,7 +9,7 @@ import type { Served } from "./_serve.ts";
 const operations = suite("a host's operations in a browser");
 
 let browser: Browser;
-/** Only the origin of `friend` is listed in `cors`. */
+/** The only server whose origin is listed in the setting `cors`. */
 let friend: Served;
 let stranger: Served;
 let node: Served;
@@ -66,7 +66,10 @@ async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   }, [url, init] as const);
 }
 
-/** The first two requests need no preflight. */
+/**
+ * Requests that could change something at the server. Browsers send the first two requests without
+ * a preflight request.
+ */
 const CHANGES: readonly Sent[] = [
   { method: "POST", mode: "no-cors", body: "a" },
   { method: "POST", body: "a" },
@@ -74,7 +77,10 @@ const CHANGES: readonly Sent[] = [
   { method: "DELETE" },
 ];
 
-/** URLs of the attacker's page. The first URL is on the service's site, because a site does not include the port. */
+/**
+ * URLs of the attacker's page. The first URL belongs to the same site as the service, because the port is not part of a
+ * site.
+ */
 const VISITS: readonly [site: string, url: () => string][] = [
   ["of the same site", () => stranger.url],
   ["of another site", () => stranger.url.replace("127.0.0.1", "localhost")],

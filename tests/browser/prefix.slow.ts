@@ -57,7 +57,10 @@ prefix("the curl commands and the server URL contain the prefix", async () => {
   await page.close();
 });
 
-/** In each pair, a proxy strips the first prefix, and the service is configured with the second prefix. */
+/**
+ * Pairs of two prefixes: the one that a proxy strips, and the one that the service is configured
+ * with.
+ */
 const MOUNTS = [["", ""], ["", "/deep/node"], ["/outer", ""]] as const;
 
 const NOWHERE = `openapi: 3.1.1
@@ -75,7 +78,10 @@ const PEERS = {
   handle: () => new Response("[]"),
 } as const;
 
-/** `below` is the path of the server's URL; `path` is appended to it. */
+/**
+ * The operation's URL is the path `below` of the server's URL, followed by the operation's own
+ * `path`.
+ */
 type Tried = readonly [path: string, tag: string, below: string];
 
 const SHOWN: readonly [title: string, NodefaceOptions, readonly Tried[]][] = [
@@ -103,7 +109,8 @@ for (const [stripped, known] of MOUNTS) {
           const fragment = `#tag/${tag}/GET${path}`;
           await page.goto(`${base}/${SIMPLE}${fragment}`);
           const curl = page.locator("#plain pre", { hasText: path }).first();
-          // The query is removed, because it contains the examples of optional fields.
+          // Only the URL before the query is compared, because the query contains the examples of
+          // optional fields.
           const [command] = (await curl.textContent() ?? "").replaceAll(/['"]/g, "").split("?");
           assert.is(command, `curl ${base}${below}${path}`);
           await visit(page, `${base}/`, fragment);

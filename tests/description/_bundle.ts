@@ -8,7 +8,7 @@ import { referenceAt, structureOf, walk } from "../../src/openapi/structure.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade.ts";
 import type { Json } from "../../src/json/values.ts";
 
-/** Files by path. A string is the text of a YAML file. Any other value is converted to JSON. */
+/** Files by path. A file is given as YAML text, or as a value that is converted to JSON. */
 export type FilesOf = Readonly<Record<string, unknown>>;
 
 export interface Bundled {

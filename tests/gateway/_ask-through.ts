@@ -17,7 +17,8 @@ export interface Compared {
   /** The request that was sent, such as `GET /v1/rpc/getblock?…`. */
   readonly asked: string;
   /**
-   * `same`: the bytes are equal; `moves`: the node's value changed meanwhile; `error`: the node's error was passed on.
+   * `same`: both results have the same bytes. `moves`: the node's value changed between the requests. `error`: the
+   * service passed on the node's error. `wrong`: any other outcome.
    */
   readonly is: "same" | "moves" | "error" | "wrong";
   /** Both responses, if they differ. */
@@ -25,10 +26,10 @@ export interface Compared {
 }
 
 export interface AskedThrough {
-  /** The result of validating each operation's response from the service. */
+  /** For each operation, the validation result of the response that came through the service. */
   readonly outcomes: readonly Outcome[];
   readonly compared: Compared[];
-  /** Successful JSON-RPC calls with stable results, and these results as JSON. */
+  /** Successful JSON-RPC calls whose results do not change, with the results as JSON. */
   readonly still: { method: string; params: unknown; result: string }[];
 }
 
@@ -38,7 +39,7 @@ interface Said {
   readonly text: string;
 }
 
-/** This value changes with the number of connections to the node. */
+/** Matches a value that depends on the number of connections to the node. */
 const OF_WHO_ASKS = /("rpc_connections_count": )\d+/g;
 
 const ATTEMPTS = 4;
@@ -60,7 +61,7 @@ export function markedAs(
   } as KindInterface;
 }
 
-/** Calls each operation with known parameter values, in every way that the description allows. */
+/** Calls each operation that has known parameter values, by every HTTP method that the description allows. */
 export async function askThrough(
   { openrpc, openapi }: KindInterface,
   node: AskedNode,
@@ -82,7 +83,7 @@ async function throughMethods(
   { compared, still }: Pick<AskedThrough, "compared" | "still">,
 ): Promise<Outcome[]> {
   const methods = new Map(part.methods.map((method) => [method.name, method]));
-  // Without `paramStructure`, `askMethods` passes the parameters by name.
+  // Removing `paramStructure` makes `askMethods` pass the parameters by name.
   const byName = part.methods.map(({ paramStructure: _, ...method }) => method);
   const through: AskedNode = {
     ...node,
@@ -166,7 +167,10 @@ async function throughPaths(
   return await askOperations(part, through);
 }
 
-/** Sends a request to the node, the service, and the node again. Repeats this if the responses cannot be classified. */
+/**
+ * Sends a request to the node, the service, and the node again. Repeats the three requests, up to `ATTEMPTS` times in
+ * total, unless the result is `same`, `moves` or `error`.
+ */
 async function compare(
   direct: () => Promise<Said>,
   through: () => Promise<Said>,

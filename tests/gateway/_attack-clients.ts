@@ -2,7 +2,7 @@
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 
-/** The attack, and the number of attackers. */
+/** Names the attack to run, and the number of attackers. */
 export interface Order {
   attack: keyof typeof ATTACKS;
   count: number;
@@ -10,7 +10,10 @@ export interface Order {
 }
 
 export interface Outcome {
-  /** The number of responses, by status. Connections that were closed without a response count as status 0. */
+  /**
+   * The number of responses, by status. Status 0 stands for connections that were closed without a
+   * response.
+   */
   statuses: Record<number, number>;
   /** The length of the longest response, in bytes. */
   longest: number;
@@ -22,13 +25,16 @@ interface Attack {
   /** The time between two connections, in milliseconds. */
   readonly every?: number;
   readonly path: string;
-  /** The framing headers and the raw content of a POST. */
+  /** Returns the content headers and the raw content of a POST. */
   readonly content?: (
     at: number,
   ) => readonly [fields: string, content: Buffer | string];
   /** True if the attacker reads the response. @default true */
   readonly reads?: boolean;
-  /** The time after which the attacker disconnects, in milliseconds. @default after the response */
+  /**
+   * The time after which the attacker disconnects, in milliseconds. By default, the attacker waits
+   * for the response.
+   */
   readonly leavesAfter?: number;
 }
 

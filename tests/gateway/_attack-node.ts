@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 
-/** For each type of call, the peak number of concurrent calls since the last query. */
+/** The peak numbers of concurrent light and heavy calls since the test last asked for them. */
 export interface NodeLoad {
   light: number;
   heavy: number;
@@ -20,7 +20,10 @@ const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 /** The default of `forward.limit`, and a body below this limit. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
-/** Both messages query the peak load. `forget` also clears the load left by a stopped service. */
+/**
+ * Both messages ask for the peak load. `forget` also resets the current load, because a stopped
+ * service may have left calls running.
+ */
 export type Question = "load" | "forget";
 
 let now: NodeLoad = { light: 0, heavy: 0 };

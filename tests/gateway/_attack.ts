@@ -29,17 +29,20 @@ export interface Seen {
   readonly call: Waits;
   /** The peak of the resident memory minus the memory before the first run, in MB; NaN if unknown. */
   readonly memory: number;
-  /** The peak number of concurrent calls at the node. */
+  /** The maximum numbers of light and heavy calls that ran at the node at the same time. */
   readonly load: NodeLoad;
   /** The attackers' result, or `undefined` if the attack exceeded its time limit. */
   readonly outcome: Outcome | undefined;
 }
 
-/** A service with a simulated node and attackers. */
+/** A running service with a simulated node, attackers and honest clients. */
 export interface Scene {
-  /** Runs honest clients during an attack. If `count` is 0, they run for two seconds, as a baseline. */
+  /**
+   * Runs honest clients during an attack by `count` attackers. If `count` is 0, the clients run for two seconds without
+   * an attack, as a baseline.
+   */
   run(attack: Order["attack"], count: number, call: HonestCall): Promise<Seen>;
-  /** Stops the service, so that the next run starts a new service with little memory. */
+  /** Stops the service, so that the next run measures the memory of a new process. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -65,7 +68,8 @@ export async function stage(command: readonly string[]): Promise<Scene> {
     const running = services.get(name);
     if (running) return running;
     const service = await start([...command, "--config", configs[name]]);
-    // The service loads code on its first requests. An attack must not be blamed for the memory of this code.
+    // Sends the requests on which the service loads code, so that the memory of this code is not attributed to the
+    // attack.
     for (let i = 0; i < 50; i++) {
       await askFor(service.url, "info"), await askFor(service.url, call);
     }
@@ -83,7 +87,8 @@ export async function stage(command: readonly string[]): Promise<Scene> {
       const outcome = count === 0
         ? await sleep(2000, { statuses: {}, longest: 0 })
         : await attackBy(attackers, { attack, count, url });
-      // Work that remains after the attack could also delay the honest clients.
+      // Work left over from the attack may still delay the honest clients, so they run a little
+      // longer.
       if (outcome) await sleep(300, undefined);
       const [info, beside] = await Promise.all(honest.map((client) => client.leave()));
       clearInterval(sampling);

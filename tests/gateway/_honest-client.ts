@@ -70,7 +70,7 @@ export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Prom
   return {
     async leave() {
       hasLeft = true;
-      // The wait for the pending response counts, too.
+      // The time spent waiting for the pending response is recorded too.
       seen.waits.push(performance.now() - since);
       look();
       agent.destroy();

@@ -8,7 +8,7 @@ export interface RawNode {
   url: string;
   /** Returns the number of requests with a given method and target. */
   arrived(request: string): number;
-  /** The number of all requests, and the number of requests on a reused connection. */
+  /** The total number of requests, and the number of requests on reused connections. */
   readonly total: { arrived: number; kept: number };
   /** The number of open connections. */
   readonly open: number;
@@ -25,7 +25,7 @@ const parts = (socket: Socket, count: number) => {
   for (let at = 0; at < count; at += PART.length) socket.write(PART);
 };
 
-/** The operations below `/do` and `/get` are not marked as read-only. */
+/** Returns a description of the node. Operations below `/do` and `/get` have no `x-access` mark. */
 export const describeNode = (url: string): string =>
   JSON.stringify({
     openapi: "3.1.1",

@@ -16,7 +16,7 @@ export interface Tried {
 
 const NOT_ALLOWED = -32011, NO_JSON = -32700;
 
-/** Some nodes have these methods. The service must refuse the names that the kind does not describe. */
+/** Method names that the service must refuse unless the kind describes them. */
 const UNKNOWN = [
   ...["anvil_mine", "evm_mine", "anvil_setBalance", "personal_unlockAccount", "admin_addPeer"],
   ...["generate", "setmocktime", "mockscheduler", "__proto__", "constructor", "toString", ""],
@@ -47,7 +47,7 @@ export async function tryRefused(
     if (statuses.includes(response.status) && isRight(text)) return;
     wrong.push(`${method} ${path} ${body ?? ""}: ${response.status} ${text.slice(0, 200)}`);
   };
-  /** Returns true if all responses are errors with this code, except to calls with the ID `read`. */
+  /** Returns true if every response whose ID is not `read` is an error with this code. */
   const isError = (code: number) => (text: string) =>
     [parseJson(text)].flat().filter((answer) => objectOf(answer).id !== "read")
       .every((answer) => objectOf(objectOf(answer).error).code === code);

@@ -1,4 +1,4 @@
-/** Calls that change real nodes, and calls that show the change. */
+/** Calls that change real nodes, and queries that reveal these changes. */
 import type { AskedNode, SentRequest } from "../nodes/_interface.ts";
 
 export interface Writes {
@@ -34,7 +34,7 @@ const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (n
   return found;
 };
 
-/** nats-server is absent, because no call to its monitoring port changes anything. */
+/** There is no entry for nats-server, because no call to its monitoring port changes anything. */
 export const WRITES: Readonly<Record<string, Writes>> = {
   ethereum: {
     state: (node) =>

@@ -16,22 +16,25 @@ const LEAST_RUNS = Number(RUNS ?? 1), MOST_RUNS = Number(RUNS ?? 3);
 const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
 
 /**
- * The maximum wait of an honest client, in milliseconds, by the number of attackers. On a busy machine, a wait may
- * instead be `TIMES_MAX` times as long as without an attack.
+ * The maximum wait of an honest client, in milliseconds, by the number of attackers. To allow for slow machines, the
+ * limit is at least `TIMES_MAX` times the longest wait without an attack.
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 
 /** The default maximum memory that an attack may take, in MB. */
 const MEMORY_MAX = 150;
 
-/** The maximum numbers of calls that may run at the node at the same time. */
+/** Limits for the numbers of light and heavy calls that run at the node at the same time. */
 const LIGHT_MAX = 8, HEAVY_MAX = 1;
 
 interface Row {
   readonly attack: Order["attack"];
   readonly counts: readonly (1 | 20)[];
   readonly beside: HonestCall;
-  /** True if the attack may occupy all slots. In that case, only the service's own responses must be fast. */
+  /**
+   * True if the attack may occupy all slots. Calls to the node may then be slow, but the service's own responses must
+   * be fast.
+   */
   readonly takesSlots?: boolean;
   /** The maximum length of a response, in bytes. */
   readonly response?: number;
@@ -49,7 +52,7 @@ const BOTH = [1, 20] as const, ONE = [1] as const;
 const ROWS: readonly Row[] = [
   { attack: "abandoned heavy calls", counts: ONE, beside: "GET" },
   { attack: "abandoned light calls", counts: ONE, beside: "GET", takesSlots: true },
-  // Deno is slow to free the memory of dropped chunks.
+  // The memory limit is higher, because Deno is slow to free the memory of discarded chunks.
   {
     ...{ attack: "abandoned long responses", counts: ONE, beside: "GET", takesSlots: true },
     memory: 250,
@@ -79,7 +82,7 @@ const ROWS: readonly Row[] = [
   { attack: "names side by side", counts: BOTH, beside: "GET" },
   { attack: "names between dashes", counts: BOTH, beside: "GET" },
   { attack: "400 unfinished requests", counts: ONE, beside: "JSON-RPC", wait: 1000, memory: 300 },
-  // Clients that do not read are disconnected only after ten seconds. Until then, they occupy all slots.
+  // Clients that do not read their responses occupy all slots for ten seconds, and are then disconnected.
   {
     ...{ attack: "all slots unread", counts: ONE, beside: "GET", takesSlots: true },
     ...{ gap: 18_000, runs: 1 },
@@ -143,7 +146,7 @@ function faultsOf(
   const { heavy, light, longest, gaps } = worst(seen);
   const memory = median(seen.map((run) => run.memory));
   demand(gaps <= gap, `no successful call for ${Math.round(gaps)} ms`);
-  // `memory` is NaN where it cannot be measured, and NaN must pass.
+  // Where memory cannot be measured, `memory` is NaN, and this check must pass.
   demand(!(memory > room), `${Math.round(memory)} MB more`);
   demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light calls at once`);
   demand(longest <= response, `a response of ${longest} bytes`);

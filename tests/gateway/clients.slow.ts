@@ -78,7 +78,7 @@ testWhere(
   },
 );
 
-/** The manual's programs, by client. Each program prints the height of a node. */
+/** The programs in the manual, by the name of the client library. Each program prints the height of a node. */
 const PROGRAMS_OF_PAGE: Readonly<Record<string, readonly [kind: string, method: string]>> = {
   ethers: ["ethereum", "eth_blockNumber"],
   viem: ["ethereum", "eth_blockNumber"],
@@ -97,7 +97,7 @@ for (const [name, [kind, method]] of Object.entries(PROGRAMS_OF_PAGE)) {
       const program = programs.find((program) => program.includes(`from "${name}"`))!;
       const node = await PROGRAMS[kind]!.start();
       const beside = await startBeside(node, kind);
-      // The file is in this folder, because the program finds its packages there.
+      // The program is written to the folder in which its packages are installed.
       const file = installed(`.${name}.mjs`);
       try {
         const { host } = new URL(beside.url);

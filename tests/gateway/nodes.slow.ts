@@ -72,7 +72,8 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     assert.equal(wrong, []);
     assert.equal(await WRITES[kind]?.state(node), before, "the node has changed");
     console.log(`${name}: ${told(asked)}; ${operations} others refused in ${requests} requests`);
-    // The refused batches also contain read-only JSON-RPC calls, which are forwarded.
+    // If a JSON-RPC batch contains read-only and refused calls, the service forwards the read-only
+    // calls.
     const { openrpc } = parts;
     if (!openrpc) assert.is(beside.forwarded(), forwarded);
   } finally {
@@ -115,7 +116,7 @@ async function tryToken(node: AskedNode, kind: string, name: string): Promise<vo
 function assertRight({ outcomes, compared }: AskedThrough): void {
   const wrong = compared.filter(({ is }) => is === "wrong");
   assert.equal(wrong.map(({ asked, shown }) => `${asked}\n  ${shown}`), []);
-  // Errors that come from the node were already compared above.
+  // The comparison above already covers the node's error responses.
   const misfits = outcomes.filter(({ mistake }) => mistake && !/^gets /.test(mistake));
   assert.equal(misfits.map(({ name, mistake }) => `${name} ${mistake}`), []);
 }
@@ -125,7 +126,7 @@ async function tryBatch(
   { still: before }: AskedThrough,
   { ask }: Beside,
 ): Promise<void> {
-  // These methods return times, which may be equal by chance.
+  // The results of `uptime` and `getnettotals` change with time. They appear stable only by chance.
   const still = before.filter(({ method }) => method !== "uptime" && method !== "getnettotals");
   if (still.length === 0) return;
   await tryBody("2.0", (result, id) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`);

@@ -17,7 +17,7 @@ import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";
 
-/** `around` completes the manual's example for the proxy. */
+/** `around` adds the settings that the manual's example for the proxy leaves to the reader. */
 const PROXIES = {
   nginx: {
     program: "/usr/sbin/nginx",
@@ -152,7 +152,8 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     assert.equal(come, ["GET /items/a%252Fb%20c"]);
     come = [];
     const malformed = [
-      // A proxy might rewrite these paths to an allowed path.
+      // A proxy might rewrite one of these paths to an allowed path, but the node must receive none
+      // of them.
       ...["/v1/node//items/1", "/v1//node/items/1", "//v1/node/items/1"],
       ...["//v1/node/secret", "/v1//node/secret", "/v1/node//secret", "/v1/node/secret/"],
       ...["/v1/node/items/../secret", "/v1/node/items/%2e%2e/secret", "/v1/node/%73ecret"],

@@ -59,7 +59,8 @@ for (const [runtime, start] of SERVICES) {
     assert.is(node.total.kept, before + 5);
     assert.is(node.open, 1);
     socket.destroy();
-    // An abandoned connection closes soon, unlike one that is kept for the next call.
+    // If the client disconnects, the service closes its connection to the node instead of keeping
+    // it.
     await until(() => Promise.resolve(node.open === 0));
   });
 
@@ -89,7 +90,7 @@ for (const [runtime, start] of SERVICES) {
       assert.is((await ask(quick.url, `/v1/node/${name}`)).status, 504);
     }
     assert.ok((await ask(quick.url, "/v1/node/hang-later")).isBroken);
-    // The calls above must release their slots, so that another call succeeds.
+    // Another call succeeds only when the calls above have released their slots.
     await until(isFree);
   });
 
@@ -124,7 +125,7 @@ for (const [runtime, start] of SERVICES) {
     // The operating system's buffers hold several MiB of each response.
     assert.ok(held < 4 * 24 * MIB, `${Math.round(held / MIB)} MiB are held`);
     assert.ok(most < 96 * MIB, `${Math.round(most / MIB)} MiB`);
-    // The service still reads the rest of the abandoned responses.
+    // The calls must end after their clients have disconnected, which may take up to a minute.
     await isIdle(60_000);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Tests clients that leave before a response ends, or do not read it. Each round of visits takes `NODEFACE_SOAK`
- * seconds, 8 by default.
+ * Tests clients that disconnect before a response ends, or do not read the response. The environment variable
+ * `NODEFACE_SOAK` sets the duration of a round in seconds, 8 by default.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
@@ -16,7 +16,7 @@ const MIB = 1024 * 1024, GROWTH_MAX = 64 * MIB;
 
 const CLIENTS = 24;
 
-/** Each request, and the time in milliseconds after which its client disconnects. */
+/** Requests, each with the time in milliseconds after which its client disconnects. */
 const VISITS = [
   ["ok", 200],
   ["mega", 200],
@@ -87,7 +87,7 @@ async function visit({ url }: Service, seconds: number): Promise<void> {
   const client = async () => {
     while (performance.now() < end) {
       const [name, stay] = VISITS[next++ % VISITS.length]!;
-      // Some calls are equal, so that the service coalesces them.
+      // `id` has only 20 values, so that some calls are equal and the service coalesces them.
       const socket = send(url, `/v1/node/${name}?id=${next % 20}`).on("data", () => {});
       if (next % 3 === 0) socket.pause();
       await new Promise((resolve) => setTimeout(resolve, stay));

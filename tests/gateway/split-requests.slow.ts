@@ -1,7 +1,8 @@
 /**
- * Sends requests in parts of random sizes. Some requests are malformed. The node echoes each request, so every response
- * shows its request as it arrived. The Node runtime gets `NODEFACE_FUZZ` requests, 10,000 by default, and other
- * runtimes get a tenth of these. 100,000 requests take some minutes. `RUNTIMES='Deno|Bun'` selects runtimes.
+ * Sends requests in parts of random sizes. Some requests are malformed. The node echoes each
+ * request, so every response shows its request as it arrived. `NODEFACE_FUZZ` sets the number of
+ * requests on Node, by default 10,000. Other runtimes get a tenth of this number. 100,000 requests
+ * take some minutes. `RUNTIMES='Deno|Bun'` selects runtimes.
  */
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -90,7 +91,7 @@ async function startEcho(arrived: Set<string>): Promise<Server> {
   const node = createServer(async (request, response) => {
     const content = await buffer(request);
     const id = new URL(request.url!, "http://node").searchParams.get("id")!;
-    // A request that arrives twice is an error, like a request with changed content.
+    // If a request arrives twice, the response "twice" makes the test fail.
     response.setHeader("content-type", "application/octet-stream");
     response.end(arrived.has(id) ? "twice" : content);
     arrived.add(id);
@@ -124,8 +125,9 @@ function configure(node: Server): string {
 }
 
 /**
- * Creates up to four pipelined requests. Only the last one may be malformed. Bun 1.4 gets a single request without
- * trailers, because it refuses trailers and may close a connection with pipelined requests.
+ * Creates up to four pipelined requests. Only the last request may be malformed. For Bun 1.4,
+ * creates a single request without trailers: Bun refuses trailers, and may close a connection with
+ * pipelined requests.
  */
 function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {
   const requests: Sent[] = [];
@@ -171,7 +173,7 @@ function makeRequest(
     return { id, content, isBroken, bytes: Buffer.concat([Buffer.from(head + fields), content]) };
   }
   let text = `${head}Transfer-Encoding: chunked\r\n\r\n`;
-  // The division limits the number of chunks, because more chunks would only take longer.
+  // Long content gets larger chunks, because a larger number of chunks would only take longer.
   const most = Math.max(pick([3, 40, 1000, 70_000]), content.length / 50);
   for (let at = 0; at < content.length;) {
     const size = Math.min(content.length - at, Math.ceil(random() * most));
@@ -183,7 +185,10 @@ function makeRequest(
   return { id, content, isBroken, bytes: Buffer.from(text, "latin1") };
 }
 
-/** Sends requests in parts, and checks that the responses come in order. Returns the connection if it can be reused. */
+/**
+ * Sends requests in parts, and checks that the responses come in order. Returns the connection if
+ * further requests can be sent on it.
+ */
 function exchange(
   socket: Socket,
   requests: readonly Sent[],
@@ -218,7 +223,8 @@ function exchange(
         const { head, status, content } = response;
         const request = waiting[0];
         if (!request) {
-          // The service may treat the end of a malformed request as another request, and refuse it.
+          // The service may parse the rest of a malformed request as a further request, and refuse
+          // that request.
           return status >= 400 ? socket.destroy() : fail(`has an extra response: ${status}`);
         }
         const isSame = status === 200 && content.equals(request.content);
@@ -240,8 +246,9 @@ function exchange(
       done();
     });
     let isSent = false;
-    // The last request may be malformed and incomplete, so the client must end the connection. Node does not respond
-    // once a client has ended its side, so the client first waits for all other responses.
+    // The last request may be malformed and incomplete, so the client must close its side of the
+    // connection. Node sends no responses after that, so the client first waits for the responses
+    // to all other requests.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;
@@ -267,7 +274,7 @@ function readResponse(bytes: Buffer) {
   const head = bytes.toString("latin1", 0, at);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
   const length = at + Number(/\r\ncontent-length: *(\d+)\r\n/i.exec(head)?.[1] ?? NaN);
-  // Bun sends its own refusals without a content length, and then closes the connection.
+  // Bun's own error responses have no `Content-Length`, and end when Bun closes the connection.
   const whole = Number.isNaN(length) ? bytes.length : length;
   return bytes.length < whole
     ? undefined

@@ -1,4 +1,6 @@
-/** The checks that must pass wherever the service is mounted. All hosts and bundlers share this list. */
+/**
+ * The checks that the service must pass with every host and every bundler, wherever it is mounted.
+ */
 import * as assert from "uvu/assert";
 import { PATHS } from "../_app.ts";
 import { send } from "../_http.ts";
@@ -7,7 +9,7 @@ export interface Served {
   /** The URL at which the service is mounted, without a trailing slash: `http://127.0.0.1:8080/deep/node`. */
   readonly base: string;
   /**
-   * The host's response to paths that the service does not have; `undefined` if the service responds with its own 404.
+   * The host's response to unknown paths, or `undefined` if the service sends its own 404 response.
    */
   readonly own: string | undefined;
 }
@@ -135,7 +137,8 @@ export const CHECKS: readonly Check[] = [
       const { base } = served;
       for (const path of ["", "?x=/y", "/", "/v1", "/v1/"]) {
         let url = new URL(base + path);
-        // Hosts treat a trailing slash differently: Next.js redirects to the path without the slash.
+        // Some hosts redirect paths with a trailing slash. Next.js redirects to the path without
+        // the slash.
         for (let hops = 0; hops < 3 && url.href !== `${base}/v1/spec`; hops++) {
           const { status, headers } = await send(url);
           assert.ok([307, 308].includes(status), `${url} is ${status}`);

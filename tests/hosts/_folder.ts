@@ -1,11 +1,11 @@
-/** A user's project that contains the examples, with the package and the servers installed. */
+/** Copies the examples into a user's project in which Nodeface and the server packages are installed. */
 import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 
 export const PACKAGES: string = `${ROOT}tests/hosts/node_modules`;
 
-/** The reason to skip tests that need these packages. */
+/** The reason to skip tests that need the packages in `PACKAGES`, or `undefined` if they are installed. */
 export const NOT_INSTALLED: string | undefined = existsSync(`${PACKAGES}/.installed`)
   ? undefined
   : "needs node tests/hosts/setup.mjs";
@@ -14,7 +14,7 @@ export function copyExamples(project: string): string {
   const folder = join(project, "examples");
   if (existsSync(folder)) return folder;
   cpSync(`${ROOT}examples`, folder, { recursive: true });
-  // Nodeface itself is installed one folder above.
+  // The examples find Nodeface itself in the `node_modules` of the parent folder.
   if (existsSync(PACKAGES)) symlinkSync(PACKAGES, join(folder, "node_modules"), "junction");
   return folder;
 }

@@ -14,7 +14,7 @@ export interface NextOptions {
   readonly prefix: string;
   /** True if Next.js builds with `output: "standalone"`, and the result is served from an empty folder. */
   readonly isStandalone: boolean;
-  /** Environment variables for the application. The build does not get them. */
+  /** Environment variables for the running application, but not for its build. */
   readonly env: Readonly<Record<string, string>>;
 }
 

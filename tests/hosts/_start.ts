@@ -18,7 +18,10 @@ export interface StartOptions {
   readonly folder: string;
   /** The path at which the service is mounted: `/deep/node`, or `""`. */
   readonly prefix: string;
-  /** True if the node has a description of more than 256 KiB, or false if it has no description. */
+  /**
+   * True if the node has a description of more than 256 KiB. Otherwise, the node has no
+   * description.
+   */
   readonly isLarge?: boolean;
 }
 

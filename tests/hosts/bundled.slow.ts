@@ -1,7 +1,8 @@
 /**
- * Tests a bundled host in an empty folder, next to files named like those of Nodeface, and with a large description.
- * Node also prepares the large description without threads. `BUNDLERS=webpack` selects bundlers by name. If the
- * bundlers are not installed, only esbuild and Bun are tested.
+ * Tests a bundled host in three cases: in an empty folder, next to files that have the names of
+ * Nodeface's own files, and with a large description. Node also prepares the large description
+ * without threads. `BUNDLERS=webpack` selects bundlers by name. If the bundlers are not installed,
+ * only esbuild and Bun are tested.
  */
 import { build, type BuildOptions } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -83,7 +84,7 @@ const rows = BUNDLERS.filter(({ name }) => only.test(name)).flatMap((bundler) =>
 
 const bundled = suite("a bundle");
 
-/** Wrangler passes these options to the bundler. */
+/** The bundler options that Wrangler uses for a Worker. */
 const FOR_WORKERD: BuildOptions = {
   format: "esm",
   platform: "browser",

@@ -99,7 +99,7 @@ for (const [name, { needs, mount }] of Object.entries(HOSTS)) {
         assert.is(response.headers.get("content-type"), "text/event-stream");
         let text = "";
         const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-        // The first event contains the whole info object; a `head` event follows.
+        // The stream begins with a `snapshot` event, and a `head` event follows.
         while (!/^event: head$/m.test(text)) {
           await fetch(`${base}/info`);
           text += (await reader.read()).value;

@@ -1,4 +1,4 @@
-/** Tests a sample of the examples with this checkout instead of the package. */
+/** Tests some of the examples with the files of this checkout instead of the installed package. */
 import { build } from "esbuild";
 import { ROOT } from "../_paths.ts";
 import { makeFolder } from "../release/_folder.ts";

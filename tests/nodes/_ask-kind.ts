@@ -8,7 +8,7 @@ import { askOperations } from "./_ask-operations.ts";
 import { OTHERS, type Program, PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
 
-/** A real node. Its name is usually the name of its kind. */
+/** A real node. Most nodes are named after their kind. */
 export interface NamedProgram extends Program {
   readonly name: string;
   readonly kind: string;
@@ -26,7 +26,7 @@ export interface Asked {
 /**
  * Starts a node and calls the operations of its kind.
  *
- * @param also called with the node and the results, before the node is stopped
+ * @param also a function that is called with the node and the results before the node is stopped
  */
 export async function askKind(
   { kind, start }: NamedProgram,

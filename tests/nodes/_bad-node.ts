@@ -1,4 +1,4 @@
-/** A node that can be switched between good behaviour and many kinds of bad behaviour, on the same port. */
+/** A simulated node that a test can switch between correct behaviour and many faults, without a change of the port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -9,7 +9,7 @@ const MEBIBYTE = 1024 * 1024;
 /** Contains 100 MiB of spaces, compressed to 100 KiB. */
 const BOMB = gzipSync(new Uint8Array(100 * MEBIBYTE).fill(32), { level: 9 });
 
-/** The functions that send a bad node's response, by the name of the behaviour. */
+/** The faults that the node can simulate, by name. Each function handles one response. */
 export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "hangs": () => {},
   "drips a byte a second": (response) => {
@@ -40,8 +40,8 @@ export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void
 export interface BadNode {
   url: string;
   /**
-   * Changes the behaviour: to `good`, to `refuses` (which stops listening and closes the connections), or to one of
-   * `BADNESS`. Otherwise connections stay open: if one were closed, the service would report the node as unreachable.
+   * Changes the behaviour to `good`, to `refuses`, or to a fault in `BADNESS`. Only `refuses` stops listening and
+   * closes the open connections, because the service reports a node that closes a connection as unreachable.
    */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;

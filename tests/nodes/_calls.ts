@@ -23,7 +23,7 @@ export function callsBy(send: AskedNode["send"], path: string): Call {
   };
 }
 
-/** Tells whether a node has a method, by calling the method. */
+/** Calls a method of a node, and returns false if the node does not have the method. */
 export async function isKnown(call: Call, method: string, params?: unknown): Promise<boolean> {
   const answer = await call(method, params);
   return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;

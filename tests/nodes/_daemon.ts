@@ -63,8 +63,8 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 }
 
 /**
- * Returns the service's info object, and by how many milliseconds it arrived later than a static file requested at the
- * same time. A busy machine delays both, so only the difference counts.
+ * Returns the service's info object and its delay in milliseconds, compared with a static file that is requested at the
+ * same time. A busy machine delays both responses, so only the difference is meaningful.
  */
 export async function infoOf(service: string) {
   const started = performance.now();
@@ -82,9 +82,10 @@ export async function infoOf(service: string) {
 }
 
 /**
- * Asserts that the service responded without waiting for the node. One slow response is allowed, since machines stall.
+ * Asserts that the service responded without waiting for the node. One slow response is allowed, since a machine may
+ * stall.
  *
- * @param times how much longer each response took than a static file, in milliseconds
+ * @param times the delay of each response compared with a static file, in milliseconds
  * @param wait the response time of the node, in milliseconds
  */
 export function assertQuick(times: readonly number[], wait: number): void {

@@ -19,7 +19,7 @@ export class EventReader {
     this.#url = new URL(`v1/events${names && `?events=${names}`}`, service);
   }
 
-  /** Opens the stream after the last event that was read. Resolves when the response begins. */
+  /** Opens the stream, which resumes after the last event that was read. Resolves when the response begins. */
   async open(): Promise<this> {
     const { signal } = this.#stop = new AbortController();
     const id = this.events.at(-1)?.id;

@@ -1,6 +1,6 @@
 /**
- * Sends the simple page's form of each read-only operation with its initial values, and runs its `curl` line. No
- * browser is used.
+ * Sends the forms of the read-only operations as the simple page does, with the initial values of
+ * their fields. Runs the `curl` line of each form. No browser is used.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -20,7 +20,7 @@ export interface SentForms {
   readonly sent: ReadonlyMap<string, number>;
   /** The read-only operations with a field that only the user can fill in. */
   readonly asking: readonly string[];
-  /** The read-only operations whose `curl` line gets a different response than the form. */
+  /** The read-only operations for which the form and the `curl` line get different responses. */
   readonly differing: readonly string[];
   /** The responses with a status other than 200, by the name of the operation. */
   readonly texts: ReadonlyMap<string, string>;

@@ -27,15 +27,16 @@ export interface AskedNode {
   /** Sends an HTTP request with the node's secret. Absent if the node has no REST interface. */
   request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
-   * Valid values of parameters, by parameter name. For an optional parameter, or a value for only one method, the key
-   * is `method.parameter`. For REST, `method` is the `operationId`, and `method.body` is the content.
+   * Valid values of parameters. For required parameters, the key is the parameter's name. For optional parameters, and
+   * for values that apply to a single method, the key is `method.parameter`. For REST, `method` is the `operationId`,
+   * and the key for the content is `method.body`.
    */
   readonly known: Readonly<Record<string, unknown>>;
   /** Tells whether the node has a JSON-RPC method, without changing the node. */
   has?(method: string): Promise<boolean>;
   /** Tells whether the node has a REST operation, such as `POST /blocks`, without changing the node. */
   hasOperation?(verb: string, path: string): Promise<boolean>;
-  /** The operations that the node itself lists. The kind must describe most of these. */
+  /** The operations that the node itself lists, most of which the kind must describe. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;
 }
@@ -149,12 +150,15 @@ export function formOf(
   return list.slice(0, last + 1).map((value) => value ?? null);
 }
 
-/** The result of validating a value. Empty if the value is valid. */
+/** The result of validating a value. `mistake` is absent if the value is valid. */
 export interface Checked {
   mistake?: string;
 }
 
-/** Returns a function that validates a result against the result schema of the method at a given index. */
+/**
+ * Returns a function that takes the index of a method and a result, and validates the result against the method's
+ * schema.
+ */
 export function checkResults(part: OpenRpcPart): (at: number, result: unknown) => Checked {
   const check = checkAt(part);
   return (at, result) => check(`/methods/${at}/result/schema`, result);

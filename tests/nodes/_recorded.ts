@@ -4,7 +4,7 @@ import { formatJson, parseJson } from "../../src/json/lossless.ts";
 
 export interface Recording {
   kind: string;
-  /** The origin of the responses: a local daemon, a public document, or the source of constructed responses. */
+  /** The source of the responses, such as a local daemon or a public document. */
   recorded: string;
   /** The time of the recording, if the info object depends on it. */
   now?: string;

@@ -20,7 +20,8 @@ export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
     const health = await get("/v1/health");
     const page = await (await get("/v1/spec")).text();
     const after = await (await get("/v1/info")).json();
-    // The status may have changed between these requests.
+    // If the status has changed between the two requests for the info object, the responses cannot
+    // be compared.
     if (before.status !== after.status || before.status_reason !== after.status_reason) continue;
     const { status, status_code: code, status_reason: reason } = after;
     assert.equal(

@@ -1,4 +1,4 @@
-/** Starts bcoin from npm (tests/nodes/package-lock.json). `_start-hsd.ts` shares a part of this code. */
+/** Starts bcoin from npm (tests/nodes/package-lock.json). `_start-hsd.ts` uses some functions of this file. */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ export function askInMemory(
     call,
     request: askBy(send),
     async has(method: string) {
-      // This method waits, while all others return their help text.
+      // Unlike the other methods, `getworklp` does not return its help text, but waits.
       if (method === "getworklp") return true;
       return await isKnown(call, "help", [method]);
     },

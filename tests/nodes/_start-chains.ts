@@ -24,11 +24,11 @@ import type { AskedNode } from "./_interface.ts";
 export interface Program {
   readonly path: string;
   start(): Promise<AskedNode>;
-  /** Methods that this node lacks, although other nodes of the kind have them. */
+  /** Methods that the kind describes but this node does not have. */
   readonly lacks?: readonly string[];
 }
 
-/** One node per kind, by the name of the kind. */
+/** One node program for each kind, by the name of the kind. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   bcoin: { path: BCOIN, start: startAskedBcoin },
   bitcoin: { path: "/usr/lib/litecoin/litecoind", start: () => startLitecoind() },
@@ -50,7 +50,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   syncthing: { path: SYNCTHING, start: startSyncthing },
 };
 
-/** Further nodes, by name. Each of these nodes lacks many methods of its kind. */
+/** Further nodes, by name, which lack many of the methods that their kinds describe. */
 export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }>> = {
   hardhat: { kind: "ethereum", path: HARDHAT, start: () => askEthereum(startHardhat()) },
   ganache: { kind: "ethereum", path: GANACHE, start: () => askEthereum(startGanache()) },
@@ -59,7 +59,8 @@ export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }
 /**
  * Starts litecoind with a wallet.
  *
- * @param login a user and password for `rpcauth`. If absent, the cookie is the secret
+ * @param login a user and password for `rpcauth`. Without a login, litecoind uses cookie
+ * authentication
  */
 export async function startLitecoind(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));

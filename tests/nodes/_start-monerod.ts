@@ -11,14 +11,14 @@ import type { AskedNode, RestAnswer } from "./_interface.ts";
 
 export const MONEROD = "/usr/bin/monerod";
 
-/** An address whose keys were discarded. */
+/** A Monero address whose private keys were discarded. */
 const ADDRESS =
   "47ehG1xBa6837pfpgww47F5ztmMGsi4eWPY9NHCDxPk3CTHEQRSMuH6g3HqiQ2qrutgz4F4bHZBtBAW2y7gyfpTACsUvfW9";
 
 /**
  * Starts monerod.
  *
- * @param login a user and password. If given, clients must log in by HTTP Digest
+ * @param login the user and password for HTTP Digest; if absent, clients need no login
  */
 export async function startMonerod(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-monerod-"));

@@ -97,7 +97,10 @@ export async function startNats(): Promise<AskedNode> {
   }
 }
 
-/** With `setLowPriority`, Syncthing's second process would leave the process group and outlive the first process. */
+/**
+ * Returns a configuration that disables `setLowPriority`, because this option moves Syncthing's child process to
+ * another process group.
+ */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
 <configuration version="36">
   <folder id="texts" label="Texts" path="${folder}" type="receiveonly">

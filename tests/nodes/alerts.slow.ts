@@ -54,7 +54,7 @@ testWhere(
   },
 );
 
-/** Starts Prometheus with the alert rules, but with shorter times. */
+/** Starts Prometheus with the alert rules, whose durations are shortened for the test. */
 async function startPrometheus(bench: Bench, services: readonly Running[]): Promise<string> {
   const rules = (await readFile(RULES, "utf8")).replaceAll(/for: \w+/g, "for: 2s")
     .replaceAll("[5m]", "[10s]");
@@ -84,7 +84,7 @@ testWhere(
     const [port, rpcPort] = [await freePort(), await freePort()];
     const anvil = (...more: string[]) =>
       bench.daemon([ANVIL, "--port", `${port}`, "--chain-id", "10", "--silent", ...more], port);
-    // On chain 10, the status of a node is `ok` only if the node has a recent block after the first.
+    // On chain 10, the status of a node is `ok` only if the node has a recent block besides the genesis block.
     const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
     const [chain, litecoin, etcd] = await Promise.all([
       anvil(),

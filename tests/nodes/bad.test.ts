@@ -20,7 +20,10 @@ let service: Running;
 /** Returns the resident memory of the service, in KiB. */
 const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
 
-/** Polls until the status is `wanted`. `times` is in milliseconds, and `most` is the peak memory in KiB. */
+/**
+ * Polls until the status is `wanted`. Returns the duration of each request in milliseconds
+ * (`times`), and the peak memory of the service in KiB (`most`).
+ */
 async function watch(wanted: string): Promise<{ times: number[]; most: number }> {
   const times: number[] = [];
   let most = 0;
@@ -48,7 +51,10 @@ bad.after(async () => {
   await node?.close();
 });
 
-/** Behaviours without a complete response. The service then shows the last known values for a while. */
+/**
+ * Behaviours in which the node sends no complete response. The service then shows the last known
+ * values for a while.
+ */
 const SILENT = ["refuses", "hangs", "drips a byte a second"];
 
 for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {

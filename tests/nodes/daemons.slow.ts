@@ -19,7 +19,7 @@ interface Example {
   args(port: number, home: string, other: number): string[];
   /** Returns the expected info object, with values from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
-  /** Returns paths that the description must have, and the minimum number of paths that must match `form`. */
+  /** Returns `paths` that the description must contain. At least `least` paths of the description must match `form`. */
   shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
   /** A path that responds with a 2xx status once the daemon is ready. */
   ready?: { path: string; method?: string };
@@ -41,7 +41,7 @@ const shows = (form: RegExp, least: number, ...paths: string[]) => () =>
 
 const DAEMONS: Readonly<Record<string, Example>> = {
   litecoind: {
-    // Debian's wrapper script would configure a password.
+    // Debian's wrapper script for litecoind is not used, because it would configure a password.
     program: "/usr/lib/litecoin/litecoind",
     args: (port) => [
       ...["-regtest", "-server", "-listen=0", `-rpcport=${port}`],

@@ -48,7 +48,10 @@ testWhere(
     const heads = () => reader.of("head").map(({ height }) => height as number);
     const reader = await new EventReader(url).open();
     await untilSeen(() => reader.of("snapshot").length === 1);
-    /** The heights in the info object. Height 0 needs no `head` event, since it may be known before anyone listens. */
+    /**
+     * The heights that the info object has shown. There may be no `head` event for height 0,
+     * because the service may know it before anyone listens.
+     */
     const seen = new Set<number>();
     const look = async () => {
       const { height } = await (await fetch(new URL("v1/info", url))).json();
@@ -151,7 +154,7 @@ testWhere(
   bench("events", async (bench) => {
     const anvil = await startAnvil(bench);
     const service = await startBeside(bench, { url: anvil.url, kind: "ethereum" }, { watch: "2s" });
-    // The history contains values that no client requested.
+    // The watch fills the history even if no client sends requests.
     await until(async () => {
       const { status } = await (await fetch(new URL("v1/history", service.url))).json();
       return status.includes("ok");
@@ -165,7 +168,7 @@ testWhere(
   }),
 );
 
-/** This is ten times the `ttl` below. */
+/** Ten times the `ttl` of the service in the next test. */
 const QUIET_MS = 10_000;
 
 testWhere(

@@ -14,9 +14,12 @@ import { PROGRAMS } from "./_start-chains.ts";
 const forms = suite("the forms of the simple page with real nodes");
 
 interface Known {
-  /** The minimum number of read-only operations that are sent. */
+  /** The minimum number of read-only operations that the test must send. */
   readonly sent: number;
-  /** The read-only operations that need a value from the user, or data that this node lacks. */
+  /**
+   * The read-only operations that the test cannot send. They need a value from the user, or data
+   * that this node does not have.
+   */
   readonly asking?: readonly string[];
   /** The read-only operations that fail on this node, with the status. */
   readonly lacking?: Readonly<Record<string, number>>;

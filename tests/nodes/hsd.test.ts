@@ -39,7 +39,7 @@ hsd("hsd is detected, and shown with the values that its own API reports", async
   assert.is(info.height, chain.blocks);
   assert.is(info.peers, net.connections);
   assert.ok(Date.now() - Date.parse(info.started_at) < 60_000);
-  // The last block of this chain is years old, so the status of the node is `syncing`.
+  // The last block of the node's chain is years old, so the node's status is `syncing`.
   assert.is(info.sync_progress, chain.verificationprogress);
   assert.is(info.status, "syncing");
 });

@@ -47,7 +47,10 @@ for (const program of NODES) {
   );
 }
 
-/** Calls the shown methods, and asserts that the service then marks exactly the missing methods. */
+/**
+ * Calls the methods that the service shows. Asserts that the service then marks exactly those
+ * methods as missing that the node lacks.
+ */
 async function compareLearnt(
   node: AskedNode,
   name: string,

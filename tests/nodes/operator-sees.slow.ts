@@ -1,6 +1,7 @@
 /**
- * The status of real nodes as their operators see it: Debian's etcd, litecoind, monerod, nats-server and syncthing, and
- * hsd and anvil from npm. Run with `npm run test:slow -- nodes`. A node that is not installed is skipped.
+ * Tests which status an operator sees for each of these real nodes: Debian's etcd, litecoind,
+ * monerod, nats-server and syncthing, and hsd and anvil from npm.
+ * Run with `npm run test:slow -- nodes`. A node that is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -20,7 +21,10 @@ import { ETCD, startEtcdCluster } from "./_start-services.ts";
 
 const sees = suite("the status of a real node, as its operator sees it");
 
-/** The maximum time until a status is visible, including the longest interval between two queries, in milliseconds. */
+/**
+ * The maximum time in milliseconds until a new status is visible. It includes the longest interval
+ * between two queries.
+ */
 const PATIENCE = 45_000;
 
 async function reaches(service: Running, status: string, code?: string): Promise<Seen> {

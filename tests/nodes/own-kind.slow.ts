@@ -44,7 +44,7 @@ testWhere(
       await app.refresh();
       const { paths } = await read("/spec.json");
       assert.is(paths["/v1/rpc/aria2.getVersion"].get["x-access"], "read");
-      // The node also lists operations that are not in the kind file.
+      // `aria2.pauseAll` is not in the kind file, but the node lists it.
       assert.is(paths["/v1/rpc/aria2.pauseAll"].post["x-access"], undefined);
       await app.close();
     } finally {

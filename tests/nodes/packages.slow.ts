@@ -1,6 +1,6 @@
 /**
- * Nodes from npm (hardhat, ganache and bcoin), which are configured only by their URL. The info object is compared with
- * the node's own values before and after a write, while the node is paused or stopped, and on another chain.
+ * Tests nodes from npm (hardhat, ganache and bcoin) with only a URL as configuration. Compares the info object with the
+ * node's own values before and after a write, while the node is paused or stopped, and on another chain.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -23,7 +23,7 @@ interface Case {
   /** Asks the node itself for the values that the info object should have. */
   own(url: string): Promise<Values>;
   write(url: string): Promise<unknown>;
-  /** A read-only method that this node lacks, although other nodes of its kind have it. */
+  /** A read-only method that the node's kind describes but this node does not have. */
   readonly lacks?: string;
 }
 

@@ -1,4 +1,7 @@
-/** Tests the page for each kind of node. The nodes are simulated with recorded or constructed responses. */
+/**
+ * Tests the page for each kind of node. The nodes are simulated, and send recorded or made-up
+ * responses.
+ */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { gzipSync } from "node:zlib";

@@ -1,9 +1,12 @@
-/** A process whose terminal is closed while the process starts, before it can handle the resulting SIGHUP. */
+/**
+ * Simulates a terminal that is closed during the start, so that SIGHUP arrives before the process
+ * can handle signals.
+ */
 import { once } from "node:events";
 import process from "node:process";
 import { handleSignals } from "../../src/cli/signals.ts";
 
-// The signal handler alone does not keep Node running.
+// Keeps the process running, because Node exits even if a signal handler is installed.
 setInterval(() => {}, 1000);
 const hungUp = once(process, "SIGHUP");
 process.kill(process.pid, "SIGHUP");

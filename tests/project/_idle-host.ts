@@ -1,4 +1,7 @@
-/** Creates services with different options, sends a request to each, and then does nothing more. */
+/**
+ * Creates services with different options, and sends a request to each service. After these
+ * requests, nothing must keep the process alive.
+ */
 import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
 
 const log = () => {};

@@ -1,9 +1,10 @@
 /**
  * Follows a page of the manual in a temporary folder: writes its files, runs its commands, and compares their output.
  *
- * - `yaml`, `json` and `caddyfile` blocks are written to a file if they begin with a comment that names it, or if
- *   the name follows the fence, as in ```` ```yaml openapi.yaml ````.
- * - `console` blocks have commands after `$`, each followed by its output. In the output, … matches any text.
+ * - `yaml`, `json` and `caddyfile` blocks are written to a file if their first line is a comment with the file name, or
+ *   if the name follows the language, as in ```` ```yaml openapi.yaml ````.
+ * - In `console` blocks, each command follows a `$`, and the output of the command follows it. In this output, …
+ *   matches any text.
  * - `sh` blocks have only commands, each of which must succeed.
  *
  * A block is skipped if the paragraph before it contains "not run by the manual's tests".
@@ -44,7 +45,7 @@ export function blocksOf(page: string): Block[] {
   });
 }
 
-/** `printed` is `undefined` if the page does not show the output of the command. */
+/** A command in the page. `printed` is the output that the page shows, or `undefined` if the page shows none. */
 export interface Command {
   readonly command: string;
   readonly printed: string | undefined;
@@ -65,17 +66,20 @@ export function commandsOf({ language, text }: Pick<Block, "language" | "text">)
 const ONE_COMMAND = /^((?:\\\n|[^'"\n]|'[^']*'|"[^"]*")*)(?:\n([^]*))?$/;
 const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
 
-/** Removes a comment. It begins with # after a space and outside quotes. */
+/** Removes a shell comment, which begins with a `#` outside quotes, at the start of the text or after white space. */
 const withoutComment = (command: string) =>
   command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
 
 export interface Surroundings {
-  /** The local addresses to use in place of addresses in the page, such as `127.0.0.1:8545`. */
+  /**
+   * Replacements for addresses in the page: each key is an address such as `127.0.0.1:8545`, and
+   * its value is the address to use.
+   */
   readonly places?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** The files that exist at the start, by their path in the folder. The folder is also `HOME`. */
+  /** The content of the initial files, by their path in the temporary folder, which is also the home directory. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Selects the blocks to follow. @default all except those that the page excludes */
+  /** Returns true for the blocks to test. @default all except those that the page excludes */
   readonly isFollowed?: (block: Block) => boolean;
   /** Called with the output of each command, except commands that start a service. */
   readonly onPrinted?: (command: string, printed: string) => void;
@@ -105,7 +109,7 @@ export async function follow(
     const service = await start([...COMMANDS.Node, ...words], surroundings, { cwd: folder });
     services.set(port, service);
     if (words.some((word) => /^https?:/.test(word)) || words.includes("--config")) {
-      // The service may start before it knows the kind of the node.
+      // The service may start listening before it has detected the kind of the node.
       await until(async () => {
         const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
         return Object.keys(paths).length > 2;
@@ -161,7 +165,10 @@ const shell = (command: string, cwd: string, env: Record<string, string>) =>
     );
   });
 
-/** In the page, … matches any text. The page may show only some lines of the output of `check`. */
+/**
+ * Compares the output of a command with the page, where … matches any text. The page may show only
+ * some lines of the output of `check`.
+ */
 function assertPrinted(actual: string, printed: string | undefined, command: string): void {
   if (printed === undefined) return;
   if (/^nodeface check\b/.test(command)) {

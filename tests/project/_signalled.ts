@@ -1,4 +1,4 @@
-/** A process that would run forever, but sends SIGTERM to itself as soon as it handles signals. */
+/** A process that installs the signal handlers, sends SIGTERM to itself, and would otherwise run forever. */
 import process from "node:process";
 import "../../src/cli/signals.ts";
 

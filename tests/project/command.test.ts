@@ -13,7 +13,7 @@ import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 
-/** `mistakes.test.ts` tests more mistakes, without starting the command. */
+/** `mistakes.test.ts` tests further invalid arguments without starting the command. */
 const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
   [["check"], {}, "name a node, as in nodeface check http://127.0.0.1:8545"],
@@ -26,7 +26,9 @@ const WRONG: [args: string[], env: Record<string, string>, complaint: string][] 
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** The report on this description's dangling references exceeds a pipe's buffer. */
+/**
+ * A description with so many dangling references that the report on them exceeds a pipe's buffer.
+ */
 const MANY = join(folder, "many.json");
 const paths = Array.from({ length: 4000 }, (_, i) => [`/p${i}`, {
   get: { responses: { 200: { $ref: `#/components/responses/none${i}` } } },
@@ -45,7 +47,8 @@ async function runSlowly([program, ...args]: readonly string[]) {
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   await once(child.stdout, "readable");
-  // The output exceeds the pipe's buffer, so a command that waits for its reader cannot end yet.
+  // The output exceeds the pipe's buffer, so the command cannot end yet if it waits until its
+  // output is read.
   await Promise.race([ended, wait(1000)]);
   let stdout = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) stdout += chunk;
@@ -149,7 +152,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     write("first");
     const server = await start([...command, "--config", config]);
     server.leave("stderr");
-    // Each reload writes to the log, whose reader has exited.
+    // Each reload writes to the log, although the process that reads the log has exited.
     for (const name of ["second", "third", "fourth"]) {
       write(name);
       process.kill(server.pid, "SIGHUP");

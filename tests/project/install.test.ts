@@ -21,7 +21,8 @@ install("no dependency requires a newer Node than Nodeface does, since npm would
   for (const [path, { engines }] of Object.entries<{ engines?: { node?: string } }>(packages)) {
     const ranges = engines?.node?.split("||") ?? [];
     const isFine = ranges.length === 0 || ranges.some((range) => !isAbove(lowest(range), own));
-    // Only Scalar's browser files are copied, so Scalar's entry in the lock file has no `engines`.
+    // Only browser files are copied from Scalar, so the Node version that Scalar requires does not
+    // matter. Its entry in the lock file therefore has no `engines`.
     assert.ok(
       isFine,
       `${path} asks for Node ${engines?.node}; take "engines" out of the lock file`,

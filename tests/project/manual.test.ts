@@ -47,7 +47,9 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Blocks in these languages are not tested: they are printed output, or configurations of other programs. */
+/**
+ * Blocks in these languages are not tested, because they contain printed output or configurations of other programs.
+ */
 const OTHERS = ["", "yml", "json", "text", "ini"];
 
 const ownBlocks = (page: string): Block[] =>
@@ -76,7 +78,8 @@ manual.before(async () => {
 });
 manual.after(() => void exampled?.close());
 
-// Each test has its own anvil, since some pages change balances and the height.
+// Each test starts its own anvil, because the commands on some pages change balances and the
+// height.
 manual.before.each(async () => {
   const port = await freePort();
   anvil = await startDaemon([PROGRAMS.ethereum!.path, "--port", String(port)], port);

@@ -10,7 +10,7 @@ const memory = suite("memory");
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** Each request has a different random part. No request is longer than an ordinary one. */
+/** Requests of ordinary length, each with a different random part. */
 const ENDLESS: Readonly<Record<string, (unique: string) => Promise<Response>>> = {
   "host names": (unique) => askWith({ host: `${unique}.localhost` }, "/v1/health"),
   "paths": (unique) => ask(`/${unique}`),

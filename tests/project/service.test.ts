@@ -216,7 +216,7 @@ command(
     const { status, last_seen } = await reload("second");
     assert.equal([status, (last_seen as Json).height], ["unreachable", 7]);
     assert.is(await sampledAt(), first);
-    // If the new configuration hides a key, the key's last known value is forgotten.
+    // If the new configuration hides a key, the service forgets the key's last known value.
     await write("third", ["height"]);
     assert.is((await reload("third")).last_seen, undefined);
     await service.stop();

@@ -1,4 +1,7 @@
-/** The output of the command on a terminal (simulated by `script` of util-linux) and elsewhere. */
+/**
+ * Tests the output of the command, on a terminal and without one. The terminal is simulated by
+ * `script` of util-linux.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -12,7 +15,7 @@ const terminal = suite("the output on a terminal");
 const SCRIPT = "/usr/bin/script";
 const missing = without(SCRIPT);
 
-/** The delay of the node in milliseconds: long enough for a progress line, but shorter than the timeout. */
+/** The node's response delay in milliseconds, which is long enough for a progress line but shorter than the timeout. */
 const SLOW = 1400;
 
 const onTerminal = (args: string, env: Record<string, string> = {}) =>

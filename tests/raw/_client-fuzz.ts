@@ -8,7 +8,7 @@ import { createRandom } from "../_random.ts";
 export interface Sent {
   readonly method: "GET" | "HEAD" | "POST";
   readonly text: string;
-  /** The bytes of `text`, split into the parts that are sent. */
+  /** The bytes of `text`, split into parts that are sent separately. */
   readonly parts: readonly Bytes[];
 }
 
@@ -18,7 +18,7 @@ export type Read = Taken | "refused" | "cut";
 interface Taken {
   readonly status: number;
   readonly body: string;
-  /** Names in lower case. The list is empty for Nodeface's client, which does not list header fields. */
+  /** The names of the header fields, in lower case. The list is empty for Nodeface's client, which cannot list them. */
   readonly names: readonly string[];
   get(name: string): string | null;
 }
@@ -225,7 +225,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
       });
     });
     message.end();
-    // `node:http` sends its request in the next tick. The response must come after the request.
+    // `node:http` sends the request in the next tick, so the response is delayed until after that.
     setImmediate(() => {
       for (const part of parts) socket.push(part);
       socket.push(null);
@@ -233,7 +233,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
   });
 }
 
-/** `counts` has an entry for each pair of outcomes, and `known` has an entry for each known difference. */
+/** The number of responses for each pair of outcomes (`counts`) and for each known difference (`known`). */
 export interface Compared {
   readonly counts: Record<string, number>;
   readonly known: Record<string, number>;

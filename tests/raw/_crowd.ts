@@ -10,7 +10,7 @@ export interface Told {
   readonly open: number;
   /** The number of responses by status; 0 means no response. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The number of listeners by the heights that they received in `head` events. */
+  /** The number of listeners for each list of heights that was received in `head` events. */
   readonly heads: Readonly<Record<string, number>>;
 }
 

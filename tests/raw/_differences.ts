@@ -3,10 +3,10 @@
  */
 
 export interface Difference {
-  /** The beginning of the runtime's name. `Node` matches every release of Node. */
+  /** The name of a runtime, or the beginning of its name. `Node` matches every release of Node. */
   runtime: string;
   reason: string;
-  /** The status in each of these cases. The rest of the response is not compared. */
+  /** The status that the runtime sends in each case. The rest of the response is not compared. */
   cases: Readonly<Record<string, number | "closed">>;
 }
 

@@ -12,14 +12,15 @@ export interface Exchange {
   answers: number;
 }
 
-/** Longer than any runtime waits for an idle client, in milliseconds. */
+/** A timeout that is longer than the idle timeout of every runtime, in milliseconds. */
 const TIMEOUT = 30_000;
 
 /**
  * Sends bytes, and reads until the expected responses are complete or the connection is closed.
  *
  * @param bytes the bytes to send, as a Latin-1 string
- * @param expected `answers` is the number of responses; `bodiless` is true if the responses have no body, as for HEAD
+ * @param expected the number of responses (`answers`), and true for `bodiless` if the responses
+ * have no body, as for HEAD
  */
 export function exchange(
   url: string,
@@ -44,7 +45,7 @@ export function exchange(
       received += text;
       if (parse(received, expected.bodiless).answers >= expected.answers) end();
     });
-    // The server may reset the connection after its response.
+    // Errors are ignored, because the server may reset the connection after its response.
     socket.on("error", () => {}).on("close", end);
     socket.on("connect", () => socket.write(bytes, "latin1"));
   });

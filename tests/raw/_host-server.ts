@@ -1,4 +1,6 @@
-/** Serves a host's operations, which report their request and the number of clients that disconnected. */
+/**
+ * Serves a host's operations, which return the received request, or the numbers of waiting and disconnected clients.
+ */
 import { createNodeface, type Operation } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";
 

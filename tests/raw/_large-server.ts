@@ -1,6 +1,6 @@
 /**
- * Serves the same large content at every path, but at `/later` after a promise has resolved, and at `/long` after the
- * idle timeout. At `/broken`, throws an error.
+ * Serves the same large content at every path except `/broken`, which throws an error. The response
+ * at `/later` waits for a promise, and the response at `/long` waits longer than the idle timeout.
  */
 import { represent } from "../../src/http/representation.ts";
 import { serveHere } from "./_serve.ts";

@@ -1,7 +1,7 @@
 /** The commands that start `_large-server.ts`, and the length of its content. */
 import { COMMANDS, serving } from "../_server.ts";
 
-/** The length of the content in bytes. No buffer of a connection is that large. */
+/** The length of the content in bytes, which is larger than any buffer of a connection. */
 export const LENGTH: number = 32 * 1024 * 1024;
 
 export const LARGE: Readonly<Record<string, readonly string[]>> = Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * Serves streams of a host, and a large response. `/own/told` reports the records and errors of earlier requests, and
- * the number of cancelled streams.
+ * Serves the streams of a host's own operation, and a large response. `/own/told` returns the
+ * access records and the errors of earlier requests, and the number of cancelled streams.
  */
 import type { AnswerRecord } from "../../src/adapters/shared.ts";
 import type { Operation } from "../../src/host-operations/operation.ts";

@@ -10,7 +10,10 @@ export function dial(url: string): Promise<Socket> {
   });
 }
 
-/** Waits until the server has closed a connection. Rejects if the test has destroyed it with the error "not cut". */
+/**
+ * Waits until the server has closed a connection. Rejects if the test destroyed the socket with an error that contains
+ * "not cut".
+ */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.destroyed) return resolve();

@@ -7,7 +7,7 @@ import { CASES } from "./_cases.ts";
 import { DIFFERENCES } from "./_differences.ts";
 import { type Exchange, exchange } from "./_exchange.ts";
 
-/** These headers depend on the connection, on the encoder or on the start time. */
+/** Header fields that depend on the connection, on the encoder or on the start time. */
 const OWN = ["connection", "date", "transfer-encoding"];
 const OF_THE_ENCODER = "content-length";
 const OF_THE_START = "etag";

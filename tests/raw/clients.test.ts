@@ -9,7 +9,7 @@ import { closed, dial } from "./_socket.ts";
 
 const DRIPPING_HEAD = ["GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: ", "a"] as const;
 
-/** `drip` is sent repeatedly after `first`. */
+/** Clients that never finish a request. Each client sends `first` once, and then sends `drip` repeatedly. */
 const STUCK: readonly [kind: string, first: string, drip?: string][] = [
   ["silent", ""],
   ["half a head", "GET /v1/info HTTP/1.1\r\nHost: local"],
@@ -38,7 +38,7 @@ clients.after(async () => {
   await Promise.all([...servers.values()].map((server) => server.stop()));
 });
 
-/** Runs a test on all runtimes at the same time, because these tests mostly wait. */
+/** Runs a test on all runtimes in parallel, because the tests in this file spend most of their time waiting. */
 function everywhere(name: string, check: (server: Running, runtime: string) => Promise<void>) {
   clients(name, async () => {
     await withEach(servers, check);

@@ -53,8 +53,8 @@ const withBody = (line: string, body: string, ...lines: string[]) =>
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
 
 /**
- * A server or its parser may misread these targets. None of them may reach an operation that is not public. `sent` is
- * the path that the node receives.
+ * Request targets that a server or its parser may misread. None of these targets may reach an
+ * operation that is not public. `sent` is the path that the node receives.
  */
 const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status", "/status"],

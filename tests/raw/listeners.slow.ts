@@ -67,10 +67,13 @@ async function listenersOf({ url }: Running): Promise<number> {
   return Number(/^nodeface_event_listeners (\d+)/m.exec(text)![1]);
 }
 
-/** The service queries the node every two seconds while clients listen, so these blocks take a minute. */
+/**
+ * The number of blocks to mine. While clients listen, the service queries the node every two seconds, so 30 blocks take
+ * a minute.
+ */
 const BLOCKS = 30;
 
-/** The maximum memory for all listeners, in MiB, and the maximum duration of the shutdown, in milliseconds. */
+/** Limits for the memory of all listeners, in MiB, and for the duration of the shutdown, in milliseconds. */
 const MEMORY_MAX = 100, ENDED_MS = 5000;
 
 // The runtimes are tested one after the other, since the listeners take processor time.
@@ -100,7 +103,8 @@ for (const [runtime, command] of COMMANDS) {
           });
         }
         await crowd.resume(0);
-        // Now the paused listener gets the missed events, unless it was disconnected.
+        // The resumed listener gets the events that it missed, unless the service has disconnected
+        // it.
         await until(async () => {
           const told = await crowd.tell();
           return told.heads[heads] === COUNT || told.open === COUNT - 1;
@@ -108,7 +112,7 @@ for (const [runtime, command] of COMMANDS) {
         assert.ok(most - memory < MEMORY_MAX, `${memory} to ${most} MB`);
         await crowd.leave();
         await until(async () => await listenersOf(service) === 0);
-        // A few connections of this test may be kept alive.
+        // HTTP keep-alive may leave a few connections of this test open.
         await until(() => Promise.resolve(descriptorsOf(service) <= descriptors + 5));
 
         const again = new Crowd();

@@ -29,7 +29,8 @@ memory(
       const grown = memoryOf(server.pid) - before;
       for (const socket of sockets) socket.destroy();
       await server.stop();
-      // A copy for each client would need ten times as much.
+      // If each client had its own copy of the response, the memory would grow by ten times this
+      // limit.
       assert.ok(grown < HOLDERS * LENGTH / 10, `${Math.round(grown / MIB)} MiB`);
     }),
 );

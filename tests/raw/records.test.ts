@@ -17,7 +17,7 @@ interface Told {
 const request = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${path} HTTP/1.1`, "Host: localhost", ...lines, "", ""].join("\r\n");
 
-/** The adapter or its parser responds to these requests without the app. */
+/** Requests that the adapter or its parser responds to without calling the app. */
 const REFUSED: readonly [name: string, bytes: string, record: Partial<AnswerRecord>][] = [
   ["OPTIONS *", request("OPTIONS", "*"), { method: "OPTIONS", url: "/*", status: 204 }],
   ["no Host", "GET /a?b HTTP/1.1\r\n\r\n", { method: "GET", url: "/a?b", status: 400 }],
@@ -75,7 +75,7 @@ for (const [runtime, command] of RELEASES) {
     );
   });
 
-  // Bun's own parser responds to these requests, so they have no records.
+  // On Bun, the runtime's own parser responds to these requests, so no records are written.
   if (runtime !== "Bun") {
     for (const [name, bytes, expected] of REFUSED) {
       recording(`${name} gets a record, although the app does not see the request`, async () => {

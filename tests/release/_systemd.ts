@@ -1,6 +1,6 @@
 /**
- * Starts a separate systemd in namespaces. It sees the files of this machine, but everything that systemd and its units
- * write is discarded. Nodes and services share the network with the tests.
+ * Starts a separate systemd in namespaces. This systemd sees the files of the machine, but everything that it and its
+ * units write is discarded. The units of this systemd use the same network as the tests.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
@@ -26,10 +26,13 @@ export interface Systemd extends AsyncDisposable {
   write(path: string, text: string, mode?: string): Promise<void>;
 }
 
-/** Empty units that other units require. The real ones would change the machine. */
+/** Targets that are replaced by empty units, because the real targets would change the machine. */
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
-/** The disk is read-only. Changes to `/etc`, `/var`, `/run`, `/tmp` and `/usr/local/bin` are kept in memory. */
+/**
+ * Returns a shell script that mounts the disk read-only, keeps changes to `/etc`, `/var`, `/run`, `/tmp` and
+ * `/usr/local/bin` in memory, and starts systemd.
+ */
 const boot = (folder: string) => `
 set -e
 mount --make-rprivate /
@@ -103,7 +106,7 @@ export async function startSystemd(): Promise<Systemd | string> {
   return { shell, write, [Symbol.asyncDispose]: stop };
 }
 
-/** Returns the ID of systemd outside its namespaces, or an empty string if systemd is not running. */
+/** Returns the process ID that systemd has outside its namespaces, or an empty string if systemd is not running. */
 function firstOf({ pid }: ChildProcess): string {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();

@@ -20,7 +20,9 @@ const containers = suite("containers");
 
 const BUILDAH = "/usr/bin/buildah", PODMAN = "/usr/bin/podman", RUNC = "/usr/sbin/runc";
 const COMPOSE = "/usr/bin/podman-compose", ETCD = "/usr/bin/etcd";
-/** Podman's network helper needs this program. Without it, the only error is "No such file or directory". */
+/**
+ * Podman's network helper needs `iptables`. If `iptables` is missing, Podman reports only "No such file or directory".
+ */
 const IPTABLES = "/usr/sbin/iptables";
 /** The processor architecture, named as in anvil's packages. */
 const ARCH = process.arch === "x64" ? "amd64" : process.arch;
@@ -44,12 +46,12 @@ const store = [
 ];
 const buildah = (...args: string[]) => run([BUILDAH, ...store, ...args]);
 
-/** podman-compose needs a program, so this script runs Podman with a separate store. */
+/** A script for podman-compose that runs Podman with a separate store. */
 const podman = join(folder, "podman");
 writeFileSync(podman, `#!/bin/sh\nexec ${PODMAN} ${store.join(" ")} --runtime=${RUNC} "$@"\n`, {
   mode: 0o755,
 });
-/** The limits of a container must not exceed those of this process. */
+/** Returns the resource limits for containers, which must not exceed the limits of this process. */
 const limits = async () => {
   const { stdout } = await run(["/bin/bash", "-c", "ulimit -Hn; ulimit -Hu"]);
   const [files, processes] = stdout.trim().split("\n").map((text) => Number(text) || 1_048_576);

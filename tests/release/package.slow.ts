@@ -304,7 +304,7 @@ const tscOf = (version: string) =>
     ? `${ROOT}node_modules/.bin/tsc`
     : join(COMPILERS, "node_modules", `ts-${version}`, "bin/tsc");
 
-/** Also checks the types of packages, because `skipLibCheck` is not set. */
+/** Compiles files, and checks the type declarations of packages too, because `skipLibCheck` is not set. */
 async function compile(name: string, tsc: string, files: string[], more: object): Promise<void> {
   const project = join(HOME, name);
   mkdirSync(project);

@@ -19,7 +19,7 @@ import { freePort } from "../_port.ts";
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";
 
-/** Returns the lines for the `http` block, which are comments in the snippet. */
+/** Returns the lines for nginx's `http` block. The snippet contains them as comments. */
 const forHttpBlock = (snippet: string) =>
   [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
 
@@ -70,7 +70,7 @@ interface Behind {
   readonly seen: string[];
   /** Makes the Ethereum node mine a block, and returns the new height. */
   mine(): Promise<number>;
-  /** If set, the REST node calls this function instead of sending its response. */
+  /** If set, the REST node calls this function, which sends the node's response later. */
   hold: ((respond: () => void) => void) | undefined;
   stop(): Promise<void>;
 }
@@ -88,7 +88,7 @@ paths:
       x-access: read
 `;
 
-/** Two services use real nodes. The third service uses a simulated node. */
+/** Starts two services for real nodes, and a third service for a simulated node. */
 async function startBehind(): Promise<Behind> {
   const home = makeFolder();
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
@@ -176,7 +176,9 @@ const MALFORMED = [
   "/v1%2Fnode/blocks/7",
 ];
 
-/** These paths try to reach another node's prefix, or to bypass a prefix. */
+/**
+ * Each of these paths disguises the prefix `/rest`, or tries to reach it through another prefix.
+ */
 const DETOURS = [
   "/ethereum/../rest/v1/node/blocks/7",
   "/ethereum/%2e%2e/rest/v1/node/blocks/7",
@@ -205,7 +207,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     const hostOf = (service: Running | undefined) => new URL(service!.url).host;
     const two = text.replaceAll("127.0.0.1:8080", hostOf(ethereum))
       .replaceAll("127.0.0.1:8081", hostOf(etcd));
-    // The third service uses a copy of the snippet for the first service.
+    // The proxy's settings for the third service are a copy of those for the first service.
     const third = text.replaceAll("ethereum", "rest").replaceAll("etcd", "unused")
       .replaceAll("127.0.0.1:8080", hostOf(rest));
     writeFileSync(config, around(`${two}\n${third}`, port));

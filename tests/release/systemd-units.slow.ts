@@ -58,7 +58,7 @@ async function well(port: number, unit: string) {
   );
 }
 
-/** Returns a free port in the range that the template allows. */
+/** Returns a free port in the range that the systemd template allows. */
 async function portOfTemplate(taken: readonly number[] = []): Promise<number> {
   for (let port = 8080; port < 8100; port++) {
     if (taken.includes(port)) continue;
@@ -84,7 +84,7 @@ testWhere(
     const other = await portOfTemplate([ethereum]);
     const rpc = await freePort();
     try {
-      // These are the commands in the template's comment.
+      // These commands are the ones in the comment at the top of the systemd template.
       await shell("mkdir -p /etc/nodeface");
       const file = "/etc/nodeface/ethereum.yaml";
       await shell(`nodeface init ${anvil.url} --port ${ethereum} --config ${file}`);

@@ -100,7 +100,7 @@ testWhere(
   },
 );
 
-/** The node and the service have different users, as their units do. */
+/** User IDs for the node and the service, which run as different users under systemd. */
 const NODE_USER = 61_001, OWN_USER = 61_002;
 
 testWhere(
@@ -178,7 +178,7 @@ systemd("the environment variables in the units are those that the command reads
 
 systemd.run();
 
-/** Expands the system call filters of a unit with systemd's own sets. */
+/** Returns the system calls that the filters of a unit allow, after expanding systemd's predefined sets. */
 function allowedCalls(said: string, unit: string): Set<string> {
   const sets = new Map<string, string[]>();
   for (const line of said.split("\n")) {

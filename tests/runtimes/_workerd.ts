@@ -45,9 +45,9 @@ export async function startModule(program: string, flags: string[] = []): Promis
 
 export async function startWorker(contents: string, flags: string[] = []): Promise<Server> {
   const worker = new Miniflare({
-    // As in Wrangler, the modules are listed, so that Miniflare does not look for others.
+    // Lists the modules, as Wrangler does, so that Miniflare does not search for further modules.
     modules: [{ type: "ESModule", path: "worker.js", contents }],
-    // This date does not enable Node's modules.
+    // The compatibility date alone does not enable the modules of Node.
     compatibilityDate: "2026-01-01",
     compatibilityFlags: flags,
     // This bypasses Miniflare's entry worker, which would compress responses.

@@ -18,7 +18,7 @@ export interface Document {
   entry?: (folder: string) => string;
   /** The kind of node whose operations are described, if there is no `entry`. */
   kind?: string;
-  /** The software that the node reports, if the operations depend on it. */
+  /** The software that the node reports. Set only if the operations depend on the software. */
   software?: string;
   /** The number of operations below `paths`, including those in path items behind a reference. */
   operations: number;
@@ -100,7 +100,7 @@ properties:
   "schemas/error.json": `{ "type": "object", "properties": { "message": { "type": "string" } } }`,
 };
 
-/** Contains members with a different place or name in OpenAPI 3. */
+/** Contains members that OpenAPI 3 has moved or renamed. */
 const ODD_2_0 = `swagger: "2.0"
 info: { title: Swagger, version: "1", license: { name: MIT, url: "https://mit.example" } }
 host: 127.0.0.1:9053
@@ -289,7 +289,10 @@ export const SMALL: readonly Document[] = [
   },
 ];
 
-/** The operations of each kind, for unknown software and for each software with additional operations. */
+/**
+ * The operations of each kind: first for unknown software, then for each software that has
+ * additional operations.
+ */
 export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {
     const parts = await loadInterface(kind);
@@ -323,7 +326,10 @@ export const REAL: readonly Document[] = [
   { name: "GitHub 3.0", entry: downloaded("github.json"), operations: 1223 },
 ];
 
-/** The descriptions at the paths in the environment variable `DESCRIPTIONS`, which are separated as in `PATH`. */
+/**
+ * The descriptions whose paths are listed in the environment variable `DESCRIPTIONS`, separated as
+ * in `PATH`.
+ */
 export const FURTHER: readonly Document[] = (process.env.DESCRIPTIONS ?? "").split(delimiter)
   .filter((path) => path !== "")
   .map((path) => ({ name: basename(path), entry: () => path, operations: operationsIn(path) }));

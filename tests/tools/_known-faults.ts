@@ -1,12 +1,15 @@
-/** Pairs of a tool and a document that fail because one of them has a fault. A test checks that they still fail. */
+/**
+ * Tools that fail with certain documents because the tool or the document has a known fault. The tests report each pair
+ * that no longer fails.
+ */
 
 export interface KnownFault {
   tool: string;
   documents: readonly string[];
-  /** The cause of the fault: the tool or the document. */
+  /** Tells whether the tool or the document has the fault. */
   of: "tool" | "document";
   why: string;
-  /** A link to a report of the fault. Without such a link, the tool must also fail with the original document. */
+  /** A link to a report of the fault. If there is no report, the tool must fail with the original document too. */
   evidence?: string;
   /** A shorter time limit applies, since the tool would run endlessly. */
   isEndless?: true;

@@ -1,4 +1,4 @@
-/** Serves a description and runs tools with it. */
+/** Serves descriptions and runs tools on them. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,19 +10,19 @@ import { KNOWN_FAULTS, type KnownFault } from "./_known-faults.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import type { Input, Tool, Verdict } from "./_tools.ts";
 
-/** The result of running a tool with a document. */
+/** The result of running a tool on a document. */
 export interface Pair {
   document: string;
   tool: string;
   /** The error with the served description, or `undefined` if there is none. */
   problem: string | undefined;
-  /** The error with the original document, which is tried only if the served description fails. */
+  /** The tool's error with the original document, which is tested only if the served description fails. */
   original: string | undefined;
   fault: KnownFault | undefined;
   seconds: number;
 }
 
-/** The time limit for running a tool with a description, in milliseconds. */
+/** The time limit for running a tool on a description, in milliseconds. */
 const TIMEOUT = 600_000;
 /** The time limit for a tool that would run endlessly, in milliseconds. */
 const SHORT_TIMEOUT = 30_000;
@@ -40,7 +40,7 @@ function pathsOf(file: string): string[] {
 const OWN_PATHS = pathsOf(`${ROOT}spec/openapi.yaml`);
 
 /**
- * Serves a description, and runs each of the tools with it.
+ * Serves a description, and runs each tool on the served description.
  *
  * @throws {Error} if the description is not served
  */
@@ -56,7 +56,8 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // If the description has a path of the service, only the `operationId` tells whose operation is served there.
+    // If the user's description contains a path that the service has too, the `operationId` tells which of the two
+    // operations is served.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const isOurs = (path: string) =>
       !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);
@@ -81,7 +82,7 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
   }
 }
 
-/** Returns an error message if a pair failed without a known fault, or if its known fault did not occur. */
+/** Returns an error message if the tool failed unexpectedly, or if it succeeded despite a known fault. */
 export function complaintOf({ problem, original, fault }: Pair): string | undefined {
   if (problem === undefined) return fault && `succeeds now, despite the known fault: ${fault.why}`;
   if (fault && (original !== undefined || fault.evidence !== undefined)) return undefined;
@@ -98,8 +99,8 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
 }
 
 /**
- * Waits until the description is shown. Until then, the page says that a file is being read, or the description lacks
- * the paths of the kind.
+ * Waits until the service has prepared the description. While the service prepares the description, the page says that
+ * a file is being read, or the served description lacks the paths of the kind.
  */
 async function untilShown(url: string, { kind }: Document): Promise<void> {
   const since = performance.now();

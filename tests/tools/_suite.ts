@@ -35,7 +35,7 @@ export function testPairs(all: readonly Document[], tools: readonly Tool[]): voi
         assert.ok(pair, "the tool was not run");
         const complaint = complaintOf(pair!);
         if (complaint === undefined) return Promise.resolve();
-        // The message is sufficient, but uvu would also print a stack trace.
+        // An empty stack keeps uvu from printing a stack trace after the message.
         return Promise.reject(Object.assign(new Error(complaint), { stack: "" }));
       });
     }

@@ -1,9 +1,10 @@
-/** Formats the table of documents and tools. */
+/** Formats the results of running the tools on the documents. */
 import { complaintOf, type Pair } from "./_pairs.ts";
 
 /**
- * Formats the results of all pairs: `ok`; `FAIL`; `tool` or `doc` for a known fault of the tool or the document; and
- * `-` if the pair was not run. Each column is a tool. The tools are listed below the table.
+ * Formats a table with a row for each document and a column for each tool. A cell contains `ok`, `FAIL`, `tool` (a
+ * known fault of the tool), `doc` (a known fault of the document) or `-` (not run). A list below the table names the
+ * tools.
  */
 export function tableOf(
   documents: readonly string[],

@@ -1,4 +1,4 @@
-/** The tools, and the results that each of them must produce. */
+/** Defines the tools that read the descriptions, and the results that are expected of each tool. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -32,12 +32,15 @@ export interface Tool {
   name: string;
   /** The reason why the tool cannot run on this machine. */
   missing?: string | undefined;
-  /** True for this project's own checks, which cannot run with only the original document. */
+  /**
+   * True for this project's own checks. Unlike other tools, they are not repeated with the original
+   * document if they fail.
+   */
   isOurs?: true;
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
 }
 
-/** The kept length of the end of a failed program's output, in characters. */
+/** The number of characters that are kept from the end of a failed program's output. */
 const EXCERPT = 1500;
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
@@ -69,7 +72,10 @@ function excerpt(output: string): string {
   return lines.join("\n").slice(-EXCERPT);
 }
 
-/** Creates a tool that accepts or rejects a description, and may print the number of its operations. */
+/**
+ * Creates a tool that accepts or rejects a description. Some of these tools print the number of
+ * operations.
+ */
 function judge(
   name: string,
   command: (input: Input) => readonly string[],
@@ -90,9 +96,15 @@ interface Generator {
   name: string;
   command: (input: Input) => readonly string[];
   env?: (input: Input) => Record<string, string>;
-  /** Matches the paths of the generated files to compile. Imported files are compiled, too. */
+  /**
+   * Matches the paths of the generated files to compile. The compiler also reads the files that
+   * these files import.
+   */
   compiled: RegExp;
-  /** In files that match `files`, `text` matches once per operation. Only text up to a match of `before` counts. */
+  /**
+   * The operations are counted in the files that match `files`, where `text` matches once per
+   * operation. Everything after the first match of `before` is ignored.
+   */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** The program that runs the tool. @default Node 24 */
   node?: string;
@@ -140,7 +152,7 @@ const CHECK: Tool = {
   },
 };
 
-/** Creates a tool that runs one of this project's scripts on both served forms. */
+/** Creates a tool that runs one of this project's scripts on the served JSON and YAML. */
 const ours = (name: string, file: string): Tool => ({
   name,
   isOurs: true,

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
-/** The values of these keys are arbitrary data, even if a value looks like a reference. */
+/** Keys whose values are arbitrary data, so a `$ref` in them is not a reference. */
 const DATA = new Set(["example", "examples", "default", "enum", "const"]);
-/** The values of these keys are maps: the author of the description chooses the member names. */
+/** Keys whose values are maps with member names that the author of the description has chosen. */
 const NAMED = new Set(["properties", "patternProperties", "schemas", "parameters", "responses"]);
 const REFERENCE = /^#\/components\/([A-Za-z]+)\/([A-Za-z0-9._-]+)$/;
 

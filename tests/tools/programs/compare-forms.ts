@@ -1,4 +1,4 @@
-/** Compares the JSON and YAML forms of a description, including all digits of numbers. */
+/** Compares the JSON and YAML forms of a description, including every digit of each number. */
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { isDeepStrictEqual } from "node:util";
