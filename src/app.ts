@@ -53,7 +53,7 @@ export interface Nodeface extends Closeable {
   /** Responds to a request; never throws or rejects. Handlers of host operations get `context` as extra arguments. */
   fetch(request: Request, ...context: unknown[]): Promise<Response>;
   /**
-   * Tells whether this service has the path of a request, for any method. A host can handle all other paths itself.
+   * Tells whether this service has a route for the path of a request. A host can handle all other paths itself.
    *
    * @example
    * ```ts
@@ -74,8 +74,8 @@ export interface Nodeface extends Closeable {
    */
   ready(): Promise<void>;
   /**
-   * Ends child processes and requests to the node. Later responses contain only data that was read before. A process
-   * can also exit without closing its service.
+   * Ends child processes and requests to the node. Responses after `close` contain only data that was read before it.
+   * A process can also exit without closing its service.
    */
   close(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export interface Nodeface extends Closeable {
 export interface App extends Nodeface {
   /** Queries the node so that the first client does not have to wait for it. Never rejects. */
   warmUp(): Promise<void>;
-  /** Logs an error from an adapter, such as the failed stream of an operation. */
+  /** Logs an error that an adapter reports, such as the failure of a response's stream. */
   onError(error: unknown): void;
 }
 
@@ -101,7 +101,7 @@ interface Routing {
   readonly target: RequestTarget | undefined;
   /** The path without the prefix at which the host mounts the service. */
   readonly path: string;
-  /** The arguments of `fetch` after the request. */
+  /** The extra arguments of `fetch`, which follow the request. */
   readonly context: readonly unknown[];
   named?: Named | undefined;
   /** True if the response already has the common headers. */
@@ -160,7 +160,7 @@ export function createApp(checked: CheckedOptions): App {
   ) => {
     const template = path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}") || "/";
     for (const method of methods) router[method.toLowerCase()]!(path, handle);
-    // The router writes `/` as an empty path.
+    // To the router, the path `/` is an empty string.
     entries.set(path.replace(/\/$/, ""), { template, headersFor, handle });
   };
   const respondWith =

@@ -48,7 +48,7 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
   };
 }
 
-/** Wraps work so that its runs never overlap. Calls made during a run all wait for one further run. */
+/** Wraps work so that its runs never overlap. Calls made during a run share the next run. */
 export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

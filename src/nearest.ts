@@ -24,6 +24,6 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
 /** Sorts the letters of a word, so that words with swapped letters become equal. */
 const sorted = (word: string) => [...word].sort().join("");
 
-/** Formats the end of a message: `; did you mean kind?`, or nothing. */
+/** Formats a suggestion to append to a message, such as `; did you mean kind?`. */
 export const didYouMean = (name: string | undefined): string =>
   name === undefined ? "" : `; did you mean ${name}?`;

@@ -45,7 +45,7 @@ const TEXT_OF_DOCUMENT = s.object({
 });
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
 
-/** Converts a document object to text, for the same checks as other descriptions. */
+/** Converts a document object to text, so that it is checked like any other description. */
 const DOCUMENT_AS_TEXT = v.pipe(
   s.json,
   v.looseObject({ openapi: VERSION, swagger: VERSION }),
@@ -81,7 +81,7 @@ const mapOf = (of: Schema): Schema =>
 const OBJECTS = mapOf(OBJECT);
 const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
 
-/** @param closer schemas that replace the general schemas of some members */
+/** @param closer stricter schemas for individual members */
 function openApi(kind: string, closer: Settings = {}): Schema {
   const settings = [...OPENAPI[kind]!].map(([key, { shape = "", needed }]) => {
     const schema = closer[key] ?? schemaOfShape(shape);
@@ -183,8 +183,8 @@ function diagnosticsBetween(
     found.push({ path: ["forward"], message, isKey: false });
   }
   found.push(...diagnosticsOfOperations(operations, document?.components));
-  // If the node may have a kind, its sources are not checked here: loading all kinds would delay
-  // the start.
+  // If the node may have a kind, sources are not checked here. The check would have to load all
+  // kinds, which would delay the start.
   if (typeof info === "object" && !hasKind(node)) found.push(...unknownSources(info, []));
   return found;
 }

@@ -39,7 +39,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * The node's own OpenAPI description: a path, a URL, an object with `text`, or the document, which is copied.
    * `"none"` shows only this service's operations. If `node.url` is set, it replaces the top-level
    * servers; `{ from, servers: "keep" }` keeps these servers unchanged.
-   * @default from the node or its kind
+   * @default taken from the node or its kind
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
   /** The host's own operations. The description and the explorer also show them. @default [] */
@@ -47,8 +47,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /**
    * The parts of the description other than operations: `info`, `tags`, `externalDocs`, and `components` for the host's
    * operations.
-   * @default the same parts of the node's description, or of this service's own description if the
-   * node has none
+   * @default taken from the node's description, or from this service's own description
    */
   document?: DocumentOptions | undefined;
   /**
@@ -68,7 +67,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   events?: EventSettings | undefined;
   /**
    * Settings as under `info` in the configuration file, or a function that returns the info. The
-   * service caches each result for a second, and limits a result like a response from the node.
+   * service caches each result for a second. Results have the same limits as responses from the node.
    * `synced: false` means that the node is syncing. If the function throws, rejects or exceeds
    * `node.timeout`, the node is `unreachable`.
    * @default the info that nodes of this kind report
@@ -98,12 +97,12 @@ export interface PageSettings {
 /** An OpenAPI document that holds only JSON values. */
 export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
-/** A description, and the treatment of its top-level servers. */
+/** A description, with a setting for its top-level servers. */
 export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
    * `"keep"` leaves the top-level servers unchanged. A path such as `/v1` becomes the prefix of all operations.
-   * @default if `node.url` is set, it replaces these servers but keeps their path
+   * @default the path of the description's servers if `node.url` is set
    */
   readonly servers?: string | undefined;
 }
@@ -128,9 +127,7 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
    * The meters of the previous service, so that the counts in the metrics continue after a reload.
    */
   readonly meters?: Meters | undefined;
-  /**
-   * The data that the previous service collected about the node. Missing if the node has changed.
-   */
+  /** The data that the previous service collected about the node, or `undefined` if the node has changed. */
   readonly memory?: NodeMemory | undefined;
 }
 

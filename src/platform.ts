@@ -256,8 +256,8 @@ export function parentThread(): {
 const GROUP = 0o040, OTHERS = 0o004;
 
 /**
- * Warns if other users can read a file with a secret. Group access to another user's file causes no warning, since
- * nodes share cookies that way.
+ * Warns if other users can read a file with a secret. Does not warn if the file of another user can be read only by
+ * its group: a node may share its cookie file with a group.
  */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {

@@ -1,5 +1,5 @@
 /**
- * Makes untrusted text safe for logs and messages. Also percent-decodes text (RFC 3986, section 2.1).
+ * Makes untrusted text safe for logs and messages, and percent-decodes text (RFC 3986, section 2.1).
  *
  * @module
  */

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The longest delay of a timer, in milliseconds. With a longer delay, a timer fires at once. */
+/** The longest delay of a timer, in milliseconds. A timer with a longer delay fires at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
 /**

@@ -63,7 +63,7 @@ export async function confirm(
     const onKey = (event: KeyboardEvent) => {
       // Ignores a key that was already held down when the dialog opened.
       if (event.repeat) event.preventDefault();
-      // Scalar's client must not receive any key, since the client would trap the focus or close.
+      // Key events must not reach Scalar's client, which would trap the focus or close.
       event.stopPropagation();
     };
     addEventListener("keydown", onKey, { capture: true, signal: open.signal });

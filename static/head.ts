@@ -1,4 +1,4 @@
-/** Keeps the header of a visible page current, by events and by polling. */
+/** Updates the header of a visible page from an event stream and by polling. */
 import {
   describeInfo,
   describeState,
@@ -81,13 +81,12 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
     });
     source.addEventListener("info", request);
     source.addEventListener("description", () => {
-      // The description may keep changing, so a page that has already been reloaded only shows a
-      // notice.
+      // The description may keep changing, so the page reloads only once and then shows a notice.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
       if (isIdle() && visit?.type !== "reload") location.reload();
       else showChange();
     });
-    // Browsers differ in the failures after which they reconnect a stream on their own.
+    // Browsers do not reconnect a stream after every failure, so the page reconnects it.
     source.addEventListener("error", () => {
       close();
       listenAt = performance.now() + retry;
@@ -182,7 +181,7 @@ export async function fetchObject(address: URL): Promise<Json | undefined> {
   }
 }
 
-/** Reads long integers as `bigint`s. Browsers from before 2025 pass no `source`, and round long integers. */
+/** Reads long integers as `bigint`s. Older browsers (before 2025) do not pass `source`, so they round long integers. */
 function keepDigits(_: string, value: unknown, { source = "" } = {}): unknown {
   return /^-?\d{16,}$/.test(source) ? BigInt(source) : value;
 }

@@ -42,12 +42,12 @@ const harmless = new Set<string>();
 
 const writes = new WeakMap<Request, string>();
 
-/** The node at the time when Scalar's client was opened. */
+/** The node's identity when the user opened Scalar's client. */
 let opened: Promise<Identity> | undefined;
 
 /**
- * Selects all links in Markdown. Outside Markdown, does not select links to fragments and to
- * Scalar's own files.
+ * Selects every link in Markdown. Other links are selected unless they lead to a fragment or to one
+ * of Scalar's own files.
  */
 const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
 
@@ -93,7 +93,7 @@ async function show(): Promise<void> {
     showDeveloperTools: "never",
     hideClientButton: true,
     // Hides Scalar's samples, which contain the entered token and invisible characters. The
-    // function `arrange` adds safe samples instead.
+    // function `arrange` adds safe samples in their place.
     hiddenClients: true,
     persistAuth: false,
     onBeforeRequest: prepareRequest,
@@ -163,8 +163,8 @@ function arrange(description: Json): string[] {
     for (const { method, operation } of operations) {
       if (isForeign) removeSamples(operation);
       if (!mayChange(method, operation)) harmless.add(`${method} ${path}`);
-      // Scalar ignores the servers of path items, and uses an operation's servers only if one of
-      // them is selected.
+      // Scalar ignores the servers of path items. It uses the servers of an operation only if
+      // `x-scalar-selected-server` selects a server.
       const servers = resolveServers(operation.servers ?? item.servers);
       const [server = objectOf(listOf(description.servers)[0])] = servers;
       if (servers[0]) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });
@@ -270,7 +270,7 @@ function keepHere(): void {
   }).observe(mount, { subtree: true, childList: true, attributeFilter: ["href"] });
 }
 
-/** Focuses the content by script instead of a link to a fragment, which Scalar would interpret. */
+/** Moves the focus to the content by script, since Scalar would interpret a link to a fragment. */
 function skip(event: Event): void {
   event.preventDefault();
   const target = mount.querySelector("main") ?? mount;

@@ -13,7 +13,7 @@ const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
  * to show at once.
  */
 const FOLDED_MIN = 40, DEPTH_MAX = 64, LINES_MAX = 10_000;
-/** The maximum length of a fully shown value, in characters. CSS truncates longer values to one line. */
+/** The maximum length of a value that is shown in full, in characters. CSS truncates longer values to one line. */
 const VALUE_MAX = 120;
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 

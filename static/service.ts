@@ -22,7 +22,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Makes the link to the page's other view lead to the current operation. */
+/** Updates the link to the other view so that it opens the current operation. */
 export function leadToOther(fragment: () => string): void {
   const link = document.querySelector<HTMLAnchorElement>("#other")!;
   for (const type of ["pointerdown", "keydown"]) {

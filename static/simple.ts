@@ -8,8 +8,8 @@ import { openForm } from "./form.ts";
 const plain = document.getElementById("plain")!;
 
 /**
- * The part of the window below the header bar, as a `rootMargin`. The first operation visible in
- * this part is the current operation.
+ * The area below the header bar, as a `rootMargin`. The first operation visible in this area is the
+ * current operation.
  */
 const READ_AT = "-100px 0px -80%";
 let current: Element | undefined;

@@ -72,7 +72,7 @@ export const json =
     response.end(typeof content === "string" ? content : JSON.stringify(content));
   };
 
-/** Responds to JSON-RPC calls with a result, given as JSON text. */
+/** Responds to every JSON-RPC call with the result in `text`, which is JSON. */
 export const result = (text: string): PlayedAnswer =>
   json(`{"jsonrpc":"2.0","id":1,"result":${text}}`);
 

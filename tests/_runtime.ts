@@ -1,6 +1,6 @@
 /**
- * Selects the rows of long test tables for each runtime. To keep `npm test` short, Deno and Bun run only a tenth of the
- * rows if a table tests only our own code. Tables that depend on streams, timers, sockets or URL parsing are run
+ * Selects the rows of long test tables for each runtime. To keep `npm test` short, Deno and Bun run only a tenth of
+ * each table that does not depend on the runtime. Tables that depend on streams, timers, sockets or URL parsing are run
  * completely on every runtime.
  */
 import process from "node:process";

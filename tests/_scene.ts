@@ -42,7 +42,10 @@ export interface Scene {
   changes(): number;
   /** Advances both clocks. */
   pass(milliseconds: number): void;
-  /** Waits for all running and due queries, and returns the body of `GET /v1/info` without `api` and `links`. */
+  /**
+   * Sends the due queries, waits for all running queries, and returns the body of `GET /v1/info` without `api` and
+   * `links`.
+   */
   info(): Promise<Record<string, unknown>>;
   /** Returns the same body as `info`, but waits no longer than a client's request would. */
   infoMeanwhile(): Promise<Record<string, unknown>>;

@@ -15,7 +15,7 @@ export const within = (
   signal: AbortSignal = new AbortController().signal,
 ): RequestLimits => ({ timeout, signal });
 
-/** Creates kinds that differ only in their names and in the refusals of their nodes. */
+/** Creates kinds that differ only in their name and their `auth` value. */
 export function kindsRefusing(
   auths: Readonly<Record<string, KindAuth>>,
 ): Record<string, Kind> {
@@ -50,7 +50,7 @@ export const contextFor = (
   credentials: createCredentials({ nodeUrl, ...options }),
 });
 
-/** Sends a GET request, and reports errors as a source of node values does. */
+/** Sends a GET request in the same way as the sources of the info object. */
 export const get = (
   url: string,
   context: NodeAccess = contextFor(url),

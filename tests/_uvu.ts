@@ -4,7 +4,7 @@ import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "uvu/parse";
 
-/** Runs a suite. uvu sets `errors` to `true` if all tests of the suite have passed. */
+/** Runs a suite. If all tests pass, uvu sets `errors` to `true` instead of an error text. */
 type Run = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
 type Queue = [name: string, ...suites: Run[]][];
 

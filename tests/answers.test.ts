@@ -33,7 +33,7 @@ for (const [path, { get }] of Object.entries(description.paths)) {
   if (!get.responses["304"]) continue;
   for (const [status, query, headers] of REQUESTS) {
     answers(`GET ${path} ${JSON.stringify(headers)}${query.slice(0, 2)}: ${status}`, async () => {
-      // By the Fetch standard, a `Request` drops the `Host` header.
+      // According to the Fetch standard, a `Request` drops the `Host` header.
       const request = {
         url: `http://localhost${path}${query}`,
         method: "GET",

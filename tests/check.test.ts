@@ -133,7 +133,7 @@ check("says that the kind's operations are shown if the node's own cannot be rea
   );
   assert.match(
     text,
-    "The description has the operations of the kind bitcoin; which ones this node lacks is unknown",
+    "The description has the operations of the kind bitcoin; cannot tell what this node lacks",
   );
 });
 

@@ -263,10 +263,7 @@ class Talkative extends Duplex {
     done();
   }
 
-  /**
-   * Simulates Deno, where bytes that arrive on an idle connection are read only after a call of
-   * `ref`.
-   */
+  /** Simulates Deno, which reads bytes that arrive on an idle connection only after `ref` is called. */
   ref() {
     if (this.#isUsed) this.push(`${OK}Content-Length: 1\r\n\r\n0`);
     this.#isUsed = true;

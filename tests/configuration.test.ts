@@ -192,7 +192,7 @@ info:
       ["9:22", "unknown key info.sources.b.foo; expected one of jsonrpc, params"],
       ["10:5", "info.sources.c must have one of jsonrpc, get, post, file, command"],
       ["12:5", "info.fields.Height must be a key in snake_case"],
-      ["13:14", "info.fields.version must be a source, # and a JSON Pointer"],
+      ["13:14", "info.fields.version must be a source name and a JSON Pointer joined by #"],
       ["14:16", "info.fields.q.from must be"],
       ["14:38", "info.fields.q.as.match must be a regular expression"],
       ["15:8", 'info.fields.r names the source "minig", which does not exist'],

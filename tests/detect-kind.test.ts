@@ -13,10 +13,7 @@ const detect = suite("detecting a kind");
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/**
- * All kinds, but with the path of a file of this test instead of the paths of the node's secret
- * files.
- */
+/** All kinds. If a kind lists files that contain secrets, a file in this test's folder replaces them. */
 const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, kind]) => {
     const file = join(folder, name);

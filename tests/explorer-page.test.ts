@@ -512,8 +512,8 @@ page("a number that is too large for a double is shown with all its digits", asy
 for (const danger of sampleOf(DANGERS)) {
   page(`${JSON.stringify(danger)} is shown as text everywhere`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    // In a path, text in braces is a parameter, so a text with braces is compared with a harmless
-    // text with braces.
+    // In a path, text in braces is a parameter. If the dangerous text contains braces, the harmless text must contain
+    // braces too.
     const harmless = danger.includes("{") ? "{a}{b}{c}" : "harmless";
     const plain = await render(everywhere(harmless), everywhereInInfo(harmless));
     assert.equal(tagsOf(html), tagsOf(plain));

@@ -1,4 +1,4 @@
-/** Tests calls from browser pages. Deno and Bun run only some rows of tables that test only our own code. */
+/** Tests calls from browser pages. Deno and Bun run only a sample of the cases that do not depend on the runtime. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -262,8 +262,7 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // The light call is sent last, so if a second heavy call had been sent to the node, it would
-    // have arrived by now.
+    // The light call is sent after the heavy calls, so any second heavy call would have reached the node first.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -541,7 +540,7 @@ load(
     assert.is((await send(40, false, false) as UpstreamError).status, 503);
     assert.is(sent.length, before);
     assert.is(await send(32, true), 32);
-    // A response to a write with the token is passed on, even if the memory budget is used up.
+    // With the token, the response to a write operation is passed on even if the memory budget is used up.
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
   },

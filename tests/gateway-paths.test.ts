@@ -108,7 +108,7 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/a%5Cb", 400],
   ["/http://127.0.0.1/status", 404],
   ["/@127.0.0.1/status", 200],
-  // A template does not match a path that a node might confuse with another operation's path.
+  // No template matches a path that a node might mistake for another operation's path.
   ["/peers/connect", 403],
   ["/peers/c%6Fnnect", 404],
   ["/peers/CONNECT", 404],

@@ -1,4 +1,4 @@
-/** Tests JSON-RPC calls. Deno and Bun run only some rows of tables that test only our own code. */
+/** Tests JSON-RPC calls. Deno and Bun run only a sample of the cases that do not depend on the runtime. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -524,7 +524,7 @@ rpc("the message about several invalid parameters uses the right plural", async 
 rpc("other tasks can run between calls with large bodies", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
-  /** The values that `read` has whenever another task runs. */
+  /** The values of `read` that other tasks observe. */
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {
     await gateway.rpc(large);

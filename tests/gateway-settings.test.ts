@@ -134,7 +134,7 @@ settings(
   },
 );
 
-/** The description comes from the network if `isForeign`, and otherwise from the disk. */
+/** If `isForeign` is true, the description was loaded from the network, not from a file. */
 const operations = (isForeign: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],

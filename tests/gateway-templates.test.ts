@@ -192,18 +192,18 @@ templates(
       ["GET /a/{b}{c}", "refused", "its path has two parameters side by side"],
       ["GET /b/{c}/{c}", "refused", "its path has two parameters with the same name"],
       ["GET /c/{d}/x/{e}", "refused", "its path has two parameters that span several segments"],
-      ["GET /f/{bucket}/{key}", "allowed", "it is a read"],
+      ["GET /f/{bucket}/{key}", "allowed", "it is read-only"],
       [
         "GET /f/{path}/meta",
         "refused",
         "GET /f/{bucket}/{key} matches the same paths",
       ],
-      ["GET /same/{a}", "allowed", "it is a read"],
+      ["GET /same/{a}", "allowed", "it is read-only"],
       ["GET /same/{b}", "refused", "GET /same/{a} matches the same paths"],
-      ["GET /g/{a}", "allowed", "it is a read"],
-      ["GET /g/{p}", "allowed", "it is a read"],
-      ["GET /z/{a}", "allowed", "it is a read"],
-      ["GET /z/z", "allowed", "it is a read"],
+      ["GET /g/{a}", "allowed", "it is read-only"],
+      ["GET /g/{p}", "allowed", "it is read-only"],
+      ["GET /z/{a}", "allowed", "it is read-only"],
+      ["GET /z/z", "allowed", "it is read-only"],
     ]);
     const { ask } = forwarding(node.url, describe(["GET /a/{b}{c}"]));
     const answer = await ask("/v1/node/a/xy");
@@ -378,7 +378,7 @@ templates(
   },
 );
 
-/** A lenient server may treat the result like the original text. */
+/** Creates variants of a text that a lenient server may treat like the original text. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toUpperCase(),

@@ -1,6 +1,6 @@
 /**
- * Tests the operations in kind files, and their error messages. Node checks the examples and schemas of every kind.
- * Deno and Bun check only every tenth kind.
+ * Tests the operations in kind files, and the error messages for invalid operations. Node checks the examples and
+ * schemas of every kind. Deno and Bun check only every tenth kind.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -325,7 +325,7 @@ interfaces(
   },
 );
 
-/** Patterns of operations that must not have `x-access: read`, by kind. */
+/** Patterns of operations that must not have `x-access: read`, keyed by kind. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
   activitypub: /^(DELETE|PUT|PATCH) |\/(search|resolve_object|users\/show)$/,
   algorand:

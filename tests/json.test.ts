@@ -60,9 +60,7 @@ const anyJson = fc.letrec((tie) => ({
   ),
 })).value;
 
-/**
- * Returns the value that formatting and parsing would give: `-0` becomes `0`, and a large integer becomes a `bigint`.
- */
+/** Returns the value after a JSON round trip: `-0` becomes `0`, and a large integer becomes a `bigint`. */
 function readAgain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(readAgain);
   if (typeof value === "object" && value !== null) {

@@ -26,7 +26,7 @@ async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
 }
 
 const WRITES: Readonly<Record<string, string>> = {
-  // Descriptors may contain private keys.
+  // Output descriptors may contain private keys.
   bitcoin: "deriveaddresses getdescriptorinfo utxoupdatepsbt",
   solana: "requestAirdrop sendTransaction",
   near: "send_tx broadcast_tx_async broadcast_tx_commit",

@@ -1,6 +1,6 @@
 /**
- * Tests the files that define kinds, and their error messages. On Deno and Bun, the kind files are
- * not compared with the generated files, and only every tenth regular expression is tested.
+ * Tests the kind files, and the error messages for invalid kind files. On Deno and Bun, the kind files are not compared
+ * with the generated files, and only every tenth regular expression is tested.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -86,8 +86,7 @@ kinds("the condition for ok and every reason are clauses without a final period"
 });
 
 kinds("a healthy chain appears stalled less than once in ten years", () => {
-  // The mean block interval in seconds, for chains with proof of work. Their blocks come at random
-  // times.
+  // The mean block interval in seconds of proof-of-work chains, whose blocks come at random times.
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
@@ -160,7 +159,7 @@ function hardTexts(expression: string, length: number): string[] {
   });
 }
 
-/** Returns the time of one test in milliseconds. The shortest of three runs counts. */
+/** Measures one test of an expression three times, and returns the shortest time in milliseconds. */
 function timeOf(expression: RegExp, text: string, repeat: number): number {
   const times = [0, 1, 2].map(() => {
     const started = performance.now();
@@ -171,9 +170,8 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
 }
 
 /**
- * An expression that examines every character of a text. If the tested expression is faster on a
- * short text, `isLinear` uses the time of this expression instead. Without this minimum, the time
- * of an expression that fails early would appear to grow too fast.
+ * An expression that examines every character of a text. For short texts, `isLinear` uses at least the time of this
+ * expression, because a time close to zero is not a useful baseline.
  */
 const LOOK = /^[^\0]*\0/;
 
@@ -263,7 +261,7 @@ health:
       'must have one of basic_file, bearer_file, digest_file, header_file, but has "basic_fil"',
     ],
     ["11:1", "health needs ok"],
-    ["13:26", "must be a regular expression, null, or an object with above or below, not 5"],
+    ["13:26", "must be a regular expression, null, { above: NUMBER } or { below: NUMBER }, not 5"],
     ["13:29", 'when.nfo# names the source "nfo", which does not exist; did you mean info?'],
     ["14:13", "must be one of warming_up, syncing, no_leader, alarm, no_peers, stalled"],
     [
@@ -304,7 +302,7 @@ listing: { get: /all${more} }
   assert.equal(of(", names: '(.+)'"), []);
   for (const wrong of ["", `, ${tree}, names: '(.+)'`]) {
     const [first, ...others] = of(wrong);
-    assert.is(first, "mine.yaml:7:1: listing must have either names or tree");
+    assert.is(first, 'mine.yaml:7:1: listing must have either "names" or "tree"');
     assert.equal(others, []);
   }
   assert.match(of(", tree: { name: Name }")[0]!, "needs children");

@@ -58,7 +58,10 @@ for (const [code, message, isNone] of ERRORS) {
   );
 }
 
-/** Starts an Ethereum node that has only a few methods. It reports a missing method as hardhat does. */
+/**
+ * Simulates an Ethereum node that has only a few methods. Calls of other methods fail with hardhat's error for a
+ * missing method.
+ */
 async function playEthereum() {
   const results: Record<string, unknown> = {
     eth_chainId: "0x7a69",
@@ -158,7 +161,7 @@ lacking(
       await read("/v1/info");
       await app.refresh();
       let after = before;
-      // `nextTurn` gives timers and connections time to run, because this loop waits for them.
+      // `nextTurn` yields to the event loop, so that timers and connections can proceed.
       while (after === before) {
         await nextTurn();
         after = await etag();

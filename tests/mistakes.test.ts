@@ -147,7 +147,7 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
   ],
 ];
 
-/** Invalid configurations, and their errors without the prefix `n.yaml:`. */
+/** Invalid configurations, each with its error. The errors omit the prefix `n.yaml:`. */
 const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "prot: 1",
@@ -303,7 +303,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { fields: { a: b } }",
-    '1:22: info.fields.a must be a source, # and a JSON Pointer, such as net#/subversion, not "b"',
+    '1:22: info.fields.a must be a source name and a JSON Pointer joined by #, such as net#/subversion, not "b"',
   ],
   ["info: { fields: { a: { as: hex } } }", "1:19: info.fields.a needs from"],
   [
@@ -337,7 +337,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "description: [a]",
-    "1:1: description must be the path of a file, a URL, none, or an object with from and servers, not a list",
+    '1:1: description must be the path of a file, a URL, none, or an object with "from" and "servers", not a list',
   ],
   [
     "metrics: true\n---\nmetrics: true\n",
@@ -363,7 +363,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Lines that are appended to `KIND`, and the errors that they cause, without the prefix `mine.yaml:`. */
+/** Lines that are appended to `KIND`, each with the error that it causes. The errors omit the prefix `mine.yaml:`. */
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
@@ -377,7 +377,7 @@ const KINDS: readonly Row<string>[] = [
     "description: swagger.json",
     '7:14: description must be a path such as /openapi.json, not "swagger.json"',
   ],
-  ["listing: { get: / }", "7:1: listing must have either names or tree"],
+  ["listing: { get: / }", '7:1: listing must have either "names" or "tree"'],
   [
     "listing: { jsonrpc: help, names: '(' }",
     '7:34: listing.names must be a regular expression, not "("',
@@ -468,7 +468,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   [{ description: {} }, "description must have one of openapi, swagger, text, from"],
   [
     { description: { from: "a.yaml", servers: "v1" } },
-    'description.servers must be keep, or a path such as /v1, not "v1"',
+    'description.servers must be "keep" or a path such as /v1, not "v1"',
   ],
   [{ description: { openapi: 3 } }, 'description.openapi must be a version such as "3.1.1", not 3'],
   [

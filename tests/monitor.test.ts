@@ -32,7 +32,10 @@ const KIND: Kind = {
   health: { ok: "it answers" },
 };
 
-/** Creates a `fetch` from JSON values by path. A number stands for an empty response with that status. */
+/**
+ * Creates a `fetch` that responds to each path with its JSON value. A number stands for an empty response with that
+ * status.
+ */
 const answers = (paths: Record<string, unknown>): typeof fetch => (input) => {
   const answer = paths[new URL(String(input)).pathname] ?? 404;
   const isStatus = typeof answer === "number";
@@ -267,7 +270,7 @@ monitor("a response that arrives after its query was abandoned changes nothing",
   held.gate = closed;
   pass(1000);
   await infoMeanwhile();
-  // After 61 seconds, the running query is abandoned. A later query finishes first.
+  // After 61 seconds, the running query is abandoned. The next query finishes before the abandoned one.
   pass(61_000);
   held.gate = Promise.resolve();
   held.fetch = answers({ "/state": { height: 9 }, "/genesis": { id: "x" } });

@@ -17,7 +17,7 @@ const anywhere = createNodeface({ operations: [echo] });
 const ask = async (path: string, app = below) =>
   await app.fetch(new Request(`http://localhost${path}`));
 
-/** Returns the target path of the redirect at `path`, for a client that requested `visited`. */
+/** Resolves the `Location` of the redirect at `path` against the URL path `visited`, and returns the resulting path. */
 async function destination(path: string, visited: string): Promise<string> {
   const { status, headers } = await ask(path);
   assert.is(status, 307, path);
@@ -225,7 +225,7 @@ mounting("if a Request was already consumed, reading it fails with advice", asyn
   const request = new Request("http://localhost/v1/echo", { method: "POST", body: "sent" });
   await request.text();
   assert.is((await app.fetch(request)).status, 500);
-  assert.match(String(errors[0]), "make a request.clone()");
+  assert.match(String(errors[0]), "call request.clone()");
 });
 
 mounting(

@@ -64,10 +64,7 @@ const TEMPLATE = {
   },
 };
 
-/**
- * `at` is the path in the node's URL, `called` is the path that a client calls, and `url` is the
- * path that the node receives.
- */
+/** The node's URL has the path `at`. A client calls the path `called`, and the node receives the path `url`. */
 const CALLED: readonly (readonly [
   name: string,
   from: object,

@@ -1,4 +1,7 @@
-/** Descriptions of many forms, each in two sizes. A description with twice the size must take about twice the time. */
+/**
+ * Prepares descriptions that are difficult to process, each in two sizes. Twice the size must take about twice the
+ * time.
+ */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -184,7 +187,7 @@ for (const [name, make] of Object.entries(FORMS)) {
   });
 }
 
-/** YAML texts on which a parser with quadratic comparisons takes minutes. */
+/** YAML texts for which some parsers take quadratic time. */
 const YAML_FORMS: Readonly<Record<string, (length: number) => string>> = {
   "keys in braces": (length) => `{${list(length, (i) => `k${i}: 1, `)}}`,
   "keys with question marks": (length) => `\n${list(length, (i) => `  ? k${i}\n  : 1\n`)}`,

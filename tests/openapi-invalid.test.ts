@@ -22,8 +22,8 @@ const schema = (more: string) => `paths: {}\ncomponents: { schemas: { A: { ${mor
 const components = (more: string) => `paths: {}\ncomponents: { ${more} }`;
 
 /**
- * An invalid description (`text`), the value `served` that the served description must have at the path `place`, and
- * the expected diagnostics.
+ * A test case: an invalid description, a path in the served description, the expected value at this path, and the
+ * expected diagnostics.
  */
 type Case = readonly [text: string, place: string, served: unknown, ...diagnostics: string[]];
 
@@ -237,7 +237,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { query: { ${GOOD} }, additionalOperations: { GET: {}, COPY: {} } } }`,
       "paths /a additionalOperations",
       { COPY: {} },
-      '3:99 error "GET" must be an HTTP method that is not itself a key of a path item; it is omitted',
+      '3:99 error "GET" must be an HTTP method other than GET and the other methods with their own keys; it is omitted',
     ],
   ],
 };

@@ -119,7 +119,7 @@ const description = fc.record({
   "x-more": value,
 }, { requiredKeys: ["openapi", "info", "paths"] });
 
-/** A shortened description of the service, which makes merging faster. */
+/** A short version of the service's own description, which speeds up merging. */
 const OWN = `
 paths:
   /v1/info: { get: { operationId: getInfo, responses: { "200": { $ref: "#/components/responses/Info" } } } }
@@ -149,7 +149,7 @@ roundTrip(
     const where = { base: "http://127.0.0.1:9053" };
     await fc.assert(
       fc.asyncProperty(description, layout, async (description, layout) => {
-        // Converts large integers to `bigint`s, as in a parsed JSON file.
+        // `parseJson` returns large integers as `bigint`s.
         const document = parseJson(formatJson(description)) as Json;
         const { isJson, isCommented, newline, ...options } = layout;
         // Quotes the strings that YAML 1.1 misreads, and `<<`, which Nodeface reads as a merge key.

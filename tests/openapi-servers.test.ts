@@ -42,7 +42,7 @@ async function read(
   return parse(text) as Described;
 }
 
-/** Returns the URL of an operation for a client that read the description at `from` (RFC 3986). */
+/** Resolves an operation's URL against `from`, the URL of the description (RFC 3986). */
 function resolve(
   { servers = [], paths }: Described,
   path: string,

@@ -223,7 +223,7 @@ fresh.run();
 
 const remote = suite("a description at a URL");
 
-/** The server delays a response until its `after` is resolved. */
+/** The server's responses, by path. A response with `after` is sent only when this promise has resolved. */
 let answers: Record<
   string,
   { status?: number; headers?: Record<string, string>; body?: string; after?: Promise<void> }

@@ -1,4 +1,4 @@
-/** Tests kinds that extend a built-in kind, printed kind files, and the restrictions on the operator's own kinds. */
+/** Tests custom kinds, their restrictions, and the kind files that the command prints. */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,9 +20,7 @@ import { play, playedBy } from "./_sources.ts";
 
 const own = suite("custom kinds");
 
-/**
- * Reads `text` as the content of the configuration, or of the `--kind` file if there are arguments.
- */
+/** Reads `text` as the configuration. If there are arguments, `text` is the content of the `--kind` file instead. */
 const read = (text: string, args: string[] = []) =>
   readConfig(args, {}, {
     read: () => Promise.resolve(text),
@@ -196,10 +194,10 @@ own("x-access may become stricter, but looser only if loosen lists the method", 
   const others = { ...read!, params: [] };
   assert.match(
     (await wrongOf(of(others)))[0]!,
-    "is marked read, but its parameters are not those of the base kind",
+    'is marked "read", but its parameters differ from those in the base kind',
   );
   const unused = await wrongOf(of(read!, { loosen: ["eth_call"] }));
-  assert.match(unused[0]!, 'loosen[0] is "eth_call", whose restrictions this kind does not loosen');
+  assert.match(unused[0]!, 'loosen[0] is "eth_call", but this kind does not loosen that operation');
   const bare = { ...read!, "x-access": undefined };
   assert.match((await wrongOf(of(bare)))[0]!, "needs x-access");
 });

@@ -32,7 +32,7 @@ interface Result {
   processor: number;
   /** The test files that took the most processor time, each with its time in seconds. */
   costs: readonly (readonly [file: string, seconds: number])[];
-  /** The failed tests, the reasons for skipped tests, or the reason why the run counts as failed. */
+  /** The failed tests and the reasons for skipped tests. If the run itself failed, the first entry is the reason. */
   notes: readonly string[];
 }
 
@@ -44,8 +44,7 @@ const onNode = (name: string, pattern: string): Run => ({
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
 /**
- * On Node, the suites directly below `tests/` are split into two rows, because a single row would
- * finish after all others.
+ * On Node, the suites directly below `tests/` run as two halves in parallel. As a single list, they would finish last.
  */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
@@ -59,14 +58,11 @@ const files = readdirSync(`${ROOT}tests`, { recursive: true, encoding: "utf8" })
 const inFolders = files.filter((file) => /\/.*\.test\.ts$/.test(file));
 const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 
-/** Folders of suites that share no state with other folders. */
+/** The suites in these folders share no state with suites in other folders. */
 const APART = ["browser", "raw", "nodes"];
 const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
 
-/**
- * The fast suites, divided into rows, with the longest row first. The suites of a row run one after
- * the other.
- */
+/** Lists of fast suites. The suites in a list run one after the other, and the longest list starts first. */
 const FAST: readonly (readonly Run[])[] = [
   [folder("browser")],
   [PORTABLE_HALVES[0]!],
@@ -110,14 +106,14 @@ const CI = [
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
 /**
- * The number of rows that are executed at the same time. Suites often wait, so a smaller number
- * would leave two processors half idle.
+ * The number of lists that run in parallel. Suites often wait, so fewer than four lists would leave two processors half
+ * idle.
  */
 const LANES = 4;
 
 /**
- * The maximum time to wait for the end of the output after a run has exited, in milliseconds. A
- * child process may keep the pipe open.
+ * After a test process has exited, the maximum time in milliseconds to wait for the end of its output. A child process
+ * may keep the pipe open.
  */
 const OUTPUT_TIMEOUT = 5000;
 

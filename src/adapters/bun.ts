@@ -147,7 +147,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   return response;
 }
 
-/** Content of up to this many bytes is read without a stream, which would make short calls slower (Bun 1.4). */
+/** The maximum length of content that is read at once. For short calls, a stream would be slower (Bun 1.4). */
 const SHORT_MAX = 16_384;
 
 function readWhole(request: ServedRequest): void {

@@ -7,7 +7,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TIMEOUTS } from "./shared.ts";
 
-/** The minimum speed of a client, in `bytes` per `time`. `time` and the interval `check` are in milliseconds. */
+/** The minimum speed of a client, in `bytes` per `time` milliseconds, checked every `check` milliseconds. */
 export interface Slowest {
   readonly bytes: number;
   readonly time: number;
@@ -75,7 +75,7 @@ export class Connections {
 
   #check(now: number): void {
     for (const [socket, connection] of this.#connections) {
-      // The timeout applies only while bytes are queued for the client, so a client may wait for a slow response.
+      // A client may wait for a slow response, so the timeout applies only while bytes are queued for the client.
       const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       const bytes = bytesTaken(socket);

@@ -12,7 +12,7 @@ import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
-/** The minimum number of connections for a probe, since fewer cannot use up the file descriptors. */
+/** The server is probed only after it had this many connections, since fewer cannot use up the file descriptors. */
 const MANY_CONNECTIONS = 16;
 const CHECK_INTERVAL_MS = 2000;
 

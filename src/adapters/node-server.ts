@@ -120,9 +120,9 @@ export function createNodeServer(
 }
 
 /**
- * A request that limits the number of tiny parts in its content. The parser emits each chunk as a part, and up to
- * 10,000 parts in one socket read. The part that exceeds the limit is still passed on, so that the reader refuses the
- * content. All parts after it are dropped.
+ * A request whose content may not have too many tiny parts. The parser pushes one part for each HTTP chunk, and a
+ * single socket read may contain 10,000 chunks. The first part over the limit is still pushed, so that the reader
+ * refuses the content. All later parts are dropped.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -158,7 +158,7 @@ export async function listen(http: Server, { hostname, port }: Address): Promise
   await once(http.listen({ port, host: hostname, backlog: BACKLOG }), "listening");
 }
 
-/** Serves an app. `watch` is called when the server listens, and returns a function that ends the watch. */
+/** Serves an app. Calls `watch` when the server listens; calls the function that `watch` returned before closing. */
 export async function serveHttp(
   app: Servable,
   options: ServeOptions,
@@ -287,7 +287,7 @@ async function sendParts(
   { status, statusText, headers }: NodeForm,
   parts: readonly Bytes[],
 ): Promise<void> {
-  // The system may run the client after each write, so the responses of one tick are written together.
+  // After each write, the system may switch to the client, so the responses of one tick are written together.
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
@@ -334,7 +334,7 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/** Closes the connection if the content arrives too slowly: `requestTimeout` applies only until the response. */
+/** Closes the connection if the content arrives too slowly. `requestTimeout` does not apply after the response. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();

@@ -30,7 +30,7 @@ export interface ServeOptions extends Callbacks {
 export interface Callbacks {
   /** Called once per request, when its response has ended. May be replaced while the server runs. */
   onAnswer?: ((record: AnswerRecord) => void) | undefined;
-  /** Called with each error from a response's stream or the app. @default the log of a `Nodeface`, or console.error */
+  /** Called if the app throws, or if a response's stream fails. @default the log of a `Nodeface`, or console.error */
   onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -59,11 +59,11 @@ export interface Listening extends Closeable {
 
 /** Timeouts in milliseconds. Every idle client is disconnected within 30 seconds. */
 export const TIMEOUTS = {
-  /** The time for a request's head, counted from the start of the connection or the end of the last response. */
+  /** The time limit for a request's head, counted from the start of the connection or the end of the last response. */
   head: 10_000,
-  /** The time for a request's content, counted from the end of the request's head. */
+  /** The time limit for a request's content, counted from the end of the request's head. */
   content: 10_000,
-  /** The maximum time without a byte sent or received. If a client does not read, `node:http` waits twice as long. */
+  /** The maximum time without a byte sent or received. `node:http` waits twice as long if a client does not read. */
   silence: 13_000,
   check: 2_000,
   /** The time from `close` to the end of the last response. A forwarded call gets one second less (see `GRACE_MS`). */

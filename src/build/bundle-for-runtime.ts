@@ -64,7 +64,7 @@ export function packagesOf({ inputs }: Metafile): string[] {
 
 const PACKAGE_FOLDER = /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** Replaces the adapters for other runtimes with stubs, since their imports would be loaded at startup. */
+/** Replaces the adapters for other runtimes with stubs, so that startup does not load what they import. */
 function onlyAdapter(runtime: string): Plugin {
   return {
     name: "only-adapter",

@@ -30,7 +30,7 @@ const SCALAR = packageFolder("@scalar/api-reference");
 
 const DOCUMENTS = ["reference", "simple"] as const;
 
-/** The size, in bytes, below which the files of a folder share one module. */
+/** The minimum size, in bytes, of a file with its own module. The smaller files of a folder share a module. */
 const OWN_MODULE_SIZE = 8192;
 const METRICS = /^ {2}\/v1\/metrics:\n(?:\n| {3,}.*\n)*/m;
 type Files = Map<string, Buffer>;
@@ -41,7 +41,7 @@ await main();
 async function main() {
   if (process.stderr.isTTY) console.error("Preparing the explorer takes some seconds");
   const kinds = await readKindFiles();
-  // `checkedKinds` imports this module, so it must be written first.
+  // The names of the kinds must be written first, since `checkedKinds` imports them.
   await writeModules(new Map([["kind-names.js", kindNamesModule(kinds)]]));
   const { version } = await packageJson(ROOT);
   const explorer = await bundleScripts();
@@ -61,7 +61,7 @@ async function main() {
       ["build-info.js", moduleText({ VERSION: version, COMMIT: shortCommit() })],
     ]),
   );
-  // The thread program imports some of the modules above.
+  // The thread program comes last, since it imports some of the modules written above.
   await writeModules(new Map([["thread-program.js", await threadModule()]]));
   for (const name of await readdir(join(TARGET, "assets"))) {
     if (!Object.values(folders).includes(name)) {
@@ -76,7 +76,7 @@ async function bundleScripts(): Promise<Files> {
     entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
     absWorkingDir: ROOT,
     outdir: "out",
-    // Some modules that the page shares with the service import `node:` modules, but the page never calls them.
+    // The page never uses `node:` modules, but it shares some modules with the service that import them.
     external: ["node:*"],
     ...{ bundle: true, minify: true, format: "esm", target: "es2022", write: false },
     charset: "utf8",

@@ -38,15 +38,14 @@ const PATCHES: readonly Patch[] = [
   },
   {
     file: "chunks/ScalarTooltip.vue",
-    why:
-      "`reference.ts` recognizes the service's token by its `bearerFormat`, which Scalar would not pass on",
+    why: "Scalar would drop `bearerFormat`, by which `reference.ts` recognizes the service's token",
     from: "name:`Authorization`,value:r||t,format:`bearer`})}if(e.type===`oauth2`)",
     with: "name:`Authorization`,value:r||t,format:`bearer`,bearerFormat:e.bearerFormat})}" +
       "if(e.type===`oauth2`)",
   },
 ];
 
-/** The version of Scalar for which the patches were made; none of them can be replaced by a setting. */
+/** The version of Scalar for which the patches were made. No setting of Scalar can replace a patch. */
 const SEEN_WITH = "1.72.1";
 const ENTRY = "standalone.esm.js";
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
@@ -56,8 +55,8 @@ export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   if (version !== SEEN_WITH) {
     throw new Error(
-      `src/build/patch-scalar.ts: Scalar is ${version}; check for each patch of ${SEEN_WITH} ` +
-        "whether it is still needed, then set SEEN_WITH",
+      `src/build/patch-scalar.ts: Scalar is ${version}, but the patches are for ${SEEN_WITH}; ` +
+        "check for each patch whether it is still needed, then set SEEN_WITH",
     );
   }
   const browser = join(folder, "dist/browser");

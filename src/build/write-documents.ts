@@ -76,7 +76,7 @@ function closed({ default: _, required = [], ...schema }: JsonSchema, type: stri
 function configurationReference(): string {
   const rows = Object.values<CliOption>(CLI_OPTIONS).map(flagRow);
   return fillPage("docs/configuration.md", {
-    flags: table(["flag", "variables", "key of the file", "default"], rows),
+    flags: table(["flag", "variables", "key in the file", "default"], rows),
     keys: sections(partsOf(configuration()).entries!, "").join("\n"),
   });
 }

@@ -101,7 +101,7 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
 }
 
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
-  if (offer instanceof Error) return `; which ones this node lacks is unknown: it ${offer.message}`;
+  if (offer instanceof Error) return `; cannot tell what this node lacks: it ${offer.message}`;
   const parts: KindInterface = JSON.parse(new TextDecoder().decode(await loadInterface()));
   const names = ({ openrpc, openapi }: KindInterface) => [
     ...openrpc?.methods.map(({ name }) => name) ?? [],
@@ -112,9 +112,9 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
   const lacking = names(offered(parts, { software })).filter((name) => !has.has(name));
   if (lacking.length === 0) {
     if (!parts.openrpc || offer.names) return "";
-    return "; a method that this node lacks is marked on the page once it has been called";
+    return "; after a client calls a method that this node lacks, the page marks the method";
   }
-  const why = listing && offer.names ? "does not list" : `is too old for (${offer.version})`;
+  const why = listing && offer.names ? "does not list" : `lacks in version ${offer.version}`;
   return `, except ${lacking.length} that this node ${why}: ${excerpt(lacking.join(", "), 400)}`;
 }
 
@@ -184,7 +184,7 @@ export async function describeCalls(
 const READS_WITHOUT_AUTH: Diagnostic = {
   level: "warn",
   message:
-    "read operations are called without node.auth, because with it the node would return private data",
+    "read operations are called without node.auth, so that responses contain no private data",
 };
 
 function whyNothing(
@@ -232,6 +232,6 @@ function hint(unmarked: readonly NodeOperation[]): string {
   const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
   const more = reads.length - NAMES_MAX;
   if (more > 0) names.push(`      # and ${more} more GET operations\n`);
-  return `${intro} To allow some by name, keep the lines of operations that only read:\n` +
+  return `${intro} To allow some, copy these lines, but delete those that change something:\n` +
     `  forward:\n    open:\n      - reads\n${names.join("")}`;
 }

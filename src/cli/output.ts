@@ -192,6 +192,6 @@ export interface Section {
   readonly troubles?: readonly string[];
   /** Messages that are not errors. */
   readonly notes?: readonly string[];
-  /** The members that this section adds to the JSON object of `--json`. */
+  /** The members that this section adds to the output of `--json`. */
   readonly data?: Readonly<Record<string, unknown>>;
 }

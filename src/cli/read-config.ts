@@ -244,7 +244,7 @@ function readArguments(args: readonly string[]): ParsedArgs {
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
   });
   const positionals: string[] = [];
-  /** The index of the last unknown flag, and the index of the next argument, which may be the value of this flag. */
+  /** The indices of the last unknown flag and of the argument that may be its value. */
   let unknownAt = -1, valueAt = -1;
   for (const token of tokens) {
     const whole = args[token.index]!;
@@ -345,7 +345,7 @@ function nearestFlag(flag: string): string | undefined {
     const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
     return nearest(flag.replace(/^-+/, "--"), known);
   }
-  // All short flags are one letter apart, so a suggestion is only made for a letter in the wrong case.
+  // A short flag is a single letter, so the only mistake to recognize is a letter in the wrong case.
   const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }

@@ -48,7 +48,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   );
   // The counters keep their values when the configuration is reloaded.
   const meters = new Meters();
-  /** Messages about the description. A reload does not log the same message again. */
+  /** The logged messages about the description. After a reload, these messages are not logged again. */
   const logged = new Set<string>();
   let isReloading = false;
   const logOnce: Log = (message, { code, level }) => {
@@ -96,7 +96,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     try {
       await made.nodeface.ready();
       warmUp(made);
-      // Without this wait, the node's description would be missing at first.
+      // Without this wait, the first responses would lack the node's description.
       await made.nodeface.refresh();
       if (!isWorse(made, current)) return made;
       throw new Error("the node's description cannot be read with the new configuration");

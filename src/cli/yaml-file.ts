@@ -28,7 +28,7 @@ export interface YamlFile {
   readonly name: string;
   /** The content. Integers that `number` cannot represent exactly are `bigint`s. */
   readonly value: unknown;
-  /** The top-level keys of the file that have an old name. In `value`, these keys have their new names. */
+  /** The old names of top-level keys that the file uses. `value` has the new names instead. */
   readonly renamed: readonly string[];
   /** Formats diagnostics with their places, in the order of the file. */
   describe(diagnostics: readonly Diagnostic[]): string[];
@@ -100,7 +100,7 @@ function explain({ code, message }: YAMLError, what: string): string {
   return `is not YAML: ${message}`;
 }
 
-/** For a missing value, returns the offset of its nearest existing parent. */
+/** Returns the offset of a value. If the value is missing, returns the offset of the nearest parent that exists. */
 function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" | "isKey">): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;
@@ -132,7 +132,7 @@ export function parseKind(text: string, name: string): Kind {
   return checkKind(parseYaml(text, name, "a kind"));
 }
 
-/** Validates the kind at a place in a file. The kind may extend `base`. Throws a {@linkcode ConfigError}. */
+/** Validates the kind at a place in a file; `base` is a kind that it may extend. Throws a {@linkcode ConfigError}. */
 export function checkKind(
   { value, name, describe }: YamlFile,
   place: { readonly at: Diagnostic["path"]; readonly value: unknown } = { at: [], value },

@@ -29,7 +29,7 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the node's software and version. Absent if the node has already been asked for them. */
+  /** Queries the node's software and version. Absent in `nodeface check`, which has already queried both. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 

@@ -133,7 +133,7 @@ export type ToThread =
   /** The reason why a file cannot be read. `isExpected` is true for a `ReadError`. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
-/** A message from the thread: a file that it needs, the prepared description, or its YAML. */
+/** A message from the thread: the URL of a file to read, the prepared description, or its YAML. */
 export type FromThread =
   | { readonly url: string }
   | {

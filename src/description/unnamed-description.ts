@@ -1,6 +1,6 @@
 /**
- * Describes a node if no description is configured. Uses the description of the node's kind. If the node itself serves
- * a description, that one is used, and the kind adds its marks and missing parts.
+ * Describes a node if no description is configured. Prefers the description that the node itself serves, completed
+ * with marks and parts from the node's kind. Otherwise, uses the description of the kind.
  *
  * @module
  */

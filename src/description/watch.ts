@@ -1,5 +1,5 @@
 /**
- * Reads a node's description at startup and when its files change. A broken version never replaces a valid one.
+ * Reads a node's description at startup and when its files change. An invalid description never replaces a valid one.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export interface PlaceOptions extends ServerContext {
   readonly operations?: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly kind?: LoadJob["kind"];
-  /** Returns the operations that the node reports, and the methods that were missing when called. */
+  /** Returns the operations that the node reports, and the methods that calls have shown to be missing. */
   readonly offer?: (() => Offer) | undefined;
   readonly forward?: PrepareJob["forward"];
   readonly fetch?: FetchUrl | undefined;
@@ -45,7 +45,7 @@ export interface PlaceOptions extends ServerContext {
 export interface WatchOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
-  /** Creates the service's own description. Its page has a notice that the node's description is missing. */
+  /** Creates the service's own description, with a notice on the page that the node's description is missing. */
   readonly alone: (notice: string) => Shown<T>;
   readonly report: (report: DescriptionReport) => void;
 }
@@ -70,7 +70,7 @@ export function keepCurrent<T>(
 ): WatchedDescription<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** Resolves when the YAML is written. To save memory, the description is not reloaded before that. */
+  /** Resolves when the YAML is written. To save memory, the next reload waits until then. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: WatchedDescription<T> & { current: Shown<T> } = {
@@ -170,7 +170,7 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     try {
       if (await read(new URL(url), stamp)) return true;
     } catch {
-      // If the stamp is empty, the file could not be read the last time either, so nothing has changed.
+      // An empty stamp means that the previous attempt to read the file failed too, so nothing has changed.
       if (stamp !== "") return true;
     }
   }

@@ -44,7 +44,7 @@ export interface Icons {
   get(name: string): Promise<Representation>;
 }
 
-/** Creates a service's icons: the logo, else the first letter of the name, else the SVG `own`. */
+/** Creates icons from the first available of: the logo, the first letter of the name, the SVG `own`. */
 export function createIcons(own: string, logo?: Uint8Array): Icons {
   let last: { name: string; icon: Representation } | undefined;
   const logoTag = logo && hash(logo).toString(36);

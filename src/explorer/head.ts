@@ -16,7 +16,7 @@ export type History = Readonly<Json>;
 /** The formatter returns an empty string for a value that is not shown. */
 type Row = readonly [key: string, label: string, format?: (value: unknown) => string];
 
-/** The figures in order of priority. The page shows the first four whose values are known. */
+/** The figures of the page header by priority. Only the first four that have a value are shown. */
 const FIGURES: readonly Row[] = [
   ["updated_at", "As of", formatTime],
   ["sync_progress", "Progress", formatShare],
@@ -91,7 +91,7 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // A synced node reports a `sync_progress` slightly below 1. A node that has not begun to sync reports 1.
+        // `sync_progress` may be below 1 when the node is synced, and 1 before the node begins to sync.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
         // Without a node, the page must not differ between runs.
         (key === "started_at" && isService(info));
@@ -209,7 +209,7 @@ function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
-/** The units of an age: the name, the length in milliseconds, and the count from which the next unit is used. */
+/** The units of an age: the name, the length in milliseconds, and the lowest count that is too high for it. */
 const AGES = [
   ["second", 1000, 90],
   ["minute", 60_000, 90],
@@ -226,7 +226,7 @@ export function formatAge(milliseconds: number): string {
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/** Renders the page header. `icon` is a URL; `end` and `calls` are HTML, appended to the bar and to the notes. */
+/** Renders the page header. `icon` is a URL, `end` is HTML for the end of the bar, `calls` is HTML for the notes. */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +

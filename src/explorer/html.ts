@@ -5,7 +5,7 @@
  */
 import { escapeOf, shorten, startOf } from "../untrusted-text.ts";
 
-/** A placeholder for the relative URL of `/v1/`, which differs between pages. Escaped text never contains it. */
+/** A placeholder for the relative URL of `/v1/`, which differs between pages. Cannot occur in escaped text. */
 export const V1 = "\u0001";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
-/** Matches inline code, images, links and strong emphasis in linear time: no branch can skip its own delimiter. */
+/** Matches inline code, images, links and strong emphasis. Linear time: no repetition matches its own end mark. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 /** Matches URLs that may be linked: relative and http(s) URLs, but not URLs such as `javascript:`. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
@@ -56,7 +56,7 @@ const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
 /**
  * Renders the first `length` characters of Markdown. Supports paragraphs, lists, headings, code, strong emphasis and
- * links. HTML is escaped, and an image becomes its alternative text. The time is linear in the rendered length.
+ * links. HTML is escaped, and an image becomes its alternative text. Takes linear time.
  */
 export function renderMarkdown(text: string, length: number): string {
   if (length === 0) return "";

@@ -9,9 +9,9 @@ export interface JsonLine {
   text: string;
   /** The member's name; for an item, the name of its list. */
   name: string;
-  /** The string or number on this line, as JSON. Empty if the line has neither. */
+  /** The string or number on this line, as JSON; otherwise empty. */
   value: string;
-  /** The index of the line that closes the object or list. A line that opens neither has its own index. */
+  /** The index of the line that closes the object or list. On other lines, the index of the line itself. */
   end: number;
   count: number;
 }

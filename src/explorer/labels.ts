@@ -24,7 +24,7 @@ export function anchorOf(path: string, operation: Json): string {
   return ANCHOR_NAME.test(name) ? `op/${name}` : "";
 }
 
-/** Returns a tag's fragment as Scalar writes it. For an operation's fragment, Scalar appends the method and path. */
+/** Returns Scalar's URL fragment for a tag. The fragment for an operation continues with its method and path. */
 export function tagFragment(name: string): string {
   const slug = name.slice(0, 200).replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "").trim()
     .replace(/[\s_-]+/g, "-").toLowerCase();

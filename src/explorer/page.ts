@@ -13,10 +13,10 @@ import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
 import type { PageParts } from "./render-content.ts";
 
-/** The last segment of a document's path `/v1/spec/…`; empty for `/v1/spec`. */
+/** The segment after `/v1/spec/` in the path of a document; empty for `/v1/spec`. */
 export type DocumentName = View | "";
 
-/** Allows `blob:` URLs, since Scalar shows images and media from them. */
+/** Allows `blob:` URLs, which Scalar uses to show images and media. */
 const contentSecurityPolicy = (origins: readonly string[]) =>
   [
     "default-src 'none'",
@@ -37,7 +37,7 @@ const OTHERS: Readonly<Record<View, string>> = {
 };
 
 export interface Page {
-  /** Renders a document for an info object; returns the previous representation if nothing has changed. */
+  /** Renders a document with the data in `info`. Returns the previous representation if nothing has changed. */
   prepare(name: DocumentName, info: Info, examples?: NodeExamples): Promise<Representation>;
   iconNameOf(info: Info): string;
 }
@@ -83,7 +83,7 @@ export function createPage(
       tag: await digest(policy + html),
       headers: {
         "content-security-policy": policy,
-        // Over plain http, except on loopback, only the referrer shows that a call comes from this page.
+        // The gateway needs the referrer: over plain http, browsers send `Sec-Fetch-Site` only to loopback addresses.
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",

@@ -1,5 +1,5 @@
 /**
- * Reads an operation's form from a description. Makes examples from schemas where the description has none.
+ * Reads an operation's form from a description. Makes missing examples from schemas.
  *
  * @module
  */
@@ -88,7 +88,7 @@ function readField(
     list: !isList ? undefined : isRepeated ? "again" : "comma",
     spans: multiSegmentOf(parameter) === true || undefined,
     example: source || example.length > EXAMPLE_LENGTH_MAX ? undefined : example || undefined,
-    // Leaves an optional header empty: people should send it only if they know its effect.
+    // The field of an optional header starts empty, since only people who know its effect should send it.
     isFilled: isRequired || (given !== undefined && place === "query") || undefined,
     values,
     pattern: isQuick(pattern) ? pattern : undefined,
@@ -140,7 +140,7 @@ function readBody(root: Json, value: unknown, isRead: boolean): FieldData | unde
   const isAsked = isRead && isOfNode(root, media.schema);
   return {
     ...{ name: "body", in: "body", type, example: example || undefined },
-    // If `isAsked`, only the user knows the values for the body, so a call without a body is useless.
+    // If `isAsked`, the user must fill in the body, since a call without one is useless.
     isRequired: isAsked || body.required === true || undefined,
     isFilled: !isAsked || undefined,
   };

@@ -39,14 +39,14 @@ export interface Section {
 export interface Operation {
   /** The URL fragment in Scalar. */
   id: string;
-  /** The short URL fragment, set only under the operation's first tag; empty if the operation has no safe name. */
+  /** The short URL fragment. Empty if the name is not safe in a fragment, and under all tags except the first. */
   anchor: string;
   method: string;
   /** The path; for a webhook, its name. */
   path: string;
   /** The name of a JSON-RPC method; the summary of any other operation. */
   title: string;
-  /** Empty if `title` already is the summary. */
+  /** Empty if the summary is already shown as `title`. */
   summary: string;
   description: string;
   deprecated: boolean;
@@ -57,7 +57,7 @@ export interface Operation {
   /** True for a GET operation if the page omits the equivalent POST operation. */
   isPostedToo: boolean;
   call: "open" | "token" | "refused" | undefined;
-  /** Tells who can call the operation or, for a webhook, whom the API calls. */
+  /** Tells who can call the operation. For a webhook, tells whom the API calls. */
   callSentence: string;
   items: Items;
   /** `undefined` if the operation cannot be tried on the page. */
@@ -79,7 +79,7 @@ type Rule = readonly [name: string, value: string];
 type Items = readonly (readonly [heading: string, items: readonly Item[]])[];
 
 const HERE = "http://here.invalid";
-/** The maximum total of parameters, responses and facts to read; no page has room for more. */
+/** The maximum number of parameters, responses and facts in total; no page has room for more. */
 const ITEMS_MAX = 250_000;
 
 export function readOutline(document: unknown): Outline {

@@ -25,7 +25,7 @@ export interface PageParts {
   /** The title of the API, in at most 100 characters. */
   readonly title: string;
   readonly summary: string;
-  /** The HTML that tells, in the page header, whether the node can be called; may be empty. */
+  /** A note for the page header on the calls that are enabled, as HTML; may be empty. */
   readonly calls: string;
   /** The HTML of the simple page's navigation and `main` element. */
   readonly content: string;
@@ -41,7 +41,7 @@ const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
   const read = readOutline(document);
   const isForeign = by === "network";
-  // The version in a description from the kind or from this service is not that of the node.
+  // Only a description from the node or from the operator states the node's version.
   const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
   const fields = operationsIn(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
@@ -59,7 +59,7 @@ export async function renderParts(document: unknown, by?: DescribedBy): Promise<
 
 const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
 
-/** The levels of detail. The page uses the first level at which it is small enough. Lengths are in characters. */
+/** Limits by level of detail. A page that is too large is rendered at the next level. Lengths are in characters. */
 const DETAILS = {
   /** The maximum number of operations per tag in the navigation. */
   listed: [Infinity, Infinity, 0, 0, 0],
@@ -138,7 +138,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
-  // Counts each operation once, even if it has several tags or (as a JSON-RPC method) both a GET and a POST.
+  // Counts an operation once if it has several tags, or if it is a JSON-RPC method with a GET and a POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];
@@ -162,7 +162,7 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
       `to try the ${reads} that only read.</p>`;
   }
   const gets = count((one) => one.method === "GET" && !isMethod(one));
-  // A pattern matches no operation of a description that was read over the network.
+  // If a description was read over the network, patterns in `forward` do not match its operations.
   const remedy = by === "network" || gets === 0
     ? "List operations under <code>forward.open</code> in the configuration."
     : `<code>forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: ` +

@@ -13,7 +13,7 @@ export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 export type Units = Readonly<Record<string, Unit>>;
 const SCHEMAS_MAX = 1000, NAME_LENGTH_MAX = 60;
 
-/** Reads the units in an operation's response; `undefined` if there are none. Omits a name that has different units. */
+/** Reads the units in an operation's response; `undefined` if there are none. Omits a name with several units. */
 export function unitsOf(root: Json, operation: Json): Units | undefined {
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const media = followReference(root, objectOf(response.content)["application/json"]);

@@ -104,8 +104,8 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
     }
   }
   const responses: string[] = [];
-  // Some nodes accept no batch, so the calls are sent one by one. If a connection breaks, it is then unknown for only
-  // one call whether the node has carried it out.
+  // Some nodes accept no batch, so the calls are sent one by one. If the connection breaks, only one call may have been
+  // carried out without a response.
   for (const one of checked) {
     const response = typeof one === "object" ? await sendOne(gateway, call, one, lease) : one;
     if (response !== undefined) responses.push(response);

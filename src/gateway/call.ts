@@ -81,7 +81,7 @@ const ENCODED = refusal(415, "The content of a call must not be encoded");
 function readerOf({ body }: Request): ReadChunks | undefined {
   return body === null ? undefined : async (take, stop) => {
     const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
-    // The stream is cancelled later, since Node 20 crashes if a stream is cancelled while it delivers a part.
+    // Node 20 crashes if a stream is cancelled while it delivers a part, so this stream is cancelled later.
     const cancel = () => void setTimeout(() => void reader.cancel().catch(() => {}), 0);
     stop.addEventListener("abort", cancel);
     for (;;) {

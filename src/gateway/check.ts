@@ -69,7 +69,7 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
     const only = checkValue(anyOf[0]!, value);
     if (only) return only;
   } else if (anyOf?.every((one) => checkValue(one, value) !== undefined)) {
-    return wrong("must match one of its alternatives");
+    return wrong("must match one of the alternatives in the description");
   }
   if (Array.isArray(value)) return rule.items && inItems(rule.items, value);
   return isObject(value) ? inMembers(rule, value) : undefined;
@@ -167,7 +167,7 @@ export interface WrongParameter {
   readonly rule: string;
 }
 
-/** Creates a response that names the invalid parameters and the broken rules, but never shows values. */
+/** Creates a response that names the invalid parameters and the rules that they break. Never shows values. */
 export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
@@ -186,7 +186,7 @@ export const WRONG_MAX = 20;
 
 interface GivenParameter {
   readonly parameter: NodeParameter;
-  /** The decoded texts of the parameter: one for each value of an exploded list, otherwise only one. */
+  /** The decoded text of the parameter; for an exploded list, the text of each item. */
   readonly texts: readonly string[];
   readonly value: unknown;
 }
@@ -196,7 +196,7 @@ export interface ReadParameters {
   readonly wrong: readonly WrongParameter[];
 }
 
-/** @param place `body` for the parameters of a method that is called with GET */
+/** @param place `body` if the query holds the parameters of a JSON-RPC method */
 export function readQuery(
   parameters: readonly NodeParameter[],
   query: string,
@@ -298,7 +298,7 @@ function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undef
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
-/** The parameters of a call as JSON: a list, a map, or the whole text if the description does not list parameters. */
+/** The parameters of a call as JSON: by position, by name, or as one text if the description lists no parameters. */
 export type Params = readonly string[] | ReadonlyMap<string, string> | string;
 
 /** Validates the parameters of a method: a JSON array, an object, or values by name. Reports at most `most` errors. */

@@ -121,7 +121,7 @@ export class Gateway {
     return {
       ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
       message: `Pages of other origins may not call ${what}`,
-      more: ", nor can a browser's address bar over plain http; use the explorer at /v1/spec",
+      more: "; if you typed this URL into a browser, use the explorer at /v1/spec instead",
     };
   }
 

@@ -57,7 +57,7 @@ export async function isToken(token: string, authorization: string | null): Prom
 /** A header that the explorer sends; a cross-origin page cannot send it without a CORS preflight. */
 const OWN_HEADER = "x-nodeface";
 
-/** Headers that only browsers send. `Sec-Fetch-Mode` is omitted, since `fetch` in Node 20 to 26 sends it too. */
+/** Headers that only browsers send. `Sec-Fetch-Mode` is not listed, since `fetch` in Node 20 to 26 sends it too. */
 const BROWSER_HEADERS = [
   ...["origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-dest", "sec-fetch-user"],
   ...["sec-fetch-storage-access", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"],
@@ -77,7 +77,7 @@ export function isAllowedCaller(
       headers.get("sec-fetch-mode") === "navigate");
   if (!isUsual) return false;
   if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
-  // `Sec-Fetch-Site` is checked before our own header, since a proxy may allow a cross-site page to send our header.
+  // `Sec-Fetch-Site` is checked first, since a proxy may allow a cross-site page to send `X-Nodeface`.
   if (site !== null) return site === "same-origin" || site === "none";
   if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");

@@ -41,7 +41,7 @@ export class Leases {
     this.slots = createSemaphore(options.concurrency);
   }
 
-  /** Rejects waiting calls. Aborts running calls: at once if the client has left, otherwise after a grace period. */
+  /** Rejects waiting calls. Aborts a running call at once if its client has left, otherwise after a delay. */
   close(): void {
     this.slots.close();
     const [all, breakOff] = [this.underWay, (lease: Lease) => lease.breakOff()];
@@ -116,8 +116,8 @@ export class Lease {
     try {
       response = await withSignal(called, callStop);
     } finally {
-      // The node has finished if its response is complete or the call failed. It has not finished if the response is
-      // streamed or the call was aborted.
+      // The node has finished if its response is complete or the call failed. A streamed response or an aborted call
+      // may still occupy the node.
       const hasNodeEnded = response ? response.isWhole : !callStop.aborted;
       if (hasNodeEnded) this.#called = undefined;
     }
@@ -128,8 +128,8 @@ export class Lease {
   }
 
   /**
-   * Keeps the reserved bytes until the returned function is called. If the node still handles the call, keeps the
-   * slot of the call until then as well.
+   * Returns a function that frees the reserved bytes in place of `dispose`. If the node still handles the call, the
+   * function frees the slot as well.
    */
   handOver(): () => void {
     this.#isHandedOver = true;
@@ -167,7 +167,7 @@ export class Lease {
     const { nodeClient, limit } = this.#pool.options;
     const left = this.#left;
     const response = await credentials.sendWith(nodeClient, request, ({ response, refusal }) => {
-      // A 403 may concern the call itself, so the node's 403 is passed on. A 401 concerns our credentials.
+      // The node's 403 is passed on, since it may refuse only this call. A 401 refuses the service's credentials.
       if (!refusal || response.status === 403) return response;
       response.cancel();
       throw new UpstreamError(502, "The node rejected the service's credentials", true);
@@ -189,7 +189,7 @@ export class Lease {
       try {
         for (let part = await next(); part; part = await next()) {
           read += part.byteLength;
-          // Nobody waits for the rest of the response, so other tasks run between its parts.
+          // No client waits for the rest of this response, so other tasks may run before it is read on.
           if (read <= DRAIN_MAX) continue;
           read = 0;
           await nextTurn();

@@ -89,8 +89,8 @@ function lines(operations: readonly NodeOperation[]): string {
 }
 
 /**
- * Creates a function to call each time the description has been loaded. The function returns the diagnostics that it
- * has not returned before, and a warning for each name that now matches different operations.
+ * Creates a function that lints the names in `forward` after each load of the description. The function returns only
+ * new diagnostics, and a warning for each name that now matches different operations.
  */
 export function createNameWatch(
   forward: ResolvedForward,

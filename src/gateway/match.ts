@@ -24,7 +24,7 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** Finds the operation for a percent-encoded path and a method. If the path has other methods, returns these. */
+/** Finds the operation for a percent-encoded path and a method. If only other methods match, returns their names. */
 export type MatchPath = (
   path: string,
   method: string,
@@ -36,7 +36,7 @@ const LENGTH_MAX = 256;
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Replaces a `%2F` that the node does not treat as a slash. NUL is safe, since parameters with NUL are refused. */
+/** Stands for a `%2F` that the node does not treat as a slash. No parameter contains NUL: it would be refused. */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -112,7 +112,7 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations with more specific templates, since a node might choose one of them instead of `own`. Some
+ * Returns the operations with more specific templates than `own`, since a node might route a call to them. Some
  * nodes ignore the method, so operations with another method are included if their permission is stricter than that of
  * `own`. If `isSure` is false, only operations with a stricter permission are returned.
  */

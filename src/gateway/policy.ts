@@ -140,8 +140,8 @@ function decideOne(
   if (byToken.length > 0) {
     return refused(
       isForeign
-        ? "its description was read over the network; with_token must name it without *"
-        : `it is marked ${access}; with_token must name it without *`,
+        ? "the description was read over the network; name the operation under with_token without *"
+        : `it is marked ${access}; name it under with_token without *`,
     );
   }
   const byOpen = matchesOf(open.names, operation);
@@ -151,11 +151,11 @@ function decideOne(
   if (byOpen.some((match) => match === "name" || !isForeign)) {
     return { permission: "open", reason: "open names it" };
   }
-  // In a description from the node, only the kind can mark an operation as `read`: see `withMarks` in
-  // `openapi/kind.ts`.
-  if (isRead && open.reads) return { permission: "open", reason: "it is a read" };
-  if (isRead) return refused("it is a read, but forward.open does not list reads");
-  if (access === "write") return refused("it is a write; with_token can allow it");
+  // The node's own description cannot mark an operation as `read`, since `withMarks` removes all marks that are not
+  // from the kind.
+  if (isRead && open.reads) return { permission: "open", reason: "it is read-only" };
+  if (isRead) return refused('it is read-only, but forward.open does not list "reads"');
+  if (access === "write") return refused("it is marked write; with_token can allow it");
   if (access === "secret") return refused("it reveals sensitive data; with_token can allow it");
   return refused("it has no access mark; name it under open or with_token");
 }

@@ -103,7 +103,7 @@ async function callHandler(
     if (isLikeResponse(thrown)) return checkResponse(thrown, operation, "threw");
     if (!bodyUsed) throw thrown;
     const message = "the host read the content of this request before it called Nodeface; " +
-      "make a request.clone() before reading, and pass the clone";
+      "call request.clone() before reading, and pass the clone";
     throw new Error(message, { cause: thrown });
   }
 }

@@ -79,7 +79,7 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/** Returns 22 base64url characters of a SHA-256 digest. For long content, hashes the digests of its parts. */
+/** Returns 22 base64url characters of a SHA-256 digest. Long content is hashed in parts. */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
   // Each part is copied, since Bun cannot digest resizable buffers.

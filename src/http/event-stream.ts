@@ -1,5 +1,5 @@
 /**
- * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events. Each listener has a position in the log.
+ * Server-Sent Events (HTML Standard, section 9.2). All listeners read the same log of recent events.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected when two or more events of more than this many bytes in total wait for the listener. */
+/** A listener is disconnected if more than this many bytes wait for it. A single event may be longer. */
 const WAITING_MAX = 65_536;
 
 /** By default, `Bun.serve` closes a stream after 12 s of silence (Bun 1.4). */
@@ -27,7 +27,8 @@ const HEADERS: readonly [string, string][] = [
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
   /**
-   * Returns the full state, to send first and in place of lost events. Returns the same object until the state changes.
+   * Returns the full state, which is sent to new listeners, and replaces lost events. Returns the same object until the
+   * state changes.
    */
   readonly snapshot: () => object;
   readonly listeners: number;

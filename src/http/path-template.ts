@@ -36,7 +36,7 @@ export function parsePathTemplate(
       : ONE
   );
   const spanning = names.findIndex(spans);
-  /** The index of the placeholder that matches all text that the other placeholders leave. */
+  /** The index of the placeholder that is matched last, with all remaining text. */
   const middle = spanning < 0 ? names.length - 1 : spanning;
   const [first, last] = [literals[0]!, literals.at(-1)!];
   const match = (path: string): readonly string[] | undefined => {

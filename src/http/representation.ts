@@ -151,7 +151,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
     const init = {
       status,
       statusText: REASONS[status],
-      // A native `Response` copies `Headers` more than twice as fast as a list.
+      // A native `Response` copies a `Headers` object more than twice as fast as a list of headers.
       headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
       // Keeps workerd from encoding the bytes again (https://developers.cloudflare.com/workers/runtime-apis/response/).
       encodeBody: "manual",

@@ -12,7 +12,7 @@ export interface ServedRequest extends Request {
   /** The path and query that the client requested, if a router such as Express has shortened `url`. */
   readonly originalUrl?: unknown;
   readonly ip?: string | undefined;
-  /** A cheaper alternative to `signal`, aborted when the client disconnects. */
+  /** Aborted when the client disconnects. This signal is cheaper to create than `signal`. */
   readonly gone?: Signal | undefined;
   /** Reads the content of the request more cheaply than `body`. */
   readonly readChunks?: ReadChunks | undefined;
@@ -130,7 +130,7 @@ export interface Prefix {
 /** @param prefix the path at which the host application mounts the service, such as `/deep/node`, or `""` for none */
 export function createPrefix(prefix: string): Prefix {
   const parts = prefix.split("/").slice(1);
-  // For the prefix `/deep/node`, the list is `/deep/node`, `/node` and `""`.
+  // For the prefix `/deep/node`, `ends` contains `/deep/node`, `/node` and `""`.
   const ends = [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
   return {
     strip: (pathname) => ends.flatMap((end) => stripStart(pathname, end) ?? []),

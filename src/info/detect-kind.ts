@@ -15,7 +15,7 @@ import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { createQuery, settle } from "./sources.ts";
 
-/** The timeout, in milliseconds, of each request that tests whether the node is of a kind. */
+/** The timeout of each detection request, in milliseconds. */
 const TIMEOUT = 3000;
 
 export type Detection =
@@ -61,7 +61,7 @@ export async function detectKind({ url, kinds, auth, client, signal }: {
   const refusing = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
   if (found.length === 0 && refusing.size === 1 && !signal.aborted) {
     const [named] = refusing as Set<string>;
-    // Only this step of the detection tries the default files with secrets. Kinds are tried one at a time, since
+    // Only this step of the detection may send secrets from default files. Kinds are tried one at a time, since
     // concurrent requests would use up nonces (RFC 7616).
     const extensions = Object.keys(kinds).filter((name) => addsTo(name, named!));
     for (const name of [...extensions, named!]) {

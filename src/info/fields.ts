@@ -58,7 +58,7 @@ interface ConversionContext {
   previous?: unknown;
 }
 
-/** Some nodes send this number instead of a hidden 64-bit number. */
+/** The largest unsigned 64-bit integer, which some nodes send in place of a hidden number. */
 const ALL_BITS = 18446744073709551615n;
 /** The milliseconds by which a start time may vary if it is computed from an uptime. */
 const UPTIME_JITTER = 3000;

@@ -21,7 +21,7 @@ export interface Measured extends Instant {
 export interface Sample extends Instant {
   readonly took: number | undefined;
   readonly values: Readonly<Record<string, unknown>>;
-  /** False if the status changed before the interval ended, and the sample was therefore taken early. */
+  /** False if a status change caused this sample before the interval ended. */
   readonly isDue: boolean;
 }
 
@@ -61,7 +61,7 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // Keeps only the last of consecutive early samples, so that status changes do not shorten the history.
+    // Of consecutive early samples, only the last is kept: frequent status changes must not shorten the history.
     if (!isDue && !last.isDue) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);

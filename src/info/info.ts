@@ -126,7 +126,7 @@ export function createSnapshots(
   ttl: number,
   run: string,
 ): (info: Info, examples: NodeExamples) => Promise<Snapshot> {
-  // ETags contain a counter instead of a digest: the first digest makes some runtimes load all their cryptography.
+  // ETags contain a counter instead of a digest, since some runtimes load a large library for the first digest.
   let contents = 0;
   let last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
   return (info, examples) => {

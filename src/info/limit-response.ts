@@ -10,7 +10,7 @@ import { SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
 import { excerpt, quote, startOf } from "../untrusted-text.ts";
 
-/** The limits for bytes of a text, nesting levels, UTF-16 code units of a string, and digits of a number. */
+/** Limits on the bytes of a response, its nesting depth, the length of its strings, and the digits of its numbers. */
 export const LIMITS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {
   bytes: RESPONSE_MAX,
   depth: 32,
@@ -22,7 +22,7 @@ const TOO_LONG = `more than ${LIMITS.string} characters`;
 
 export interface SourceResponse {
   readonly value: unknown;
-  /** The first omitted members, for the log: each JSON Pointer with the reason. */
+  /** The JSON Pointers of the first omitted members, each with the reason, for the log. */
   readonly omitted: readonly string[];
 }
 

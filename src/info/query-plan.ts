@@ -21,13 +21,11 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure on the status. Only failures of the kind's HTTP and JSON-RPC sources have an effect.
- * If the kind has no sources, all HTTP and JSON-RPC sources have an effect. Without any HTTP or JSON-RPC source, all
- * sources have an effect.
+ * The effect of a source's failure on the status.
  * - `required`: If no required source responds, the node is unreachable.
- * - `degrading`: If a degrading source fails, the node is degraded. A source with its own `ttl` is degrading, not
- *   required, unless all sources with an effect have their own `ttl`.
- * - `optional`: The failure of an optional source does not affect the status.
+ * - `degrading`: If a degrading source fails, the node is degraded. A source with its own `ttl` is usually degrading.
+ * - `optional`: The failure of an optional source does not affect the status. Sources that the operator adds are
+ *   usually optional.
  */
 export type Role = "required" | "degrading" | "optional";
 
@@ -78,7 +76,7 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // Examples come only from sources of the kind that are queried anyway and provide no hidden field.
+  // Examples never cause further queries, and never come from a source that provides a hidden field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

@@ -20,7 +20,7 @@ export interface Instant {
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
-  /** The latest time at which `last` was valid: its own arrival, or the arrival of a later response from the node. */
+  /** The time until which `last` was valid. Each response from the node extends it, unless the source failed. */
   readonly held?: Instant;
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;

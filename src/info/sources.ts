@@ -160,7 +160,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
     const { value, omitted } = await response;
     return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), omitted };
   } catch (cause) {
-    // For an operation that it forbids, a runtime throws an error of its own type.
+    // A runtime that forbids an operation throws an error of its own type.
     const error = cause instanceof SourceError
       ? cause
       : new SourceError("bad_answer", "cannot be queried on this runtime", {
@@ -246,7 +246,7 @@ export function createEndpoint(url: string): Endpoint {
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
     const outcomes = await callSingly();
-    // If all single calls failed too, the node may be starting: the next calls are sent in a batch again.
+    // If all calls fail even without a batch, the node may be starting, so the next calls are sent in a batch again.
     takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };

@@ -1,5 +1,5 @@
 /**
- * Logs each change of the node's status or chain, and each time another failure begins or ends.
+ * Logs changes of the node's status and chain, and the start and end of other failures.
  *
  * @module
  */
@@ -197,7 +197,7 @@ export class StateLog {
     const log = (level: Level, name: string, text: string) =>
       this.#options.log(`${label}, ${topic} ${name}: ${text}`, { code: topic, level });
     for (const [name, remark] of remarks) {
-      // A remark is logged only when it first appears, since its text may change with every query.
+      // If only the text changes, nothing is logged: some texts change with every query.
       if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
     }
     for (const name of before.keys()) {

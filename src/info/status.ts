@@ -35,7 +35,7 @@ export interface NodeStatus {
   readonly hint?: string | undefined;
   /** The node's kind, if the node requires credentials and its refusal reveals the kind. */
   readonly looksLike?: string | undefined;
-  /** The keys of `/v1/info` whose values appear in the reason, or `"any"` if the reason quotes the node. */
+  /** The keys of `/v1/info` whose values appear in the reason, or `"any"` if the reason quotes a response. */
   readonly keys?: readonly string[] | "any" | undefined;
   /** Replaces the value of `synced` that the node reports. */
   readonly synced?: boolean;

@@ -9,9 +9,9 @@ export interface Part {
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
   readonly start: number;
   end: number;
-  /** Set only for an object at one of the first `levels` nesting levels. */
+  /** Set only for objects nested less than `levels` deep. */
   readonly members: Map<string, Part> | undefined;
-  /** Set only for a list at one of the first `levels` nesting levels. */
+  /** Set only for lists nested less than `levels` deep. */
   readonly items: Part[] | undefined;
   count: number;
 }

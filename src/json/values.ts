@@ -86,7 +86,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   return sum;
 }
 
-/** Creates a function that appends a number to any name already in `taken`, and adds the returned name to `taken`. */
+/** Creates a function that makes a name unique by appending a number, and adds the result to `taken`. */
 export function createFreeName(
   taken: Set<unknown>,
   separator: string = "",

@@ -41,8 +41,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`read`, `write` or `secret`",
     text:
-      "The effect of a call. Every operation needs `x-access`, whatever its HTTP method. `read` " +
-      "changes nothing and returns public data. `secret` changes nothing, but returns private " +
+      "The effect of a call. Every operation needs `x-access`, whatever its HTTP method. A `read` " +
+      "call changes nothing and returns public data. A `secret` call changes nothing, but returns private " +
       "data, such as wallet balances, keys, peer addresses, configuration or logs. All other " +
       "operations are `write`, including those whose effect depends on parameters. An operation " +
       "that blocks other clients must not be marked `read`",
@@ -51,7 +51,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`heavy`",
     text:
-      "The operation may keep a node busy for seconds, or respond with megabytes. Only one heavy call " +
+      "The operation may keep a node busy for seconds, or return megabytes. Only one heavy call " +
       "runs at a time",
   },
   "x-streaming": {
@@ -70,7 +70,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "names in lower case, as in `[mastodon]`",
     text: "The software that has the operation, for kinds whose nodes run different software. " +
-      "Operations without x-software exist in every software. Operations with x-software are " +
+      "Operations without x-software exist in all software. Operations with x-software are " +
       "omitted if the node does not report its software",
   },
   "x-common": {
@@ -93,7 +93,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-excludes": {
     on: "schema of a parameter",
     value: "a list, as in `[ipns/*.*]`",
-    text: "Sequences of path segments that are forbidden in a value. `*` matches any characters " +
+    text: "Sequences of path segments that a value must not contain. `*` matches any characters " +
       "within a segment, and letter case is ignored",
   },
   "x-heavy-from": {
@@ -105,9 +105,9 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "schema of a parameter",
     value: "a place, as in `head#/hash`, or `none`",
     text:
-      "The page fills the form of a `read` operation with the value at this place, if the whole " +
-      "value matches the schema's `pattern`. The place must be in a source that `/v1/info` " +
-      "needs. `none`: users must enter a value, since values of other nodes would be wrong. Only " +
+      "In the form of a `read` operation, the page fills in the value at this place, if the whole " +
+      "value matches the schema's `pattern`. The place must be in a source that is queried for " +
+      "`/v1/info`. `none`: users must enter a value, since no example suits all nodes. Only " +
       "built-in kinds may use this mark, and served descriptions omit it",
   },
   "x-unit": {
@@ -120,8 +120,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "parameter",
     value: "a whole number from 0",
     text:
-      "The parameter's position if a call sends its parameters as a list. The service adds this " +
-      "mark in the order of `params`",
+      "The parameter's position if a call sends its parameters as a list. The service derives this " +
+      "mark from the order of `params`",
   },
 };
 
@@ -175,7 +175,7 @@ export interface Method extends OperationMarks {
   readonly tags?: readonly { readonly name: string }[] | undefined;
   /** @default "either" */
   readonly paramStructure?: ParamStructure | undefined;
-  /** The parameters, in the order for calls by position. */
+  /** The parameters, in the order in which calls by position send them. */
   readonly params: readonly ContentDescriptor[];
   readonly result: Omit<ContentDescriptor, "required">;
   readonly examples?: readonly MethodExample[] | undefined;

@@ -21,7 +21,7 @@ export interface SourceOptions {
   optional?: boolean | undefined;
   /**
    * If true, error responses are used as values: the whole response (`result` or `error`) for JSON-RPC, and the content
-   * for HTTP. A missing method or path remains an error.
+   * for HTTP. A missing method or path is still an error.
    */
   keep_errors?: boolean | undefined;
 }
@@ -73,10 +73,10 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
  * - `hex`: hexadecimal text to a number, or a number to hexadecimal text
  * - `number`: decimal text to a number
  * - `not`: true if the value is false, null, 0 or "", otherwise false
- * - `count`: the number of members; with a pointer, the number of members with a true value at the pointer
+ * - `count`: the number of members, or the number of members whose value at a given pointer is true
  * - `match`: the first group of a regular expression, or its whole match
  * - `time`: an RFC 3339 time, from text or from a Unix time in seconds or smaller units (decimal or `0x`)
- * - `uptime`: the start time (RFC 3339), from an uptime, by default in seconds
+ * - `uptime`: the start time (RFC 3339), computed from an uptime that is in seconds by default
  * - `sum`: the sum of the values at all places
  * - `add`, `times`: the sum or product of the value and a constant, such as -1 or 0.001
  * - `join`: the values at all places, joined into one text by a separator
@@ -98,12 +98,12 @@ export type Conversion =
 
 export interface FieldOptions {
   /**
-   * One or more places of the value. The conversions `sum` and `join` combine the values at all places; without them,
-   * the first value found is used.
+   * One or more places to read the value from. The conversions `sum` and `join` combine the values at all places.
+   * Otherwise, the first value found is used.
    */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
-  /** Omits the field if the value at this place is true: some nodes replace hidden values with placeholders. */
+  /** The field is omitted if the value at this place is true. Some nodes send placeholders for hidden values. */
   unless?: Reference | undefined;
 }
 
@@ -120,12 +120,15 @@ export type AuthFile =
     | { bearer_file: string }
     /** `user:password`, for HTTP Digest (RFC 7616). */
     | { digest_file: string }
-    /** A header line; with `header`, only the value of that header. */
+    /** A header in the form `Name: value`. If `header` is set, the file holds only the value. */
     | { header_file: string; header?: string | undefined }
   );
 
 export interface KindAuth {
-  /** A header of a 401 or 403 response, and its pattern. Secrets in `files` are sent only after a matching response. */
+  /**
+   * A header of a 401 or 403 response, and a pattern for its value. Secrets in `files` are sent only if the value
+   * matches.
+   */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which a node of this kind stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
@@ -148,10 +151,10 @@ export type KindStatusCode =
   | "stalled";
 
 export interface HealthRule {
-  /** Tests of values, by place. The rule applies if all tests pass. A test fails if its source has no response. */
+  /** Maps places of values to tests. The rule applies if all tests pass. A test fails if its source has no response. */
   when: Readonly<Record<Reference, Test>>;
   code: KindStatusCode;
-  /** A clause for people. `{source#/pointer}` is replaced by the value at that place. */
+  /** The reason for the status, as a clause. `{source#/pointer}` is replaced by the value at that place. */
   reason: string;
 }
 
@@ -187,7 +190,7 @@ export type Listing =
   );
 
 export interface NetworkRules {
-  /** The maximum time between two blocks. A node with an older `head_at` is `stalled`. */
+  /** The maximum time between two blocks. A node whose latest block is older is `stalled`. */
   quiet?: Duration | undefined;
   /** The minimum number of peers; a node with fewer peers has the code `no_peers`. */
   peers?: number | undefined;
@@ -196,7 +199,7 @@ export interface NetworkRules {
 export interface KindHealth {
   /** The meaning of `ok`, for people: a clause such as "it has a leader and raises no alarm". */
   ok: string;
-  /** The JSON-RPC error codes or HTTP statuses of a node that is starting. */
+  /** The JSON-RPC error codes or HTTP statuses that a starting node returns. */
   warming_up?: readonly number[] | undefined;
   /** The rules for the status. The first matching rule decides. */
   rules?: readonly HealthRule[] | undefined;
@@ -238,9 +241,9 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The keys of `/v1/info` to record for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
-  /** The places of example values for forms, each with its pattern. Collected from `x-example-from`. */
+  /** Maps places of example values to the patterns that the values must match. Collected from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
-  /** The URLs of the files or folders, at a fixed version, from which the operations were written. */
+  /** The source of the operations: URLs of files or folders at a fixed version. */
   written_from?: readonly string[] | undefined;
   /** The node software and version with which `read` operations were tested, such as `hsd 8.0.0`. */
   tried?: string | undefined;

@@ -46,7 +46,7 @@ const TABLE = {
   nodeface_requests_total: ["counter", "Responses by path template", "route", "status"],
   nodeface_node_queries_total: [
     "counter",
-    "Queries by source and result: ok, absent or a status code",
+    "Queries by source and result, such as ok, absent or timeout",
     "source",
     "result",
   ],
@@ -55,7 +55,10 @@ const TABLE = {
   nodeface_call_duration_seconds: ["histogram", "Duration of calls forwarded to the node"],
   nodeface_queue_length: ["gauge", "Calls that wait for a slot at the node"],
   nodeface_event_listeners: ["gauge", "Open event streams"],
-  nodeface_events_sent_total: ["counter", "Events sent to listeners, counted once per listener"],
+  nodeface_events_sent_total: [
+    "counter",
+    "Events sent; an event sent to two listeners counts twice",
+  ],
   nodeface_node_identity_changes_total: ["counter", "Number of times the node's chain changed"],
   nodeface_description_age_seconds: ["gauge", "Time since the description was read"],
   process_start_time_seconds: ["gauge", "Start time of this program, in seconds since 1970"],
@@ -182,7 +185,7 @@ function linesOf(
 /** Line feeds need no escape, since `labelOf` has already replaced them. */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
-/** The label value for everything beyond `SERIES_MAX` or `LABELS_MAX`. */
+/** The label value that replaces all new values once `SERIES_MAX` or `LABELS_MAX` is reached. */
 export const OTHER = "other";
 const SERIES_MAX = 500;
 

@@ -193,7 +193,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
           end(isKept) {
             hasEnded = true;
             finish();
-            // The last call of `part` may have paused the socket, but the next request needs to read.
+            // Ends a pause that `part` may have caused, since the next request uses the same socket.
             if (socket.isPaused()) socket.resume();
             socket.unref();
             if (isKept && isOpen) free();

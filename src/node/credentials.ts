@@ -45,7 +45,7 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** The kinds by name; a node's refusal may reveal the node's kind. @default none */
+  /** The known kinds by name, to recognize a node's kind by its refusal. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   readonly triesDefaults?: boolean;
 }

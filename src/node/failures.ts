@@ -1,5 +1,5 @@
 /**
- * Failures of the node and of other sources.
+ * Failures to query the node or another source.
  *
  * @module
  */
@@ -28,7 +28,10 @@ export const WRONG_ANSWER = [
 /** The machine-readable code of a failure. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
-/** A failure of a source. The public message completes the sentence "the node …", without secrets or paths. */
+/**
+ * A failure of a source. The message completes the sentence "the node …". The message is public, so it must not contain
+ * secrets or paths.
+ */
 export class SourceError extends Error {
   override name = "SourceError";
   readonly code: FailureCode;
@@ -72,7 +75,7 @@ export function failureOfStatus(status: number): SourceError {
   });
 }
 
-/** The pattern matches the text `CODE message`. The messages differ between runtimes. */
+/** The pattern is tested against an error's code and message, whose wording depends on the runtime. */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
 const START = "start the node, or correct node.url";

@@ -91,7 +91,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The number of bytes of the head read so far; later, the number of bytes of chunk extensions and trailers. */
+  /** The number of bytes that count towards `HEAD_MAX`: first the head, then chunk extensions and trailers. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -174,7 +174,7 @@ export class ResponseReader {
     const connection = headers.get("connection") ?? "";
     this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     if (status < 200) {
-      // No request asks to switch protocols (101).
+      // Refuses 101, since no request asks to switch protocols.
       if (status < 100 || status === 101) refuse("status");
       // An interim response must keep the connection open, but HTTP/1.0 always closes it.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
@@ -248,7 +248,7 @@ export class ResponseReader {
 
 const LINE_FEED = 10;
 const NOTHING: Bytes = new Uint8Array();
-/** Chunks whose size has at most two hexadecimal digits (`SHORT_MAX`) are joined in blocks of `BLOCK` bytes. */
+/** Chunks of at most `SHORT_MAX` bytes (two hexadecimal digits) are joined in blocks of `BLOCK` bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 

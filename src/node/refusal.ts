@@ -1,5 +1,5 @@
 /**
- * Refusals by the node (401, 403): challenges, typical kinds, and messages for the operator.
+ * Handles 401 and 403 responses: parses challenges, guesses the node's kind, and advises the operator.
  *
  * @module
  */
@@ -67,7 +67,7 @@ export function wanted(
   const kind = name === undefined ? undefined : kinds[name];
   const schemes = schemesOf(headers);
   const known = ["digest", "basic", "bearer"].find((scheme) => schemes.includes(scheme));
-  // PowerDNS sends the name of its header in place of a scheme.
+  // PowerDNS sends a header name where other servers send a scheme.
   const scheme = known ?? (schemes.length > 0 ? "header" : "basic");
   const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
     { [`${scheme}_file`]: "/path/to/secret" };

@@ -31,7 +31,7 @@ import {
 } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 
-/** The value that replaces a broken reference, for each shape. */
+/** Replacements for broken references. */
 const EMPTY: Readonly<Record<Shape, Json>> = {
   schema: {},
   response: { description: "" },
@@ -60,7 +60,7 @@ export function bundle(files: Files): Json {
 interface Plan {
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** Components of the root file that consist only of a `$ref`, and are replaced by the target of the `$ref`. */
+  /** Components of the root file that consist only of a `$ref`. The target of the `$ref` replaces the component. */
   readonly hosts: ReadonlySet<unknown>;
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
@@ -251,7 +251,7 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** The maximum lengths of generated and of existing component names, which every reference repeats. */
+/** The maximum lengths of generated and of existing component names. Every reference contains such a name. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {
@@ -259,8 +259,8 @@ function isComponentName(name: string): boolean {
 }
 
 /**
- * Derives a component name from the last key of the path that is neither a keyword nor a media type. For a property or
- * a status, the last two of these keys form the name.
+ * Derives a component name from the last key of the path, ignoring keywords and media types. For a property or a
+ * status, the name combines the last two keys.
  */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));

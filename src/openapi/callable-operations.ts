@@ -1,5 +1,5 @@
 /**
- * Lists the node's operations from a description for the gateway.
+ * Converts a description into the list of operations that the gateway uses.
  *
  * @module
  */
@@ -62,8 +62,8 @@ export interface NodeOperation {
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
   /**
-   * True for operations of a description from the network, and for operations that the kind does not describe. The
-   * gateway does not trust the operationId and the path of such an operation.
+   * True if the description comes from the network, or if the kind does not describe the operation. The gateway does
+   * not trust the operationId and the path of a foreign operation.
    */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
@@ -141,7 +141,7 @@ function methodOf(path: string): string | undefined {
 
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
-  /** One reader for each nesting depth, which caches the rules of the schemas that it has read. */
+  /** Functions that read the rule of a schema, one for each nesting depth. Each function caches its results. */
   const readers = Array.from(
     { length: DEPTH_MAX + 1 },
     (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
@@ -203,7 +203,7 @@ function createReader(document: Json, by: DescribedBy) {
   const typesOf = onceFor(({ content }: Json) =>
     Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
   );
-  /** Joins lists without duplicates. Does not copy a single list, since many operations may share the list. */
+  /** Joins lists without duplicates. If only one list has items, returns it uncopied to save memory. */
   const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
     const filled = lists.filter(({ length }) => length > 0);
     return filled.length === 1 ? filled[0]! : [...new Set(filled.flat())];
@@ -299,7 +299,7 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
 
 /** The placeholder for parameters in sample paths. No percent-encoded literal contains this character. */
 const ANY = "\uf8ff";
-/** The numbers of segments that stand for all values of a multi-segment parameter in sample paths. */
+/** In sample paths, a multi-segment parameter is replaced by this many segments. */
 const SPANNED = [1, 2, 50];
 
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
@@ -318,7 +318,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Literals sort first. Only an equal template can make a template without multi-segment parameters unreachable.
+    // Since literals sort first, only an equal template can hide a template without multi-segment parameters.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);

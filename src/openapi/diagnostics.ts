@@ -1,5 +1,5 @@
 /**
- * The diagnostics of a description with their positions, and the limits on descriptions.
+ * Collects the diagnostics of a description, and defines the limits on descriptions.
  *
  * @module
  */
@@ -20,17 +20,14 @@ export const LIMITS = {
   depth: 256,
   files: 1_000,
   references: 100_000,
-  /**
-   * The time limit, in milliseconds, for loading all files. The same limit applies to the whole preparation in a
-   * thread.
-   */
+  /** The time limit, in milliseconds, for loading all files, and for the work of a thread. */
   time: 30_000,
-  /** The maximum number of values in one file. An alias counts as many values as its anchor. */
+  /** The maximum number of values in one file, after its aliases are expanded. */
   nodes: 1_000_000,
-  /** The maximum number of characters in a YAML file's strings. An alias adds the strings of its anchor again. */
+  /** The maximum number of characters in a YAML file's strings, after its aliases are expanded. */
   text: 33_554_432,
   aliases: 10_000,
-  /** The maximum number of tokens in one YAML file. A value with its white space has two or three tokens. */
+  /** The maximum number of tokens in one YAML file. White space also counts as tokens. */
   tokens: 2_500_000,
   lines: 1_000_000,
   errors: 100,

@@ -11,12 +11,12 @@ import { formatSize, LIMITS, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
-  /** The file's URL after symbolic links and redirects. */
+  /** The URL at which the file was read, with symbolic links and redirects resolved. */
   readonly url: URL;
   readonly bytes: Bytes;
   /** True if the name or the media type indicates JSON. */
   readonly isJson: boolean;
-  /** Identifies this version of the content: a file's time and size, an `ETag`, or a digest. */
+  /** A stamp that changes with the content: made from a file's modification time and size, an `ETag`, or a digest. */
   readonly stamp: string;
 }
 
@@ -128,7 +128,7 @@ function loginOf({ username, password }: URL): Record<string, string> {
 }
 
 export interface Member extends Source {
-  /** The base URL for references: the file's URL after symbolic links and redirects (RFC 3986, section 5.1.3). */
+  /** The base URL for references (RFC 3986, section 5.1.3), with symbolic links and redirects resolved. */
   readonly url: string;
 }
 
@@ -136,7 +136,7 @@ type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 
 export interface Loader {
   readonly members: ReadonlyMap<string, Member>;
-  /** Loads the root file. If loading fails, the returned member has a diagnostic and no value. */
+  /** Loads the root file. If loading fails, the returned member has a diagnostic instead of a value. */
   loadRoot(): Promise<Member>;
   load(reference: string, from: Member): Promise<LoadedFile>;
 }

@@ -39,9 +39,9 @@ import { NODE, THIS_SERVICE } from "./servers.ts";
 
 /** A node's report on its operations: either their names, or the node's software and version. */
 export interface Offer {
-  /** Method names, paths without their first slash or, if `before` is set, names of method groups. */
+  /** Names of methods, names of method groups (if `before` is set), or paths without the leading slash. */
   readonly names?: readonly string[] | undefined;
-  /** The separator after the group in a method name. */
+  /** The separator between the group and the rest of a method name. */
   readonly before?: string | undefined;
   readonly software?: string | undefined;
   readonly version?: string | undefined;
@@ -53,10 +53,7 @@ export interface AboutKind {
   readonly version: string;
 }
 
-/**
- * Creates a kind's document, in which REST operations have the node as their server, and JSON-RPC
- * methods have this service.
- */
+/** Creates a kind's document. REST operations are called at the node, and JSON-RPC methods at this service. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
@@ -88,13 +85,13 @@ function withPageMarks(value: unknown): unknown {
 }
 
 /**
- * Limits a kind's interface to the operations that the node lists, or that the node's software
- * provides in its version.
+ * Removes operations that the node does not have from a kind's interface. The node's list decides,
+ * or else its software and version.
  */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
-    // The names that a node reports are paths only if its kind has no JSON-RPC methods.
+    // If the kind has JSON-RPC methods, the node's list names these methods and no paths.
     ...openapi &&
       { openapi: offeredPaths(openapi, openrpc ? { ...offer, names: undefined } : offer) },
   };

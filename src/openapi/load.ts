@@ -47,19 +47,14 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/**
- * The URLs under which a {@linkcode Reader} provides the kind's interface and the node's `Offer`.
- */
+/** The URLs from which a {@linkcode Reader} reads the kind's interface and the node's `Offer`. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
   /** `undefined` if a diagnostic is fatal. Integers too large for `number` are `bigint`s. */
   readonly document: Json | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /**
-   * The possible base paths of the node. Present only if the document's servers do not determine
-   * one.
-   */
+  /** The possible base paths of the node, or `undefined` if the document's servers determine the base path. */
   readonly basePaths?: readonly string[] | undefined;
 }
 

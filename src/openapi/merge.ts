@@ -129,8 +129,8 @@ export function withServiceOperations(
 }
 
 /**
- * Resolves clashes between the node's paths and this service's paths by moving the first segment of
- * each such path to the URL of the path's server.
+ * If a path of the node is also a path of this service, moves the first segment of the node's path
+ * to the server's URL.
  */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {

@@ -116,7 +116,7 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
   return Object.keys(mapped).length > 0 ? { ...item, ...mapped } : item;
 }
 
-/** Reports invalid parameters. Removes duplicate operationIds, excess operations, and `security` if it is too long. */
+/** Reports invalid parameters. Removes duplicate operationIds, overlong `security` lists, and surplus operations. */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
   const firsts = new Map<unknown, string>();
   const limitOperations = (item: Json, path: Path): Json => {

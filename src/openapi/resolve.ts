@@ -158,8 +158,9 @@ async function loadSample(file: string, from: Member, root: Member, load: Loader
 }
 
 /**
- * Adds a diagnostic about a reference. `failure` completes a sentence about the reference, as in
- * `leads nowhere`.
+ * Adds a diagnostic about a reference.
+ *
+ * @param failure the rest of a sentence that begins with the reference, such as `leads nowhere`
  */
 export function report({ reference, start }: Link, failure: string, severity?: Severity): void {
   const isSample = reference.expected === SAMPLE;

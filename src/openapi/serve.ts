@@ -14,7 +14,7 @@ import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
 export interface Description {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
-  /** Both documents for paths below `/v1/`, with server URLs relative to `/v1/`. */
+  /** The JSON and YAML documents that are served below `/v1/`, with server URLs relative to `/v1/`. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
@@ -28,8 +28,8 @@ export async function documentOf({ json }: Forms): Promise<Json> {
 }
 
 /**
- * Prepares the service's own description without the paths in `omitted`. The returned `own`
- * contains neither the host's operations nor its `document` parts.
+ * Prepares the service's own description without the paths in `omitted`. In the result, `own` is the
+ * description without the host's operations and `document` parts.
  */
 export async function prepareOwn(
   forms: Forms,

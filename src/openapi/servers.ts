@@ -20,10 +20,7 @@ export interface ServerContext {
   readonly home?: string | undefined;
   /** The public URL of the node, which replaces the document's servers. */
   readonly publicUrl?: string | undefined;
-  /**
-   * The node's URL if the node served the document, since `localhost` in such a document means the
-   * node.
-   */
+  /** The node's URL if the node served the document. This URL then replaces `localhost` in server URLs. */
   readonly itself?: string | undefined;
   /** The node's URL if clients call the node through this service. */
   readonly node?: string | undefined;
@@ -48,8 +45,8 @@ export function withServers(
   const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
   const through = (servers: readonly Json[]) =>
     publicUrl ? servers : throughThisService(servers, where, isForwarding);
-  // A path or operation may repeat a top-level server of the document. In Swagger 2.0, the repeated
-  // server may have another scheme.
+  // A path or operation may repeat a top-level server of the document, in Swagger 2.0 even with
+  // another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
@@ -197,7 +194,7 @@ export function originsOf(document: Json, most: number = LIMITS.origins): string
   return [...origins];
 }
 
-/** Reports servers that the page cannot call at all or only with some variable values. */
+/** Reports servers that the page cannot call, or that it can call only with some values of their variables. */
 export function checkServers(
   document: Json,
   { base, publicUrl }: ServerContext,
@@ -212,8 +209,8 @@ export function checkServers(
     const open = variablesOf(hostOf(textOf(server.url) ?? ""));
     for (const [name, value] of Object.entries(objectOf(server.variables))) {
       const { default: usual, enum: listed } = objectOf(value);
-      // The page's `Content-Security-Policy` lists all origins, so a variable without `enum` must
-      // keep its default on the page.
+      // The page's `Content-Security-Policy` must list every origin, so the page can use only the
+      // default of a variable without `enum`.
       if (Array.isArray(listed) || !open.has(name)) continue;
       const message = `the page calls operations only with {${name}} = ${formatJson(usual)}; ` +
         'list other values in "enum"';
@@ -249,10 +246,7 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/**
- * Returns the origin of a loopback URL as the URL spells it, so that callers can cut it off by
- * length.
- */
+/** Returns the origin of a loopback URL without normalizing it, since a caller needs its original length. */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;

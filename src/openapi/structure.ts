@@ -24,8 +24,8 @@ export interface Rule {
   /** `undefined` for plain data, which cannot contain references. */
   readonly shape: Shape | undefined;
   /**
-   * An object is invalid without its `required` members. An object without its `expected` members
-   * is accepted with a note.
+   * An object without a `required` member is invalid. An object without an `expected` member is
+   * valid, but causes a note.
    */
   readonly needed?: "required" | "expected" | undefined;
   readonly also?: "boolean" | "list" | undefined;
@@ -34,7 +34,7 @@ export interface Rule {
 export interface Structure {
   readonly name: string;
   readonly kinds: Readonly<Record<string, ReadonlyMap<string, Rule>>>;
-  /** The path to the components of each shape. */
+  /** For each shape, the path to its components in a document. */
   readonly sections: Readonly<Record<Shape, Path>>;
   /** True since OpenAPI 3.1, which allows siblings of `$ref` and boolean schemas. */
   readonly hasSiblings: boolean;
@@ -198,8 +198,8 @@ export class ByShape<T> {
 export type Seen = ByShape<true>;
 
 /**
- * The shape of an example whose only member is `$ref`. Such an example is data to OpenAPI, but
- * bundlers follow it like a reference.
+ * The shape of an example whose only member is `$ref`. OpenAPI treats such an example as data, but
+ * bundlers treat it as a reference.
  */
 export const SAMPLE: Shape = "sample";
 
@@ -210,9 +210,9 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 
 /**
  * Visits the values of a document in order: objects, lists, each {@linkcode SAMPLE}, and strings that are references
- * ({@linkcode NAMING}). Visits an object that occurs several times only once per shape.
+ * ({@linkcode NAMING}). Visits an object only once per shape, even if it occurs several times.
  *
- * @param wrongIn returns the invalid members of a place; the walk does not visit these members
+ * @param wrongIn returns the invalid members of an object, which are not visited
  */
 export function* walk(
   start: Place,

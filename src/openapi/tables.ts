@@ -1,13 +1,15 @@
 /**
  * The members of each kind of object in OpenAPI, Swagger 2.0 and OpenRPC.
  *
- * A row lists the members of one kind, as in `name! in!:place schema:schema`. A member's type
- * follows its name after a colon. Some types may contain references: kinds (`schema`), lists
- * (`schema[]`), maps (`{schema}`), and the keys of {@linkcode NAMING}. The types `url`, `host`,
- * `sample`, `version`, and the keys of {@linkcode CHOICES} cannot contain references.
+ * Each row lists the members of one kind of object. For example, `name! in!:place schema:schema`
+ * lists the members `name`, `in` and `schema`. A name that ends with `!` marks a required member,
+ * and a name that ends with `*` marks an expected member.
  *
- * `!` after a name marks a required member, and `*` an expected member. After a type, `?` means
- * that the value may also be a boolean, and `+` that the value may also be a list.
+ * A colon separates a member's name from its type. References may occur in objects such as `schema`,
+ * in lists such as `schema[]`, in maps such as `{schema}`, and in the types in {@linkcode NAMING}.
+ * The types `url`, `host`, `sample`, `version`, and the keys of {@linkcode CHOICES} cannot contain
+ * references. A type that ends with `?` also allows a boolean, and a type that ends with `+` also
+ * allows a list.
  *
  * @module
  */
@@ -20,10 +22,7 @@ export type Rows = Readonly<Record<string, string>>;
  */
 export const OTHERS = "*";
 
-/**
- * The types whose values are plain strings that act as references. Each maps to the kind of the
- * reference's target.
- */
+/** The types of strings that act as references, each with the kind of object that the string refers to. */
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
@@ -49,7 +48,7 @@ export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: stri
   ],
   "{operation}": [
     /^(?!(?:get|put|post|delete|options|head|patch|trace|query)$)[\w!#$%&'*+.^`|~-]+$/i,
-    "must be an HTTP method that is not itself a key of a path item",
+    "must be an HTTP method other than GET and the other methods with their own keys",
   ],
 };
 

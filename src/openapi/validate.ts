@@ -90,8 +90,7 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
-  // A list in place of an object is reported when its parent is validated, except in `items`, where
-  // a list is valid.
+  // The validation of the parent reports a list in place of an object. In `items`, a list is valid.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
@@ -139,15 +138,15 @@ function validateMember(
     const url = typeof value === "string" ? withoutLoginIn(rule.type, value) : value;
     return url === value ? undefined : { ...LOGIN, value: url };
   }
-  // Omitting an empty value loses no content, so a note is enough.
+  // Omitting an empty value loses nothing, so the diagnostic is a note and not an error.
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
   if (rule.type === "version") {
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
-  // Invalid URLs and hosts are omitted from the served document, since an object in their place may
-  // contain passwords.
+  // Invalid URLs and hosts are omitted from the served document, since an object that stands in place
+  // of a URL may contain a password.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };

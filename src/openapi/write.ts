@@ -42,7 +42,7 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-/** Writes YAML without anchors. Parsers of YAML 1.1 and of YAML 1.2 read the same value from it. */
+/** Writes YAML without anchors. Parsers of YAML 1.1 and of YAML 1.2 read the output alike. */
 export function writeYaml(document: Json): string {
   const yaml = new Document<Node>(null, {
     compat: "yaml-1.1",

@@ -85,7 +85,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
   try {
     for (const lexeme of new Lexer().lex(text)) {
       for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
-      // Besides nested objects and lists, the parser's stack contains the document and a scalar.
+      // The parser's stack also contains the document and a scalar, in addition to objects and lists.
       if (parser.stack.length > LIMITS.depth + 2) {
         throw new TextError(MESSAGES.tooDeep, parser.offset - lexeme.length);
       }
@@ -142,10 +142,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
-  /**
-   * The greatest depth of an object or list so far in the innermost anchored node that is being
-   * built.
-   */
+  /** The greatest depth reached so far in the current anchored node. */
   let deepest = 0;
   let hasMerged = false;
 

@@ -30,7 +30,7 @@ import type { NodeBeside } from "./node-beside.ts";
 
 type PageContent = Pick<Content, "page" | "origins">;
 
-/** The maximum waits, in milliseconds, for a configured and for a discovered description. */
+/** The longest times to wait for a configured description and for a discovered one, in milliseconds. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
 /**

@@ -180,8 +180,8 @@ interface RefreshOptions {
 const PATIENCE = 250;
 
 /**
- * Wraps a resource that is refreshed when a request arrives, instead of by a timer. After `end`,
- * requests no longer refresh the resource.
+ * Wraps a resource so that requests refresh it, without a timer. After `end`, requests no longer
+ * refresh the resource.
  */
 export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   resource: Lazy<T>,

@@ -57,7 +57,7 @@ export const CLI_OPTIONS: {
     schema: t.PLACE,
     text:
       "The node's own OpenAPI description: a file or URL, which is reloaded when it changes; or none",
-    default: "from the node or its kind",
+    default: "taken from the node or its kind",
     example: "openapi.yaml",
     flag: "spec",
     variables: ["NODEFACE_SPEC"],
@@ -164,10 +164,9 @@ export const placeWithServers = <T>(
   s.object({
     from: s.needed(place, { ...CLI_OPTIONS.spec, text: "A file, a URL, or none" }),
     servers: s.setting(t.SERVERS, {
-      text: "The top-level servers of the description. The value keep leaves the servers " +
-        "unchanged. A path such as /v1 replaces the servers, and becomes the prefix of all " +
-        "operations",
-      default: "if node.url is set, it replaces these servers but keeps their path",
+      text: 'The top-level servers of the description. The value "keep" leaves the servers ' +
+        "unchanged. A path such as /v1 becomes the prefix of all operations",
+      default: "the path of the description's servers if node.url is set",
       example: "keep",
     }),
   });
@@ -185,14 +184,13 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
     example: "Harbour 2",
   }),
   logo: s.setting(logo, {
-    text: `An image file: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title ` +
+    text: `An image file: ${LOGO_TYPES}, at most 256 KiB. The image appears beside the title ` +
       "and as the page icon",
     default: "the first letter of the title",
     example: "logo.svg",
   }),
   view: s.setting(s.word(VIEWS), {
-    text: "The page at /v1/spec: Scalar's reference, or the simple page. The two pages are " +
-      "also at /v1/spec/reference and /v1/spec/simple",
+    text: "The page at /v1/spec: Scalar's reference, or the simple page",
     default: "reference",
     example: "simple",
   }),
@@ -239,14 +237,14 @@ export function configuration(
     description: s.setting(
       v.union(
         [v.pipe(place, v.transform((from) => ({ from }))), placeWithServers(place)],
-        "the path of a file, a URL, none, or an object with from and servers",
+        'the path of a file, a URL, none, or an object with "from" and "servers"',
       ),
       CLI_OPTIONS.spec,
     ),
     ...shared,
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
-      text: "Your own kinds, which replace known kinds of the same name. Each is a file as in " +
-        "spec/kinds/ (mine.yaml defines the kind mine), or an object with a name and the same keys",
+      text: "Your own kinds, which replace known kinds of the same name. A kind is a file such " +
+        "as mine.yaml, or an object with a name. Both have the keys of the files in spec/kinds/",
       default: "[]",
       example: "[mine.yaml]",
     }),
@@ -303,15 +301,15 @@ export function sharedSettings(
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
-      text: "The names of operations that need no token; reads allows all read operations. A " +
-        "name is a JSON-RPC method, an operationId, or an HTTP method with a path template. * " +
-        "matches any text, but never an operation marked write or secret. A description that is " +
-        "fetched over HTTP allows neither * nor operationIds",
+      text: 'The names of operations that need no token; "reads" allows all read operations. A ' +
+        "name is a JSON-RPC method, an operationId, or an HTTP method with a path template. In " +
+        'names, "*" matches any text, but never allows operations marked "write" or "secret". If ' +
+        'the description is fetched over HTTP, names cannot contain "*" or be operationIds',
       default: "[]",
       example: '[reads, "GET /blocks/*"]',
     }),
     with_token: s.setting(OPERATIONS, {
-      text: "The operations that need the token, written like those in open",
+      text: "The operations that need the token, listed as in forward.open",
       default: "[]",
       example: '["POST /transactions"]',
     }),
@@ -332,7 +330,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     limit: s.setting(t.SIZE, { text: "The response size limit", default: FORWARD_DEFAULTS.limit }),
     concurrency: s.setting(s.wholeNumber(1, 1000), {
-      text: "The maximum number of concurrent calls. Up to 64 more calls wait, at most 5 s each",
+      text: "The maximum number of concurrent calls. Up to 64 further calls wait for at most 5 s",
       default: String(FORWARD_DEFAULTS.concurrency),
     }),
   };
@@ -357,7 +355,8 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
     {
       ...CLI_OPTIONS.forward,
-      text: "The calls to forward to the node: off, reads, or an object as below",
+      text: "The calls to forward to the node: none, all read operations, or those that an " +
+        "object lists",
     },
   );
 }

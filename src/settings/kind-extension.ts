@@ -84,7 +84,7 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
   for (const [path, item] of Object.entries(objectOf(rest.paths))) {
     for (const { keys: [key], operation } of operationsOf(item)) {
       const place = { name: operation.operationId, path: ["openapi", "paths", path, key!] };
-      // A path item of the extension without `parameters` inherits those of the base's path item.
+      // A path item without `parameters` inherits the parameters of the same path in the base kind.
       const { parameters: shared = base.openapi?.paths[path]?.parameters } = objectOf(item);
       const now = { ...operation, shared };
       for (const before of operationsAt(base, path, key!, now, spans)) {
@@ -99,8 +99,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the operations of the base kind that would lose calls to an operation at `path`: the
- * operations with the same path or, if there are none, those with a more general path template.
+ * Lists the operations of the base kind whose calls a new operation at `path` would receive. If no
+ * operation has the same path, these are the operations with more general path templates.
  */
 function operationsAt(
   base: Kind,
@@ -151,9 +151,11 @@ function howLooser(now: Json, before: Json): string | undefined {
   if (steps < 0) return `is marked ${describeValue(is)}, but was ${was}`;
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `no longer has ${dropped}`;
-  // A method may be read-only with some parameters and write with others.
+  // A method may be read-only for some parameters but not for others.
   const isOther = is === "read" && INPUT.some((key) => !isEqual(now[key], before[key]));
-  return isOther ? "is marked read, but its parameters are not those of the base kind" : undefined;
+  return isOther
+    ? 'is marked "read", but its parameters differ from those in the base kind'
+    : undefined;
 }
 
 function replacedComponents(base: Kind, own: Json): Path[] {
@@ -178,7 +180,7 @@ export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   }
   for (const [at, name] of listed.entries()) {
     if (loosened.some((one) => one.name === name)) continue;
-    const message = `is ${describeValue(name)}, whose restrictions this kind does not loosen`;
+    const message = `is ${describeValue(name)}, but this kind does not loosen that operation`;
     found.push({ path: ["loosen", at], message, isKey: false });
   }
   for (const path of replacedComponents(base, own)) {

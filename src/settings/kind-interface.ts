@@ -1,7 +1,7 @@
 /**
- * The interface of a kind of node: `openrpc` and `openapi` in its file. The schemas in this file
- * cover only what is added to the standards. The standard parts are validated like a description
- * from `--spec`.
+ * The interface of a kind of node: the keys `openrpc` and `openapi` of a kind file. The schemas here
+ * cover only Nodeface's additions to OpenRPC and OpenAPI. The standard members are validated like
+ * those of any other description.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The schema of a kind of node: a built-in one, an operator's or a host's.
+ * The schema of a kind of node, whether it is built in or defined by an operator or a host.
  *
  * @module
  */
@@ -32,26 +32,25 @@ const TEST = v.union([
     above: { above: s.needed(s.NUMBER, { text: "True if the value is greater than this number" }) },
     below: { below: s.needed(s.NUMBER, { text: "True if the value is less than this number" }) },
   }),
-], "a regular expression, null, or an object with above or below");
+], "a regular expression, null, { above: NUMBER } or { below: NUMBER }");
 
 const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
-    text:
-      "A test for each place: a regular expression, null for a missing value, { above: NUMBER } " +
-      "or { below: NUMBER }. The rule applies if all tests pass",
+    text: "Places, each with a test. The rule applies if all tests pass. A test is a regular " +
+      "expression, null (the value is missing), { above: NUMBER } or { below: NUMBER }",
     example: "{ 'status#/leader': null }",
   }),
-  code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),
+  code: s.needed(s.word(CODES), { text: "The value of status_code", example: "no_leader" }),
   reason: s.needed(t.REASON, {
-    text:
-      "The status_reason, as a clause. {source#/pointer} is replaced by the value at that place",
+    text: "The text of status_reason. {source#/pointer} is replaced by the value at that place",
     example: "etcd has no leader",
   }),
 });
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
   quiet: s.setting(t.AGE, {
-    text: "The longest normal time between two blocks. If head_at is older, the node is stalled",
+    text:
+      "The longest normal time between two blocks. If the last block is older, the node is stalled",
     example: "3h",
   }),
   peers: s.setting(s.wholeNumber(1), {
@@ -62,7 +61,7 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
 
 const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   warming_up: s.setting(v.array(s.wholeNumber(), "a list of whole numbers"), {
-    text: "JSON-RPC error codes or HTTP statuses of a node that is starting",
+    text: "JSON-RPC error codes or HTTP statuses that a starting node returns",
     example: "[-28]",
   }),
   rules: s.setting(v.array(RULE, "a list of rules"), {
@@ -74,7 +73,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   }),
   target: s.setting(REFERENCES, {
     text: "The highest block that the node or its peers know of. A node is syncing if it is " +
-      "more than lag blocks behind that block",
+      "behind that block by more than the value of lag",
     example: "chain#/headers",
   }),
   lag: s.setting(s.wholeNumber(0), {
@@ -82,7 +81,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     default: "2",
   }),
   networks: s.setting(s.map(t.LINE, s.object(NETWORK_RULES)), {
-    text: "Limits for each network (chain_id or network in the info); * is for all other networks",
+    text: "Limits by network. A key is a chain_id, a network, or * for all other networks",
     example: "{ main: { quiet: 3h, peers: 1 } }",
   }),
 };
@@ -105,13 +104,13 @@ const NAMES = {
       children: s.needed(t.LINE, { text: "The member that holds the list of children" }),
     }),
     {
-      text:
-        "For a JSON tree, instead of names: the members to read. The name of a method is its path " +
-        "from the root, such as block/get",
+      text: 'The members to read, if the response is a JSON tree; replaces the key "names". The ' +
+        "name of a method is its path from the root, such as block/get",
     },
   ),
   before: s.setting(t.LINE, {
-    text: "If the response lists groups of methods: the separator after the group in a method name",
+    text: "The separator between the group and the rest of a method name, if the response lists " +
+      "groups",
   }),
 };
 
@@ -126,7 +125,7 @@ const LISTING = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const keys = ["names", "tree"].filter((key) => key in dataset.value);
-    if (keys.length !== 1) addIssue({ message: "must have either names or tree" });
+    if (keys.length !== 1) addIssue({ message: 'must have either "names" or "tree"' });
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
@@ -142,7 +141,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       }),
       {
         text: "The response by which such a node refuses access. " +
-          "A secret from a file is sent only after such a response",
+          "A secret from a file is sent only after this response",
       },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
@@ -150,8 +149,8 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         "written like node.auth",
     }),
     reads: s.setting(s.word(["none"]), {
-      text: "none: read operations are called without the secret, since the node would return " +
-        "private data to a caller with the secret",
+      text: 'If "none", read operations are called without the secret, since the node returns ' +
+        "private data only to callers with the secret",
     }),
     example: s.setting(authFile(path), {
       text: "An example of node.auth, for nodes without secret files",
@@ -173,8 +172,8 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     ),
     listing: s.setting(LISTING, {
       text: "The request that lists the node's operations, and a rule to find their names in the " +
-        "response. Unlisted operations are omitted. The names are method names if the kind has " +
-        "methods, and otherwise paths without their first slash",
+        "response. Unlisted operations are omitted. If the kind has JSON-RPC methods, the names " +
+        "are method names; otherwise, they are paths without the leading slash",
     }),
     detect: needed(
       s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
@@ -187,11 +186,13 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       text: "Keys to add, each with a constant value",
     }),
     sources: needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
-    fields: needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and the places of their values" }),
+    fields: needed(s.map(t.INFO_KEY, FIELD), {
+      text: "The keys of the info, each with the place of its value",
+    }),
     health: needed(
       s.object({
         ok: needed(t.LINE, {
-          text: "The reason for the status ok, as a clause",
+          text: "The conditions for the status ok, in words",
           example: "it has a leader and raises no alarm",
         }),
         ...HEALTH,
@@ -297,7 +298,7 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
   for (const { path, place, pattern } of examplesIn({ openrpc, openapi })) {
     if (typeof pattern === "string" && /^\^.*\$$/.test(pattern)) {
       checkPlace(place, [...path, "x-example-from"]);
-    } else report(path, "needs a pattern anchored with ^ and $ beside x-example-from", true);
+    } else report(path, "has x-example-from, but no pattern that is anchored with ^ and $", true);
   }
   const { files, refusal } = objectOf(kind.auth);
   if (listOf(files).length > 0 && !refusal) {

@@ -1,5 +1,5 @@
 /**
- * The settings of the node and of its info.
+ * The settings under `node` and `info`.
  *
  * @module
  */
@@ -18,12 +18,12 @@ const SCHEMES = {
   basic: "user:password, for HTTP Basic",
   bearer: "a bearer token",
   digest: "user:password, for HTTP Digest",
-  header: "a header line",
+  header: 'a header in the form "Name: value"',
 } as const;
 
 const HEADER = s.setting(t.HEADER, {
   text: "The header that contains the secret. " +
-    'Without this key, the secret must have the form "Name: value"',
+    'If "header" is not set, the secret must have the form "Name: value"',
   example: "X-API-Key",
 });
 
@@ -63,7 +63,7 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
     text: "The file or variable with the node's secret. " +
       "Only the origin of node.url receives the secret",
-    default: "the usual files for the node's kind on this machine",
+    default: "the usual secret files of this kind of node",
     example: "{ basic_file: ~/.node/cookie }",
   });
 }
@@ -136,8 +136,8 @@ const COMMON: SettingsOf<SourceOptions> = {
     default: "false",
   }),
   keep_errors: s.setting(s.BOOLEAN, {
-    text: "If true, the node's errors are also values, unless a method or path is missing. For " +
-      "JSON-RPC, the value then has a member result or error",
+    text: "If true, the node's error responses also count as values, unless a method or path is " +
+      'missing. The value of a JSON-RPC source is then an object with "result" or "error"',
     default: "false",
   }),
 };
@@ -174,7 +174,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
   post: {
     post: s.needed(path, {
-      text: "The path below node.url, or the URL, to post to",
+      text: "The POST target: a path below node.url, or a URL",
       example: "/v3/maintenance/status",
     }),
     json: s.setting(s.json, { text: "The JSON to post", example: "{}" }),
@@ -211,7 +211,9 @@ const CONVERSION = v.union([
   s.word(CONVERSIONS),
   s.oneOf({
     count: {
-      count: s.needed(t.POINTER, { text: "The number of members with true at this pointer" }),
+      count: s.needed(t.POINTER, {
+        text: "The number of members that have true at this JSON Pointer",
+      }),
     },
     match: { match: s.needed(t.EXPRESSION, { text: "The first group, or else the whole match" }) },
     add: { add: s.needed(s.NUMBER, { text: "The value plus this number" }) },
@@ -234,9 +236,9 @@ export const FIELD: Schema<Field> = v.union([
   t.REFERENCE_TEXT,
   s.object({
     from: s.needed(REFERENCES, {
-      text: "The place of the value: a source, # and a JSON Pointer. " +
-        "In a list, the first place with a value is used; " +
-        '"sum" and "join" combine the values of all places',
+      text: "The place of the value: a source name and a JSON Pointer, joined by #. " +
+        "If several places are listed, the first value found is used, " +
+        'but "sum" and "join" use all values',
       example: "net#/version",
     }),
     as: s.setting(CONVERSION, {
@@ -247,7 +249,7 @@ export const FIELD: Schema<Field> = v.union([
       example: "{ match: '^v(.+)' }",
     }),
     unless: s.setting(t.REFERENCE_TEXT, {
-      text: "The key is omitted if the value at this place is true",
+      text: "The key is omitted from /v1/info if the value at this place is true",
       example: "net#/hidden",
     }),
   }),
@@ -274,12 +276,12 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "[peers]",
     }),
     watch: s.setting(t.WATCH, {
-      text: "The interval at which the node is queried even if no client sends a request; or off",
+      text: "The interval at which the node is queried even if no client sends a request",
       default: "30s",
       example: "5s",
     }),
     history: s.setting(t.HISTORY, {
-      text: "The time that /v1/history covers, at most 24h and 240 samples; or off",
+      text: "The period that /v1/history covers: at most 24h, in at most 240 samples",
       default: DEFAULTS.history,
       example: "24h",
     }),
@@ -289,12 +291,12 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "10m",
     }),
     sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
-      text: "Sources by name. They extend or replace the kind's sources",
+      text: "Sources by name, which extend or replace the kind's sources",
       example: "{ mining: { jsonrpc: getmininginfo } }",
     }),
     fields: s.setting(s.map(t.INFO_KEY, FIELD), {
-      text: "Keys, each with the place of its value or an object as below. " +
-        "These keys extend or replace the kind's keys",
+      text: "Keys to add or replace, each with the place of its value, such as net#/version, " +
+        'or an object with "from"',
       example: "{ difficulty: mining#/difficulty }",
     }),
   };

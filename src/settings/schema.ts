@@ -1,7 +1,7 @@
 /**
- * Valibot schemas for settings, with a description of each setting. The message of a schema is only
- * the end of a message, such as `a list` for `must be a list`. The messages of picklists,
- * `rawCheck` and `rawTransform` are whole messages.
+ * Valibot schemas for settings, with a description of each setting. A schema's message contains only
+ * the words that follow `must be`, such as `a list`. For picklists, `rawCheck` and `rawTransform`,
+ * the message is complete.
  *
  * @module
  */
@@ -21,10 +21,7 @@ export interface About {
   readonly flag?: string;
   /** The environment variables for the setting, in order of precedence. */
   readonly variables?: readonly string[];
-  /**
-   * Wrong keys that operators may write in place of the right key, which the diagnostic then
-   * suggests.
-   */
+  /** Keys that operators may write by mistake. The diagnostic for such a key suggests the right key. */
   readonly also?: readonly string[];
   /** The placeholder for the flag's value in `--help`. Switches have no placeholder. */
   readonly argument?: string;
@@ -79,7 +76,7 @@ export function partsOf(schema: Schema): Parts {
 interface TextRule<T = string> {
   /** Returns the complete message for a common mistake. */
   readonly explain?: (text: string) => string | undefined;
-  /** Checks texts that match the pattern further. @default every matching text is valid */
+  /** Tells whether a text that matches the pattern is valid. @default every matching text is valid */
   readonly isValid?: (text: string) => boolean;
   /** Converts a valid text. @default the text itself */
   readonly read?: (text: string) => T;
@@ -347,16 +344,14 @@ function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
   return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
 }
 
-/** Of a failed union, returns the issues of the schema that matches the value's type. */
+/** Returns the issues of the one option of a failed union that accepts the value's type. */
 function issuesOfForm({ issues }: Issue): Issue[] {
   return (issues ?? []).flatMap((issue) =>
     issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)
   );
 }
 
-/**
- * The first words of the message for an unknown key. In this message, the path follows these words.
- */
+/** The words before the path in the message for an unknown key. */
 const UNKNOWN_KEY = "unknown key";
 
 export function formatDiagnostic({ path, message }: Diagnostic): string {

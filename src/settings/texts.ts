@@ -93,7 +93,7 @@ export function isFilePlace(place: string): boolean {
 }
 
 export const SERVERS: Schema<string> = text(
-  "keep, or a path such as /v1",
+  '"keep" or a path such as /v1',
   /^(?:keep|\/[^\s?#{}\\]*)$/,
   { isValid: (text) => !text.startsWith("//") },
 );
@@ -218,7 +218,7 @@ export const WEB_URL: Schema<string> = text(
 export const PATH: Schema<`/${string}`> = text("a path such as /openapi.json", /^\/\S*$/);
 
 export const REFERENCE_TEXT: Schema<Reference> = text(
-  "a source, # and a JSON Pointer, such as net#/subversion",
+  "a source name and a JSON Pointer joined by #, such as net#/subversion",
   REFERENCE,
 );
 

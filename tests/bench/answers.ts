@@ -1,4 +1,4 @@
-/** Records the responses of Nodeface for the bare servers to send. */
+/** Records the responses of Nodeface, so that the bare servers can send the same responses. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

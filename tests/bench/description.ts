@@ -17,7 +17,7 @@ const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 /** The delay before memory is measured, in milliseconds. The delay is long because V8 frees memory late. */
 const REST = 60_000;
 
-/** The least code that processes a description in each format, as a baseline. */
+/** A minimal program that processes a description in each format, as a baseline. */
 const LEAST = {
   JSON: "JSON.stringify(JSON.parse(text))",
   YAML: 'require("yaml").parse(text)',
@@ -80,10 +80,10 @@ export async function description({ isQuick }: Options): Promise<Section> {
     title: "A large description",
     text:
       `GitHub's OpenAPI description is 13 MB as JSON and 10 MB as YAML. "Served" is the time from the start of the
-process until \`/spec.json\` and \`/v1/spec/simple\` contain the description. "× least" is this time divided by that of
-the bare parser on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the description. "Wait" is the longest
-response time of \`/v1/info\` until the YAML is complete. "MB at most" is the peak memory of the process until the YAML
-is complete. "MB more after" is how much the memory has grown one minute after the YAML is complete.`,
+process until \`/spec.json\` and \`/v1/spec/simple\` contain the description. "× least" is the "served" time divided by
+the time of the bare parser on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the description. "Wait" is
+the longest response time of \`/v1/info\` until the YAML is complete. "MB at most" is the peak memory of the process
+until the YAML is complete. "MB more after" is the growth in memory, measured one minute after the YAML is complete.`,
     table,
   };
 }

@@ -21,7 +21,7 @@ import { median } from "./statistics.ts";
 const PEERS = `${ROOT}tests/bench/peers/node_modules/`;
 const MODULES: Readonly<Record<string, string>> = { "@scalar": `${ROOT}node_modules/` };
 
-/** Large descriptions that only Nodeface is measured with. */
+/** Large descriptions. Nodeface is measured with these descriptions, but the other explorers are not. */
 const LARGE: readonly (readonly [name: string, file: string])[] = [
   ["Nodeface, Ergo's description, 0.2 MB", `${ROOT}tests/description/ergo-openapi.yaml`],
   ["Nodeface, GitHub's description, 13 MB", `${ROOT}tests/.cache/documents/github.json`],
@@ -83,10 +83,9 @@ export async function explorer({ isQuick }: Options): Promise<Section> {
   const text =
     `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an empty cache. The connection
 has 1.6 Mbit/s and a latency of 150 ms, and the processor is slowed down by a factor of four. "Readable" is the time
-until an operation can be read. "Answered" is the time until the response to the first call appears, if each button is
-clicked as soon as it appears. The last columns are the brotli-compressed bytes and the number of requests until this
-response. Redoc cannot send calls. In the last two rows, Nodeface's simple page shows larger descriptions, and the call
-goes to a node.`;
+until an operation is visible. "Answered" is the time until the response to the first call is visible; a script clicks
+each button at once. The last columns count the brotli-compressed kB and the requests until that response. Redoc cannot
+send calls. In the last two rows, Nodeface's simple page shows a larger description, and calls a node.`;
   await browser.close();
   others.close();
   node.close();
@@ -117,8 +116,8 @@ const serveNode = () =>
   listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
 
 /**
- * Times are in milliseconds since the navigation began. `bytes` counts what the page has received
- * until `answered`, or until `readable` if `answered` is NaN.
+ * Times are in milliseconds since the navigation began. `bytes` is the number of bytes received by the time `answered`,
+ * or by the time `readable` if `answered` is NaN.
  */
 interface Visit {
   readable: number;

@@ -13,8 +13,8 @@ export interface Explorer {
   /** A JavaScript expression for an element that appears on the page together with the response. */
   readonly answered: string;
   /**
-   * The HTML of the page that the explorer's documentation recommends. Absent for Nodeface, which
-   * serves its own page.
+   * The HTML of the page that the explorer's documentation recommends. Nodeface serves its own page, so its entry has
+   * no `html`.
    */
   readonly html?: string;
 }

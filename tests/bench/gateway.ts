@@ -22,7 +22,7 @@ const CALL: Omit<Asked, "path"> = {
   body: '{"jsonrpc":"2.0","id":1,"method":"read","params":[{n}]}',
 };
 
-/** The proxy cannot convert a GET request to a JSON-RPC call, so it is measured with `/small` instead. */
+/** `http-proxy` cannot convert a GET request to a JSON-RPC call, so its requests go to `/small` instead. */
 const NODES: readonly {
   readonly cases: Readonly<Record<string, readonly [own: Asked, proxy: Asked]>>;
   readonly description: object;
@@ -56,7 +56,7 @@ const NODES: readonly {
   },
 ];
 
-/** A server to measure: Nodeface or a proxy in front of the node. */
+/** A server to measure, which is either Nodeface or `http-proxy`. */
 interface Entrant {
   readonly name: string;
   readonly isProxy: boolean;
@@ -136,9 +136,9 @@ function writeConfig(url: string, content: object): string {
 
 const TEXT = `The table shows the processor time per call in microseconds, and its ratio to that of
 [\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy); lower is better for both. The column "a
-second" is the number of calls per second. All servers forward to the same node, which sends prepared responses: 111
-bytes of JSON, or 1 MB. No two calls have the same parameter. Nodeface checks and rewrites each JSON-RPC call; the proxy
-does neither. \`POST /v1/rpc\` is compared with the same POST through the proxy. For \`GET of a method\`, the proxy gets
-a GET of the small JSON. Nodeface on Node is compared with the proxy on the same release of Node. On other runtimes,
-Nodeface is compared with the proxy on Node 26. Unlike the proxy, Nodeface checks the path, the parameters and the
-caller, and limits concurrent calls and bytes. The last column is the server's resident memory after these calls.`;
+second" shows calls per second. All servers forward to the same node, which sends prepared responses: 111 bytes of JSON,
+or 1 MB. Every call has a different parameter. Nodeface checks and rewrites each JSON-RPC call; the proxy does neither.
+\`POST /v1/rpc\` is compared with the same POST through the proxy. \`GET of a method\` is compared with a GET of the
+small JSON through the proxy. Nodeface on Node is compared with the proxy on the same release of Node. On other
+runtimes, Nodeface is compared with the proxy on Node 26. Unlike the proxy, Nodeface checks the path, the parameters and
+the caller, and limits concurrent calls and bytes. The last column is the server's resident memory at the end.`;

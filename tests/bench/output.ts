@@ -8,7 +8,7 @@ export interface Options {
   /** The IDs of the runtimes to measure. An empty list selects all runtimes. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
-  /** Folders that contain builds of other commits, which are also measured. */
+  /** Folders with builds of other commits, which are measured for comparison. */
   readonly beside: readonly string[];
 }
 

@@ -35,8 +35,8 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 const PRINTED_MAX = 10_000;
 
 /**
- * The server's output goes to a file. Reading it from a pipe would cost this process processor time
- * for each line.
+ * Starts a server whose output goes to a file. Reading the output from a pipe would take processor time in this
+ * process.
  */
 function launch([program, ...args]: readonly string[]) {
   const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;

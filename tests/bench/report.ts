@@ -27,10 +27,10 @@ The Nodeface executable is compared with a compiled copy of this Bun server. On 
 that the prepared response is current.
 
 \`wrk\` generates the load, with one thread and 32 connections. On each runtime, the servers are warmed up, and then
-measured in turn for three seconds each, in five rounds. Every second round runs in reverse order. The main result is
-the **processor time per request**: the user and system time of all threads of the server's process, divided by the
-number of requests. This time is stable, whereas the request rate depends on other load on the machine. Each round
-yields a time and a ratio; the tables show the medians.`;
+measured in turn for three seconds each, in five rounds. Every second round measures the servers in reverse order. The
+main result is the **processor time per request**: the user and system time of all threads of the server's process,
+divided by the number of requests. Processor time is stable, whereas the request rate depends on other load on the
+machine. Each round yields a time and a ratio; the tables show the medians.`;
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "node_modules": ["@scalar/api-reference"],

@@ -16,7 +16,7 @@ export async function requests({ only, isQuick, beside }: Options): Promise<Sect
     const running = await startAll(runtime, beside);
     const full = await measureInTurn(running, () => ({ path: PATH }), modeOf(isQuick));
     const notModified = await measureInTurn(running, async (server, { port }) => {
-      // The other peers do not handle `If-None-Match`.
+      // Of the peers, only `SAME_BYTES` handles `If-None-Match`.
       if (runtime.peers.includes(server) && !server.name.startsWith(SAME_BYTES)) {
         return undefined;
       }

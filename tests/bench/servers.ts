@@ -12,12 +12,12 @@ export interface Server {
   command(port: number, answers: string): readonly string[];
 }
 
-/** A runtime and the servers to compare on it. */
+/** A runtime, and the servers that are compared on this runtime. */
 export interface Runtime {
   id: string;
   name: string;
   nodeface: Server;
-  /** Returns Nodeface as built in another folder. */
+  /** Returns the build of Nodeface in `folder`. */
   nodefaceIn(folder: string): Server;
   bare: Server;
   peers: readonly Server[];
@@ -60,7 +60,7 @@ const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 /** The name of the server that sends exactly the responses of Nodeface, including 304. */
 export const SAME_BYTES = "Hono, same bytes";
 
-/** @param program the runtime and its flags, to be followed by `dist/main.js`; `undefined` for the executable */
+/** @param program the runtime's command and flags that run `dist/main.js`, or `undefined` for the executable */
 function runtime(
   id: string,
   name: string,

@@ -8,8 +8,7 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns the ratio of the two values in each round. Other load on the machine affects both values
- * of a round alike.
+ * Returns the ratio of the two values in each round. Other load on the machine affects both values of a round equally.
  */
 export function ratiosOf(values: readonly number[], beside: readonly number[]): number[] {
   return values.map((value, round) => value / beside[round]!);

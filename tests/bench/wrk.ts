@@ -10,8 +10,8 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 export const CONNECTIONS = 32;
 
 /**
- * A request that is sent many times. Each time, a new number replaces the `0` of `n=0` at the end
- * of the path, and `{n}` in the body.
+ * A request that is sent many times, each time with a new number. The number replaces `{n}` in the body, and the `0` in
+ * a path that ends with `n=0`.
  */
 export interface Asked {
   readonly path: string;
@@ -71,7 +71,7 @@ export const modeOf = (isQuick: boolean): Mode =>
  * Measures the servers one after the other, and reverses their order in every second round. An extra first round warms
  * the servers up; its results are discarded.
  *
- * @param askedOf returns the request for a server; `undefined` skips the server
+ * @param askedOf returns the request to send to a server, or `undefined` to skip the server
  * @returns the results of each server, one per round
  */
 export async function measureInTurn<Server>(

@@ -7,8 +7,8 @@ import { ROOT } from "../_paths.ts";
 const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
 
 /**
- * The axe rules that an unmodified Scalar 1.72.1 seriously violates. `docs/scalar.md` has a line
- * for each rule.
+ * The axe rules for which an unmodified Scalar 1.72.1 has serious violations. `docs/scalar.md` has a line for each
+ * rule.
  */
 const KNOWN = [
   ...["button-name", "link-name", "label-content-name-mismatch", "scrollable-region-focusable"],

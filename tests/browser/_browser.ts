@@ -17,7 +17,7 @@ export const PATIENCE = 60_000;
 export interface Complaints {
   /** Requests to any origin other than the page's own. */
   outside: string[];
-  /** Errors and warnings on the console, uncaught errors, and reports of the content policy. */
+  /** Console errors and warnings, and uncaught errors. */
   console: string[];
   /** Responses with a status of 400 or above, and failed requests. */
   failed: string[];
@@ -60,7 +60,7 @@ async function start(): Promise<Browser> {
   });
 }
 
-/** Records unwanted events on a page from its next navigation on. */
+/** Records unwanted events on a page, beginning with its next navigation. */
 export async function watch(page: Page, origin: string): Promise<Complaints> {
   const complaints: Complaints = { outside: [], console: [], failed: [], refused: [] };
   page.setDefaultTimeout(PATIENCE);

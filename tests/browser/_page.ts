@@ -32,8 +32,8 @@ export async function mounted(page: Page): Promise<void> {
 }
 
 /**
- * Holds matching requests until the returned function is called. Each held request is then passed to `end`, which
- * continues or aborts it.
+ * Holds the requests that match `pattern` until the returned function is called. Each held request is then passed to
+ * `end`, which continues or aborts it.
  */
 export async function hold(
   page: Page,
@@ -77,7 +77,7 @@ export interface Shifts {
   shift: number;
 }
 
-/** Adds up the layout shift of the page it runs in, from the start of loading. */
+/** Adds up all layout shifts of the current page, including those before this call. */
 export function observeShifts(): void {
   const shifts = globalThis as unknown as Shifts;
   shifts.shift = 0;

@@ -10,7 +10,7 @@ export interface WatchedService {
   /** The service's URL, with a trailing slash. */
   readonly url: string;
   readonly node: Daemon;
-  /** The service's process, which `start` replaces. */
+  /** The current process of the service. Each call of `start` replaces this process. */
   process: Daemon;
   /** Starts the service again, on the same port as before. */
   start(): Promise<void>;

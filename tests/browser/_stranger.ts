@@ -8,7 +8,7 @@ export interface Targets {
   readonly method: string;
   /** The URL that accepts JSON-RPC bodies with POST. */
   readonly rpc: string;
-  /** A URL in the page's own origin that redirects to `method`. */
+  /** A URL on the page's own origin. The server redirects this URL to the URL in `method`. */
   readonly redirect: string;
   /** A JSON-RPC body that calls the method. */
   readonly body: string;
@@ -104,9 +104,7 @@ export async function attempt({ method, rpc, redirect, body }: Targets) {
   return results;
 }
 
-/**
- * Navigates from the page to a URL of the service. `how` names the way, such as a link or a form.
- */
+/** Navigates from the page to a URL of the service. `how` is the means of navigation, such as a link or a form. */
 export function leave(
   [how, { method, rpc, redirect, body }]: readonly [string, Targets],
 ): void {

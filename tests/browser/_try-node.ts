@@ -16,8 +16,8 @@ export interface Reads {
 }
 
 /**
- * Sends the form of each read-only operation that has example values. Compares the status on the page with the node's
- * own response.
+ * Fills in and sends the form of each read-only operation whose required parameters have known values. Compares the
+ * status on the page with the node's own response.
  */
 export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   const { openrpc } = markedAs("read", await loadInterface(kind));

@@ -436,7 +436,7 @@ test("if an operation is not forwarded, the page says why, even without JavaScri
       });
     assert.match(
       await article("eth_sign").innerText(),
-      /not enabled[^]*Not forwarded: it is a write/,
+      /not enabled[^]*Not forwarded: it is marked write/,
     );
     assert.match(
       await article("eth_accounts").innerText(),

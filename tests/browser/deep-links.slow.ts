@@ -175,8 +175,7 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
     const complaints = await watch(page, new URL(server.url).origin);
     page.setDefaultTimeout(30_000);
     await work(page);
-    // If JavaScript is disabled, Chromium cancels the modules that it has begun to load. It reports
-    // their requests as failed.
+    // If JavaScript is disabled, Chromium cancels the loading of modules and reports the requests as failed.
     const { javaScriptEnabled = true } = options;
     assert.equal({ ...complaints, ...!javaScriptEnabled && { failed: [] } }, QUIET);
   } finally {

@@ -154,7 +154,7 @@ header("state symbols have different shapes, even with forced colours", async ()
   const states = ["In sync", "Syncing", "Needs attention", "Unreachable"];
   const drawn = states.map((state) => shapes.get(state));
   assert.is(new Set(drawn).size, states.length);
-  // In a CSS `content` value, the text after the slash is for screen readers. It must be empty.
+  // Screen readers read the text after the slash in a CSS `content` value, so this text must be empty.
   for (const content of drawn) assert.match(content!, / \/ ""$/);
 });
 
@@ -228,14 +228,14 @@ async function open(page: Page): Promise<void> {
     const address = document.querySelector("#plain var");
     return address?.textContent === origin;
   }, server.url.replace(/\/$/, ""));
-  // The header shows ages instead of times once the info object has arrived.
+  // Once the info object has arrived, the header shows relative times instead of absolute times.
   await page.waitForFunction(() =>
     [...document.querySelectorAll<HTMLElement>("#node time")]
       .every(({ textContent, title }) => textContent !== title)
   );
 }
 
-/** Makes the header request `/v1/info`, as it does when a page becomes visible. */
+/** Triggers the request for `/v1/info` that a page sends when it becomes visible. */
 async function refresh(page: Page): Promise<void> {
   const answer = page.waitForResponse(`${server.url}v1/info`);
   await look(page, false);

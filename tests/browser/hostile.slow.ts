@@ -76,7 +76,7 @@ function describe(text: string, schema: unknown = { type: "string", description:
   };
 }
 
-/** Calls `work` with a description's simple page, and then with the reference. */
+/** Opens a description first in the simple page and then in the reference, and calls `work` on each page. */
 async function inExplorer(
   document: unknown,
   work: (

@@ -32,7 +32,7 @@ live.after(() => closePages(browser));
 
 const anvil = without(ANVIL);
 
-/** Collects the URLs of all later requests that a page makes to a path. */
+/** Returns an array to which the URL of each new request for the path is added. */
 function requestsFor(page: Page, path: string): string[] {
   const urls: string[] = [];
   page.on("request", (request) => {
@@ -145,7 +145,7 @@ async function serveTold({ info = () => NODE, history }: {
     url: server.url,
     /**
      * Waits until the page has opened an event stream, and sends an event. After a `description` event, the next call
-     * waits for a new stream.
+     * of `tell` waits until the page has opened a new stream.
      */
     async tell(event: string) {
       await until(() => Promise.resolve(stream !== undefined));
@@ -174,8 +174,7 @@ live("each chart has a text, and is drawn even from a malformed history", async 
   await page.locator("#node dl div", { hasText: "Response time" }).getByText("5 ms").waitFor();
   history = { at: [at(0), at(15)], response_ms: [4, 70], height: [2, 2] };
   const shown = page.locator("#node dl div", { hasText: "Response time" }).getByText("70 ms");
-  // The page starts its next timer only when a response arrives, so it may not be enough to run the
-  // clock once.
+  // The page starts its next timer only when a response arrives, so the test may have to run the clock several times.
   await until(async () => {
     await page.clock.runFor(30_000);
     return await shown.count() > 0;

@@ -15,7 +15,7 @@ const explorer = suite("a node's own description in Chromium");
 
 const ERGO = readFileSync(pathOf("ergo-openapi.yaml"), "utf8");
 
-/** Returns a URL of the same server, but with another origin. */
+/** Returns a URL of the same server with a different host name, which makes it a different origin. */
 const otherName = (url: string) => url.replace("127.0.0.1", "localhost");
 
 let node: Server;

@@ -66,10 +66,7 @@ async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   }, [url, init] as const);
 }
 
-/**
- * Requests that could change something at the server. Browsers send the first two requests without
- * a preflight request.
- */
+/** Requests that could change data on a server. Browsers send the first two requests without a preflight request. */
 const CHANGES: readonly Sent[] = [
   { method: "POST", mode: "no-cors", body: "a" },
   { method: "POST", body: "a" },

@@ -1,4 +1,6 @@
-/** Calls read-only operations of real nodes from Scalar's *Test Request*, with the prefilled values. */
+/**
+ * Sends read-only calls to real nodes with Scalar's *Test Request* button, and leaves the prefilled values unchanged.
+ */
 import type { Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

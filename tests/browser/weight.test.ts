@@ -32,7 +32,7 @@ weight(
   async () => {
     const context = await browser.newContext();
     const { page, asked } = await visit(context);
-    // The page loads all preloaded modules and one start script.
+    // The page loads one script in addition to the preloaded modules.
     const preloaded = await page.locator("link[rel=modulepreload]").count();
     assert.is(asked.filter(({ path }) => path.endsWith(".js")).length, preloaded + 1);
     assert.is(asked.filter(({ path }) => path === "/spec.json").length, 1);

@@ -27,7 +27,7 @@ const FOLDER = "http://node.example/api/";
  * Bundles files into one document.
  *
  * @param files the files, of which the first is the root document
- * @param moved redirects, from the requested URL to its target
+ * @param moved maps the URL of each redirect to its target
  */
 export async function bundleFiles(
   files: FilesOf,

@@ -168,8 +168,8 @@ async function throughPaths(
 }
 
 /**
- * Sends a request to the node, the service, and the node again. Repeats the three requests, up to `ATTEMPTS` times in
- * total, unless the result is `same`, `moves` or `error`.
+ * Sends a request to the node, to the service, and to the node again. If the outcome is `wrong`, the three requests are
+ * repeated, up to `ATTEMPTS` times in total.
  */
 async function compare(
   direct: () => Promise<Said>,

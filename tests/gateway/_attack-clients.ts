@@ -2,7 +2,7 @@
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 
-/** Names the attack to run, and the number of attackers. */
+/** The attack to run, the number of attackers, and the URL of the target. */
 export interface Order {
   attack: keyof typeof ATTACKS;
   count: number;

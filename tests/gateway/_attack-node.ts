@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 
-/** The peak numbers of concurrent light and heavy calls since the test last asked for them. */
+/** The numbers of concurrent light and heavy calls. */
 export interface NodeLoad {
   light: number;
   heavy: number;
@@ -17,12 +17,12 @@ const TINY = 6_000_000;
 const CHUNK = "1\r\na\r\n";
 const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 
-/** The default of `forward.limit`, and a body below this limit. */
+/** The default value of `forward.limit`, and a body that is smaller than this limit. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
 /**
- * Both messages ask for the peak load. `forget` also resets the current load, because a stopped
- * service may have left calls running.
+ * Both `load` and `forget` request the peak load since the previous message. `forget` also resets the current load,
+ * because calls from a stopped service may still be running.
  */
 export type Question = "load" | "forget";
 

@@ -19,7 +19,7 @@ export const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
   ...existsSync(EXECUTABLE) && { executable: [EXECUTABLE] },
 };
 
-/** The time limit for an attack, in milliseconds. The service is restarted if an attack takes longer. */
+/** The time limit for an attack, in milliseconds. If an attack exceeds this limit, the service is restarted. */
 const PATIENCE_MS = 35_000;
 
 const SAMPLE_MS = 20;
@@ -29,7 +29,7 @@ export interface Seen {
   readonly call: Waits;
   /** The peak of the resident memory minus the memory before the first run, in MB; NaN if unknown. */
   readonly memory: number;
-  /** The maximum numbers of light and heavy calls that ran at the node at the same time. */
+  /** The peak numbers of concurrent light and heavy calls at the node. */
   readonly load: NodeLoad;
   /** The attackers' result, or `undefined` if the attack exceeded its time limit. */
   readonly outcome: Outcome | undefined;
@@ -87,8 +87,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
       const outcome = count === 0
         ? await sleep(2000, { statuses: {}, longest: 0 })
         : await attackBy(attackers, { attack, count, url });
-      // Work left over from the attack may still delay the honest clients, so they run a little
-      // longer.
+      // The honest clients keep running for a moment, because the service may still be busy with the attack.
       if (outcome) await sleep(300, undefined);
       const [info, beside] = await Promise.all(honest.map((client) => client.leave()));
       clearInterval(sampling);

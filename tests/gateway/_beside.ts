@@ -1,4 +1,4 @@
-/** Starts the service as a command in front of a real node. */
+/** Runs the `nodeface` command in front of a real node. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -8,7 +8,7 @@ const INTERVAL_MS = 20;
 
 const PATIENCE_MS = 60_000;
 
-/** The waits for the responses, in milliseconds, and the number of failed requests. */
+/** The time that each response took, in milliseconds, and the number of failed requests. */
 export interface Waits {
   readonly waits: number[];
   failed: number;

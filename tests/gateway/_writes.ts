@@ -6,7 +6,7 @@ export interface Writes {
   state(node: AskedNode): Promise<unknown>;
   /** The name of the call in the settings. */
   readonly name: string;
-  /** Creates the call that changes the node, to be sent through the service. */
+  /** Creates a call that changes the node. The test sends this call through the service. */
   write(node: AskedNode): SentRequest & { path: string };
 }
 

@@ -24,7 +24,7 @@ const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 /** The default maximum memory that an attack may take, in MB. */
 const MEMORY_MAX = 150;
 
-/** Limits for the numbers of light and heavy calls that run at the node at the same time. */
+/** The maximum numbers of concurrent light and heavy calls at the node. */
 const LIGHT_MAX = 8, HEAVY_MAX = 1;
 
 interface Row {
@@ -94,7 +94,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   const attacks = suite(`attacks on ${runtime}`);
   const table: string[] = [];
   let scene: Scene;
-  /** The longest wait of an honest client without an attack. */
+  /** The longest wait of an honest client while there is no attack. */
   let usual: number;
   attacks.before(async () => {
     scene = await stage(command);

@@ -78,7 +78,7 @@ testWhere(
   },
 );
 
-/** The programs in the manual, by the name of the client library. Each program prints the height of a node. */
+/** The programs in the manual, keyed by client library. Each program prints the height of a node. */
 const PROGRAMS_OF_PAGE: Readonly<Record<string, readonly [kind: string, method: string]>> = {
   ethers: ["ethereum", "eth_blockNumber"],
   viem: ["ethereum", "eth_blockNumber"],

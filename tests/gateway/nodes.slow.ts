@@ -19,7 +19,7 @@ import { WRITES } from "./_writes.ts";
 
 const nodes = suite("calls to real nodes");
 
-/** A node with a certain type of secret. */
+/** A node to test. Some nodes are tested with two types of secret. */
 interface Variant {
   readonly name: string;
   readonly kind: string;
@@ -126,7 +126,7 @@ async function tryBatch(
   { still: before }: AskedThrough,
   { ask }: Beside,
 ): Promise<void> {
-  // The results of `uptime` and `getnettotals` change with time. They appear stable only by chance.
+  // The results of `uptime` and `getnettotals` change with time, so two equal results are a coincidence.
   const still = before.filter(({ method }) => method !== "uptime" && method !== "getnettotals");
   if (still.length === 0) return;
   await tryBody("2.0", (result, id) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`);

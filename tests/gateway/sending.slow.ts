@@ -90,7 +90,7 @@ for (const [runtime, start] of SERVICES) {
       assert.is((await ask(quick.url, `/v1/node/${name}`)).status, 504);
     }
     assert.ok((await ask(quick.url, "/v1/node/hang-later")).isBroken);
-    // Another call succeeds only when the calls above have released their slots.
+    // A further call succeeds only after the earlier calls have released their slots.
     await until(isFree);
   });
 

@@ -1,8 +1,8 @@
 /**
- * Sends requests in parts of random sizes. Some requests are malformed. The node echoes each
- * request, so every response shows its request as it arrived. `NODEFACE_FUZZ` sets the number of
- * requests on Node, by default 10,000. Other runtimes get a tenth of this number. 100,000 requests
- * take some minutes. `RUNTIMES='Deno|Bun'` selects runtimes.
+ * Sends requests in parts of random sizes. Some requests are malformed. The node echoes the content of each request, so
+ * that the test can compare it with the content that was sent. `NODEFACE_FUZZ` sets the number of requests on Node, by
+ * default 10,000. The other runtimes are tested with a tenth of this number. 100,000 requests take some minutes.
+ * `RUNTIMES='Deno|Bun'` selects runtimes.
  */
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -91,7 +91,7 @@ async function startEcho(arrived: Set<string>): Promise<Server> {
   const node = createServer(async (request, response) => {
     const content = await buffer(request);
     const id = new URL(request.url!, "http://node").searchParams.get("id")!;
-    // If a request arrives twice, the response "twice" makes the test fail.
+    // A request that arrives twice gets a wrong response, so that the test fails.
     response.setHeader("content-type", "application/octet-stream");
     response.end(arrived.has(id) ? "twice" : content);
     arrived.add(id);
@@ -173,7 +173,7 @@ function makeRequest(
     return { id, content, isBroken, bytes: Buffer.concat([Buffer.from(head + fields), content]) };
   }
   let text = `${head}Transfer-Encoding: chunked\r\n\r\n`;
-  // Long content gets larger chunks, because a larger number of chunks would only take longer.
+  // Long content is sent in larger chunks, because a large number of small chunks would only slow the test down.
   const most = Math.max(pick([3, 40, 1000, 70_000]), content.length / 50);
   for (let at = 0; at < content.length;) {
     const size = Math.min(content.length - at, Math.ceil(random() * most));
@@ -246,9 +246,8 @@ function exchange(
       done();
     });
     let isSent = false;
-    // The last request may be malformed and incomplete, so the client must close its side of the
-    // connection. Node sends no responses after that, so the client first waits for the responses
-    // to all other requests.
+    // The last request may be malformed and incomplete, so the client must close its side of the connection. Node sends
+    // no responses after the client has closed, so the client first waits for the responses to all other requests.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;

@@ -52,11 +52,13 @@ export async function bundleExample({ name }: Bundler, examples: string): Promis
 export interface BundleOptions extends Omit<StartOptions, "folder"> {
   /** True if the files in `NAMESAKES` are put next to the bundle. */
   readonly hasNamesakes?: boolean;
-  /** The program and its flags, to be followed by the file name. @default the runtime of the bundler */
+  /**
+   * Returns the program and its flags. The bundle's file name is appended to them. @default the runtime of the bundler
+   */
   readonly command?: (folder: string) => readonly string[];
 }
 
-/** Application files with the names of former files of Nodeface. */
+/** Files of an application that have the same names as files of earlier Nodeface versions. */
 const NAMESAKES = ["assets/manifest.json", "assets/spec.json", "spec.json", "package.json"]
   .flatMap((name) => [`dist/${name}`, `build/dist/${name}`, `build/${name}`])
   .concat("static/simple.html", "static/favicon.svg", "generated/page.js", "CHANGELOG.md");

@@ -120,7 +120,7 @@ export const CHECKS: readonly Check[] = [
         const servers = serversOf(await readJson<Description>(url), "/v1/info");
         assert.ok(servers.length > 0, "there are no servers");
         for (const server of servers) {
-          // Clients append a path in the description to the server's URL as text.
+          // Clients concatenate the server's URL and the operation's path as strings.
           const info = new URL(new URL(server, url).href.replace(/\/$/, "") + "/v1/info");
           const answer = await send(info);
           const leads = `${path}: ${server} leads to ${info}`;

@@ -14,7 +14,7 @@ export interface NextOptions {
   readonly prefix: string;
   /** True if Next.js builds with `output: "standalone"`, and the result is served from an empty folder. */
   readonly isStandalone: boolean;
-  /** Environment variables for the running application, but not for its build. */
+  /** Environment variables that are set when the application runs, but not when it is built. */
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-/** Starts the examples in the way that their users would. */
+/** Starts the examples as a user would. */
 import { build } from "esbuild";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";

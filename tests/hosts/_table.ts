@@ -1,6 +1,6 @@
 /** Formats the table of hosts and checks. */
 
-/** The results of one host or bundler, by the name of the check. */
+/** The results of one host or bundler, keyed by check. */
 export interface Row {
   readonly name: string;
   readonly cells: Map<string, string>;

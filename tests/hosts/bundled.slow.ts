@@ -1,8 +1,7 @@
 /**
- * Tests a bundled host in three cases: in an empty folder, next to files that have the names of
- * Nodeface's own files, and with a large description. Node also prepares the large description
- * without threads. `BUNDLERS=webpack` selects bundlers by name. If the bundlers are not installed,
- * only esbuild and Bun are tested.
+ * Tests a bundled host in three cases: in an empty folder, next to files that have the names of Nodeface's own files,
+ * and with a large description. On Node, a further test prepares the large description without threads.
+ * `BUNDLERS=webpack` selects bundlers by name. If the bundlers are not installed, only esbuild and Bun are tested.
  */
 import { build, type BuildOptions } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -27,7 +26,7 @@ import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
 import { type Started, testHost } from "./_suite.ts";
 import { tableOf } from "./_table.ts";
 
-/** With `--permission`, Node forbids threads and all files outside this folder. */
+/** Returns a Node command that cannot start threads or read files outside `folder`. */
 const RESTRICTED = (folder: string) => [
   `${ROOT}tests/node_modules/node24/bin/node`,
   "--permission",

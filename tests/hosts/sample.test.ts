@@ -18,7 +18,7 @@ await build({
   alias: {
     "nodeface": `${ROOT}src/index.ts`,
     "nodeface/node": `${ROOT}src/adapters/node.ts`,
-    // The published package bundles this file of `yaml`, too.
+    // The published package also contains the browser build of `yaml`.
     "yaml": `${ROOT}node_modules/yaml/browser/index.js`,
   },
 });

@@ -50,7 +50,7 @@ export async function askKind(
 export interface Learnt {
   /** The methods that the service showed and the test called. */
   readonly called: readonly string[];
-  /** The methods that the service marks as missing after the calls. */
+  /** The methods that the service marks as missing when all calls are done. */
   readonly lacking: readonly string[];
 }
 

@@ -54,7 +54,7 @@ export interface RestRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The content, as JSON. */
   readonly body?: string;
-  /** The parameters by name, and the content as `body`. */
+  /** The parameters, keyed by name. The key `body` holds the content. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-/** A simulated node that a test can switch between correct behaviour and many faults, without a change of the port. */
+/** A simulated node that tests can switch between correct behaviour and many faults, all on the same port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -6,10 +6,10 @@ import { play, RECORDINGS } from "./_recorded.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Contains 100 MiB of spaces, compressed to 100 KiB. */
+/** A gzip file of 100 KiB that expands to 100 MiB of spaces. */
 const BOMB = gzipSync(new Uint8Array(100 * MEBIBYTE).fill(32), { level: 9 });
 
-/** The faults that the node can simulate, by name. Each function handles one response. */
+/** The faults that the node can simulate, keyed by name. Each function handles one response. */
 export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "hangs": () => {},
   "drips a byte a second": (response) => {
@@ -40,8 +40,9 @@ export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void
 export interface BadNode {
   url: string;
   /**
-   * Changes the behaviour to `good`, to `refuses`, or to a fault in `BADNESS`. Only `refuses` stops listening and
-   * closes the open connections, because the service reports a node that closes a connection as unreachable.
+   * Changes the behaviour to `good`, to `refuses`, or to a fault in `BADNESS`. With `refuses`, the node stops listening
+   * and closes the open connections. Any other change keeps them open, because the service would report a closed
+   * connection as an unreachable node.
    */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;

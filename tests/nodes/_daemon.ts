@@ -63,8 +63,9 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 }
 
 /**
- * Returns the service's info object and its delay in milliseconds, compared with a static file that is requested at the
- * same time. A busy machine delays both responses, so only the difference is meaningful.
+ * Requests the service's info object and a static file at the same time. Returns the info object, and the number of
+ * milliseconds by which it arrived later than the file. A busy machine delays both responses, so only the difference is
+ * meaningful.
  */
 export async function infoOf(service: string) {
   const started = performance.now();
@@ -85,7 +86,7 @@ export async function infoOf(service: string) {
  * Asserts that the service responded without waiting for the node. One slow response is allowed, since a machine may
  * stall.
  *
- * @param times the delay of each response compared with a static file, in milliseconds
+ * @param times the number of milliseconds by which each response arrived later than a static file
  * @param wait the response time of the node, in milliseconds
  */
 export function assertQuick(times: readonly number[], wait: number): void {

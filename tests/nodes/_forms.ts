@@ -16,13 +16,13 @@ import { startBeside } from "../gateway/_beside.ts";
 import type { AskedNode } from "./_interface.ts";
 
 export interface SentForms {
-  /** The status of each response, by the name of the operation. */
+  /** The status of each response, keyed by operation name. */
   readonly sent: ReadonlyMap<string, number>;
   /** The read-only operations with a field that only the user can fill in. */
   readonly asking: readonly string[];
   /** The read-only operations for which the form and the `curl` line get different responses. */
   readonly differing: readonly string[];
-  /** The responses with a status other than 200, by the name of the operation. */
+  /** The responses with a status other than 200, keyed by operation name. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
@@ -72,5 +72,5 @@ export async function sendForms(node: AskedNode, kind: string): Promise<SentForm
   return { sent, asking: asking!, differing: differing!, texts };
 }
 
-/** Replaces the numbers, since they differ between two responses. */
+/** Replaces each number by 0, because numbers may differ between two responses to the same request. */
 const shape = (text: string) => text.replaceAll(/\d+/g, "0").slice(0, 300);

@@ -28,8 +28,8 @@ export interface AskedNode {
   request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
    * Valid values of parameters. For required parameters, the key is the parameter's name. For optional parameters, and
-   * for values that apply to a single method, the key is `method.parameter`. For REST, `method` is the `operationId`,
-   * and the key for the content is `method.body`.
+   * for values that apply to a single method, the key is `method.parameter`. A REST operation uses its `operationId`
+   * instead of a method name, and its request content has the key `operationId.body`.
    */
   readonly known: Readonly<Record<string, unknown>>;
   /** Tells whether the node has a JSON-RPC method, without changing the node. */
@@ -89,11 +89,11 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
   return outcomes;
 }
 
-/** Tells whether a node of this version should have an operation. */
+/** Returns true if the node's version should have an operation. */
 export const isThere = (operation: OperationMarks, { version }: AskedNode): boolean =>
   isAtLeast(version, operation["x-since"] ?? "0");
 
-/** Tells whether an operation changes nothing, does not stream, and exists in a node of this version. */
+/** Returns true if an operation is not a write operation, does not stream, and exists in the node's version. */
 export const isHarmless = (operation: OperationMarks, node: AskedNode): boolean =>
   operation["x-access"] !== "write" && !operation["x-streaming"] && isThere(operation, node);
 
@@ -155,10 +155,7 @@ export interface Checked {
   mistake?: string;
 }
 
-/**
- * Returns a function that takes the index of a method and a result, and validates the result against the method's
- * schema.
- */
+/** Returns a function that validates a result against the result schema of the method at a given index. */
 export function checkResults(part: OpenRpcPart): (at: number, result: unknown) => Checked {
   const check = checkAt(part);
   return (at, result) => check(`/methods/${at}/result/schema`, result);
@@ -184,7 +181,10 @@ export function checkAt(part: object): (pointer: string, value: unknown) => Chec
   };
 }
 
-/** The numbers of a kind's operations: in total, called, existing, and with a valid response. */
+/**
+ * The number of operations of a kind, and how many of them were called, exist on the node, and returned a valid
+ * response.
+ */
 export interface Tally {
   readonly kind: string;
   readonly operations: number;

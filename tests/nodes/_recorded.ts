@@ -6,13 +6,13 @@ export interface Recording {
   kind: string;
   /** The source of the responses, such as a local daemon or a public document. */
   recorded: string;
-  /** The time of the recording, if the info object depends on it. */
+  /** The time of the recording. Set only if the info object depends on the current time. */
   now?: string;
-  /** The responses, by `GET /path`, `POST /path`, or the name of the JSON-RPC method. */
+  /** Maps each request, such as `GET /path`, `POST /path` or the name of a JSON-RPC method, to its response. */
   answers: Record<string, unknown>;
   /** JSON-RPC errors, by method name. */
   errors?: Record<string, unknown>;
-  /** HTTP statuses other than 200, by `GET /path`. */
+  /** Maps a request, such as `GET /path`, to its HTTP status. The default is 200. */
   statuses?: Record<string, number>;
   /** The expected info object, without the members that describe the service itself. */
   info: Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Reads the status of a node like a client, a probe and a visitor of the page. */
+/** Reads the status of a node from `/v1/info`, `/v1/health` and the page. */
 import * as assert from "uvu/assert";
 import type { Nodeface } from "../../src/index.ts";
 

@@ -28,7 +28,7 @@ export interface Program {
   readonly lacks?: readonly string[];
 }
 
-/** One node program for each kind, by the name of the kind. */
+/** One node program for each kind, keyed by kind. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   bcoin: { path: BCOIN, start: startAskedBcoin },
   bitcoin: { path: "/usr/lib/litecoin/litecoind", start: () => startLitecoind() },
@@ -50,7 +50,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   syncthing: { path: SYNCTHING, start: startSyncthing },
 };
 
-/** Further nodes, by name, which lack many of the methods that their kinds describe. */
+/** Other Ethereum nodes, which lack many of the methods that the kind describes. */
 export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }>> = {
   hardhat: { kind: "ethereum", path: HARDHAT, start: () => askEthereum(startHardhat()) },
   ganache: { kind: "ethereum", path: GANACHE, start: () => askEthereum(startGanache()) },

@@ -47,7 +47,7 @@ export async function startAnvil(): Promise<Daemon> {
   return await startDaemon([ANVIL, "--port", String(port)], port);
 }
 
-/** Gives an Ethereum node some blocks, so that the operations of its kind can be called. */
+/** Sends transactions to an Ethereum node and mines some blocks, so that tests can query real data. */
 export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode> {
   const daemon = await starting;
   const call = callsTo(daemon.url);
@@ -100,7 +100,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         payload: { blockStateCalls: [{ calls: [transaction] }] },
       },
       async has(method) {
-        // Without parameters, the methods that send transactions fail.
+        // This call has no parameters, so methods that send transactions fail.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

@@ -46,7 +46,7 @@ export async function startHsd(): Promise<AskedNode> {
     await mine(11);
     const resource = { records: [{ type: "NS", ns: "ns1.example." }] };
     await send("sendupdate", name, resource);
-    // After these blocks, the node's tree of names contains the name.
+    // After 20 more blocks, hsd's tree of names contains the new name.
     await mine(20);
     const other = await wallet("getnewaddress");
     const txid = await send("sendtoaddress", other, 1);

@@ -75,7 +75,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         "readPublicNodes.body": { gray: true, white: true },
       },
       async has(method) {
-        // The pool is empty and the chain is short, so no method without parameters changes anything.
+        // Calling any method without parameters is harmless, because the pool is empty and the chain is short.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),
@@ -86,7 +86,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
   }
 }
 
-/** Converts failures to errors, since monerod reports failures in a member of the result. */
+/** Converts a result with a failed `status` to a JSON-RPC error, because monerod reports failures in this member. */
 function strict(call: Call): Call {
   return async (method, params = {}) => {
     const answer = await call(method, params);

@@ -13,7 +13,9 @@ export const ETCD = "/usr/bin/etcd";
 export const NATS = "/usr/sbin/nats-server";
 export const SYNCTHING = "/usr/bin/syncthing";
 
-/** Tells whether a node has an operation. It sends PROPFIND, since a 405 response lists the valid methods in `Allow`. */
+/**
+ * Returns true if a node has an operation. Sends PROPFIND, because a 405 response lists the valid methods in `Allow`.
+ */
 async function hasPath(
   [verb, path]: readonly [string, string],
   url: string,

@@ -21,8 +21,8 @@ let service: Running;
 const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
 
 /**
- * Polls until the status is `wanted`. Returns the duration of each request in milliseconds
- * (`times`), and the peak memory of the service in KiB (`most`).
+ * Polls until the status is `wanted`. Returns the number of milliseconds by which each info object arrived later than a
+ * static file (`times`), and the peak memory of the service in KiB (`most`).
  */
 async function watch(wanted: string): Promise<{ times: number[]; most: number }> {
   const times: number[] = [];
@@ -51,10 +51,7 @@ bad.after(async () => {
   await node?.close();
 });
 
-/**
- * Behaviours in which the node sends no complete response. The service then shows the last known
- * values for a while.
- */
+/** Behaviours of a node that never completes a response. The service then shows the last known values for a while. */
 const SILENT = ["refuses", "hangs", "drips a byte a second"];
 
 for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
@@ -91,7 +88,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const late = new AbortController();
     const response = await Promise.race([
       app.fetch(new Request("http://localhost/v1/info")),
-      // The default timeout is longer: 2 s.
+      // This limit is shorter than the default timeout of 2 s.
       sleep(3 * 500, undefined, { signal: late.signal }),
     ]);
     late.abort();

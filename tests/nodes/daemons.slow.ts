@@ -19,7 +19,10 @@ interface Example {
   args(port: number, home: string, other: number): string[];
   /** Returns the expected info object, with values from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
-  /** Returns `paths` that the description must contain. At least `least` paths of the description must match `form`. */
+  /**
+   * Returns the `paths` that the description must contain. The number of paths that match `form` must be `least` or
+   * more.
+   */
   shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
   /** A path that responds with a 2xx status once the daemon is ready. */
   ready?: { path: string; method?: string };

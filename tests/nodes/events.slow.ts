@@ -49,8 +49,8 @@ testWhere(
     const reader = await new EventReader(url).open();
     await untilSeen(() => reader.of("snapshot").length === 1);
     /**
-     * The heights that the info object has shown. There may be no `head` event for height 0,
-     * because the service may know it before anyone listens.
+     * The heights that the info object has shown. There may be no `head` event for height 0, because the service may
+     * read this height before a client listens.
      */
     const seen = new Set<number>();
     const look = async () => {
@@ -154,7 +154,7 @@ testWhere(
   bench("events", async (bench) => {
     const anvil = await startAnvil(bench);
     const service = await startBeside(bench, { url: anvil.url, kind: "ethereum" }, { watch: "2s" });
-    // The watch fills the history even if no client sends requests.
+    // The setting `watch` fills the history even if no client sends requests.
     await until(async () => {
       const { status } = await (await fetch(new URL("v1/history", service.url))).json();
       return status.includes("ok");

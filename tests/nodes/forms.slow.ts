@@ -17,8 +17,8 @@ interface Known {
   /** The minimum number of read-only operations that the test must send. */
   readonly sent: number;
   /**
-   * The read-only operations that the test cannot send. They need a value from the user, or data
-   * that this node does not have.
+   * The read-only operations that the test cannot send, because they need user input or data that is missing from this
+   * node.
    */
   readonly asking?: readonly string[];
   /** The read-only operations that fail on this node, with the status. */

@@ -48,8 +48,8 @@ for (const program of NODES) {
 }
 
 /**
- * Calls the methods that the service shows. Asserts that the service then marks exactly those
- * methods as missing that the node lacks.
+ * Calls the methods that the service shows. Asserts that the service then marks a method as missing if and only if the
+ * node lacks it.
  */
 async function compareLearnt(
   node: AskedNode,

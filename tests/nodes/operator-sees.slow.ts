@@ -22,8 +22,7 @@ import { ETCD, startEtcdCluster } from "./_start-services.ts";
 const sees = suite("the status of a real node, as its operator sees it");
 
 /**
- * The maximum time in milliseconds until a new status is visible. It includes the longest interval
- * between two queries.
+ * The maximum time in milliseconds until a new status is visible, including the longest interval between two queries.
  */
 const PATIENCE = 45_000;
 

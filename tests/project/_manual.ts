@@ -3,7 +3,7 @@
  *
  * - `yaml`, `json` and `caddyfile` blocks are written to a file if their first line is a comment with the file name, or
  *   if the name follows the language, as in ```` ```yaml openapi.yaml ````.
- * - In `console` blocks, each command follows a `$`, and the output of the command follows it. In this output, …
+ * - `console` blocks show each command after a `$`, and the command's output on the next lines. In this output, …
  *   matches any text.
  * - `sh` blocks have only commands, each of which must succeed.
  *
@@ -66,7 +66,7 @@ export function commandsOf({ language, text }: Pick<Block, "language" | "text">)
 const ONE_COMMAND = /^((?:\\\n|[^'"\n]|'[^']*'|"[^"]*")*)(?:\n([^]*))?$/;
 const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
 
-/** Removes a shell comment, which begins with a `#` outside quotes, at the start of the text or after white space. */
+/** Removes a shell comment. Its `#` is outside quotes, and is either the first character or preceded by white space. */
 const withoutComment = (command: string) =>
   command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
 
@@ -79,7 +79,7 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   /** The content of the initial files, by their path in the temporary folder, which is also the home directory. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Returns true for the blocks to test. @default all except those that the page excludes */
+  /** Selects the blocks to test. @default every block that the page does not exclude */
   readonly isFollowed?: (block: Block) => boolean;
   /** Called with the output of each command, except commands that start a service. */
   readonly onPrinted?: (command: string, printed: string) => void;

@@ -1,4 +1,6 @@
-/** A process that installs the signal handlers, sends SIGTERM to itself, and would otherwise run forever. */
+/**
+ * A process that installs the signal handlers and sends SIGTERM to itself. Without the signal, it would run forever.
+ */
 import process from "node:process";
 import "../../src/cli/signals.ts";
 

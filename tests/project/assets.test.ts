@@ -43,14 +43,11 @@ function modulesIn(root: string): Map<string, string> {
 }
 
 /**
- * Returns true for modules that are generated from the kinds. They differ in a copy with only a few
- * kinds.
+ * Returns true for modules that are generated from the kinds. With fewer kinds, the build generates different modules.
  */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
-/**
- * A copy contains only these kinds, because reading all kinds takes most of the build step's time.
- */
+/** The test copies only these kinds, because the build step spends most of its time on reading kinds. */
 const SOME_KINDS = ["etcd", "near"];
 
 async function inCopy(work: (cwd: string) => Promise<void>): Promise<void> {

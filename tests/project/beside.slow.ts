@@ -52,7 +52,7 @@ for (const [kind, { url }] of Object.entries(KINDS)) {
     const reports = report.split(/^# Kind$/m).slice(1);
     assert.is(reports.length, secret ? 2 : 1);
     for (const one of reports) {
-      const allowed = one.match(/ allowed  +it is a read$/gm)?.length ?? 0;
+      const allowed = one.match(/ allowed  +it is read-only$/gm)?.length ?? 0;
       // A node may have fewer operations than its kind.
       assert.ok(allowed > 0 && allowed <= opened, `${allowed} of ${opened}`);
       const named = [...rowOf(part, "callable").matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
@@ -60,7 +60,7 @@ for (const [kind, { url }] of Object.entries(KINDS)) {
       assert.ok(there.length > 0, named.join(", "));
       for (const name of there) {
         const row = one.split("\n").find((line) => line.startsWith(`${name} `)) ?? "";
-        assert.match(row, / allowed  +it is a read$/);
+        assert.match(row, / allowed  +it is read-only$/);
       }
     }
   });

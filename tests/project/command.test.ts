@@ -47,8 +47,7 @@ async function runSlowly([program, ...args]: readonly string[]) {
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   await once(child.stdout, "readable");
-  // The output exceeds the pipe's buffer, so the command cannot end yet if it waits until its
-  // output is read.
+  // The output exceeds the pipe's buffer. A command that waits for its reader cannot end during this second.
   await Promise.race([ended, wait(1000)]);
   let stdout = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) stdout += chunk;

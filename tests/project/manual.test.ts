@@ -25,7 +25,7 @@ const PAGES: ReadonlyMap<string, string> = new Map(
     .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );
 
-/** Other suites that test blocks of the manual, by page and language. */
+/** Code blocks of the manual that another suite tests, by page and language. */
 const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "README.md": { sh: "../.ci/run" },
   "docs/beside-your-node.md": { sh: "project/beside.slow.ts" },

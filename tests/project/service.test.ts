@@ -122,7 +122,7 @@ command(
     const node = createServer((request, response) => {
       const { method, url } = request;
       if (url === "/spec.json") return response.end(isBroken ? "{ nonsense" : GOOD);
-      // An abandoned service aborts its requests long before their timeout of ten seconds.
+      // If a reload fails, the new service's requests are aborted long before their timeout of ten seconds.
       response.on("close", () => response.writableEnded || cut.push(`${method} ${url}`));
       if (!isBroken) response.end("{}");
     }).listen(0, "127.0.0.1");

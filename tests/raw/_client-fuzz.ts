@@ -18,7 +18,10 @@ export type Read = Taken | "refused" | "cut";
 interface Taken {
   readonly status: number;
   readonly body: string;
-  /** The names of the header fields, in lower case. The list is empty for Nodeface's client, which cannot list them. */
+  /**
+   * The names of the header fields, in lower case. The list is empty for Nodeface's client, which cannot list header
+   * names.
+   */
   readonly names: readonly string[];
   get(name: string): string | null;
 }
@@ -225,7 +228,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
       });
     });
     message.end();
-    // `node:http` sends the request in the next tick, so the response is delayed until after that.
+    // `node:http` sends the request in the next tick, and the response must not arrive before the request.
     setImmediate(() => {
       for (const part of parts) socket.push(part);
       socket.push(null);
@@ -233,14 +236,17 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
   });
 }
 
-/** The number of responses for each pair of outcomes (`counts`) and for each known difference (`known`). */
+/**
+ * `counts` has the number of responses for each combination of the two parsers' outcomes. `known` has the number of
+ * responses for each known difference.
+ */
 export interface Compared {
   readonly counts: Record<string, number>;
   readonly known: Record<string, number>;
   readonly differences: string[];
 }
 
-/** Known reasons why llhttp rejects, or parses differently, a response that Nodeface's client accepts. */
+/** Known reasons why llhttp rejects a response that Nodeface's client accepts, or parses it differently. */
 const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = {
   "the same length twice, which a recipient may accept (RFC 9112, section 6.3)": (here) =>
     here.get("content-length")?.includes(",") === true,

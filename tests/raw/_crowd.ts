@@ -10,7 +10,7 @@ export interface Told {
   readonly open: number;
   /** The number of responses by status; 0 means no response. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The number of listeners for each list of heights that was received in `head` events. */
+  /** The number of listeners that received the same `head` events, keyed by the heights in these events. */
   readonly heads: Readonly<Record<string, number>>;
 }
 

@@ -19,8 +19,7 @@ const TIMEOUT = 30_000;
  * Sends bytes, and reads until the expected responses are complete or the connection is closed.
  *
  * @param bytes the bytes to send, as a Latin-1 string
- * @param expected the number of responses (`answers`), and true for `bodiless` if the responses
- * have no body, as for HEAD
+ * @param expected the number of responses (`answers`), and whether they have no body (`bodiless`), as for HEAD
  */
 export function exchange(
   url: string,

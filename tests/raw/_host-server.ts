@@ -1,5 +1,6 @@
 /**
- * Serves a host's operations, which return the received request, or the numbers of waiting and disconnected clients.
+ * Serves a host's operations. `/own/clients` returns the numbers of clients that waited and disconnected. All other
+ * paths return the received request.
  */
 import { createNodeface, type Operation } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";

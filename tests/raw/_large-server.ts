@@ -5,7 +5,7 @@
 import { represent } from "../../src/http/representation.ts";
 import { serveHere } from "./_serve.ts";
 
-/** Longer than the idle timeout, in milliseconds. */
+/** A delay that exceeds the server's idle timeout, in milliseconds. */
 const LONG = 18_000;
 
 const large = await represent(new Uint8Array(32 * 1024 * 1024), {

@@ -1,7 +1,7 @@
-/** The commands that start `_large-server.ts`, and the length of its content. */
+/** The commands that start `_large-server.ts`, and the length of the content that it serves. */
 import { COMMANDS, serving } from "../_server.ts";
 
-/** The length of the content in bytes, which is larger than any buffer of a connection. */
+/** The length of the content in bytes. The content does not fit into the buffers of a connection. */
 export const LENGTH: number = 32 * 1024 * 1024;
 
 export const LARGE: Readonly<Record<string, readonly string[]>> = Object.fromEntries(

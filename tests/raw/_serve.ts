@@ -1,4 +1,4 @@
-/** Serves an app in its own process. */
+/** Serves an app from the current process until SIGTERM arrives. */
 import process from "node:process";
 import type { Callbacks, Servable } from "../../src/adapters/shared.ts";
 

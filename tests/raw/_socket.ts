@@ -11,8 +11,8 @@ export function dial(url: string): Promise<Socket> {
 }
 
 /**
- * Waits until the server has closed a connection. Rejects if the test destroyed the socket with an error that contains
- * "not cut".
+ * Waits until the server has closed a connection. A test that gives up destroys the socket with an error that contains
+ * "not cut", and the promise then rejects with this error.
  */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -124,7 +124,7 @@ function residentMemory(pid: number): number {
   return Math.round(Number(kilobytes) / 1024);
 }
 
-/** Sends slowly, and returns the response when the connection is closed. */
+/** Sends a request slowly, and returns everything that the server sends before it closes the connection. */
 async function hang(url: string, kind: string, first: string, drip?: string): Promise<string> {
   const socket = await dial(url);
   let answer = "";

@@ -159,7 +159,7 @@ testWhere(
     }),
 );
 
-/** Several times the longest idle timeout of any runtime or adapter, in milliseconds. */
+/** A pause that is much longer than the idle timeout of any runtime or adapter, in milliseconds. */
 const SILENCE_MS = 180_000;
 
 testWhere(

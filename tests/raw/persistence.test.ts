@@ -39,7 +39,7 @@ for (const runtime of Object.keys(COMMANDS)) {
     assert.equal(answer.match(/^HTTP\/1\.1 \d+/gm), ["HTTP/1.1 200"]);
   });
 
-  // Bun closes a connection at once if it refuses the request.
+  // Bun closes the connection as soon as it has refused a request.
   if (runtime !== "Bun") {
     persistence(`a refused connection is not reset during a request, on ${runtime}`, async () => {
       const { port, hostname } = new URL(servers.get(runtime)!.url);
@@ -113,7 +113,7 @@ for (const [runtime, large] of Object.entries(LARGE)) {
       socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
       await new Promise((resolve) => socket.once("data", resolve));
       socket.pause();
-      // The parser reports the garbage twice. The second time, the refusal is still waiting to be sent.
+      // The second parser error occurs while the error response to the first is still waiting to be sent.
       for (let i = 0; i < 2; i++) {
         socket.write("garbage\r\n\r\n");
         await fetch(`${server.url}broken`, { method: "HEAD" }).catch(() => {});

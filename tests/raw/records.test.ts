@@ -75,7 +75,7 @@ for (const [runtime, command] of RELEASES) {
     );
   });
 
-  // On Bun, the runtime's own parser responds to these requests, so no records are written.
+  // Bun's own parser responds to these requests, so no access records are written.
   if (runtime !== "Bun") {
     for (const [name, bytes, expected] of REFUSED) {
       recording(`${name} gets a record, although the app does not see the request`, async () => {

@@ -1,4 +1,4 @@
-/** The folder of a user who has installed only the package, as from a registry. */
+/** Packs this project, and installs the package in a new folder, as a user would. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
@@ -7,7 +7,7 @@ import { makeFolder } from "./_folder.ts";
 
 export const HOME: string = makeFolder();
 
-/** The file name of the package in `HOME`. */
+/** The name of the package's `.tgz` file in `HOME`. */
 export const TARBALL: string =
   (await ok(["npm", "pack", "--silent", "--pack-destination", HOME], ROOT)).trim();
 

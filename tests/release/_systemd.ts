@@ -26,7 +26,7 @@ export interface Systemd extends AsyncDisposable {
   write(path: string, text: string, mode?: string): Promise<void>;
 }
 
-/** Targets that are replaced by empty units, because the real targets would change the machine. */
+/** The systemd targets that are replaced by empty units, because the real targets would change the machine. */
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
 /**

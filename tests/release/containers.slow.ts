@@ -1,6 +1,6 @@
 /**
  * Builds the image of deploy/Dockerfile with Debian's buildah, and runs the two nodes of deploy/compose.yaml with
- * podman. Nothing is downloaded, since the images of the nodes contain programs from this machine.
+ * podman. Nothing is downloaded, because the images of the nodes are built from programs on this machine.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -218,7 +218,7 @@ pack("every type that the package's exports use is exported, too", () => {
   }
 });
 
-/** Lists the types of this package that an entry point's exports use but that the entry point does not export. */
+/** Lists the package's types that occur in the declarations of an entry point but are not exported from it. */
 function hiddenTypes(entry: string): string[] {
   const own = `dist/${entry}.d.ts`;
   const exported = new Map<string, string>();

@@ -19,7 +19,7 @@ import { freePort } from "../_port.ts";
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";
 
-/** Returns the lines for nginx's `http` block. The snippet contains them as comments. */
+/** Returns the lines for nginx's `http` block, which are comments in the snippet. */
 const forHttpBlock = (snippet: string) =>
   [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
 
@@ -176,9 +176,7 @@ const MALFORMED = [
   "/v1%2Fnode/blocks/7",
 ];
 
-/**
- * Each of these paths disguises the prefix `/rest`, or tries to reach it through another prefix.
- */
+/** These paths disguise the prefix `/rest` with `..`, an additional slash, or percent-encoding. */
 const DETOURS = [
   "/ethereum/../rest/v1/node/blocks/7",
   "/ethereum/%2e%2e/rest/v1/node/blocks/7",
@@ -207,7 +205,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     const hostOf = (service: Running | undefined) => new URL(service!.url).host;
     const two = text.replaceAll("127.0.0.1:8080", hostOf(ethereum))
       .replaceAll("127.0.0.1:8081", hostOf(etcd));
-    // The proxy's settings for the third service are a copy of those for the first service.
+    // The settings for the third service are copied from those for the first service.
     const third = text.replaceAll("ethereum", "rest").replaceAll("etcd", "unused")
       .replaceAll("127.0.0.1:8080", hostOf(rest));
     writeFileSync(config, around(`${two}\n${third}`, port));

@@ -97,9 +97,7 @@ function resident(pid: number): number {
   return Number(size) / 1024;
 }
 
-/**
- * Lists the files that a program opens while it starts and responds to one request for each path.
- */
+/** Lists the files that a program opens during its start and during one request for each path in `PATHS`. */
 async function opens(program: string): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--trace=open,openat,openat2"];
   const server = await start([...strace, "--output=trace", program], {}, NOWHERE);

@@ -84,7 +84,7 @@ testWhere(
     const other = await portOfTemplate([ethereum]);
     const rpc = await freePort();
     try {
-      // These commands are the ones in the comment at the top of the systemd template.
+      // These commands come from the comment at the top of the systemd template.
       await shell("mkdir -p /etc/nodeface");
       const file = "/etc/nodeface/ethereum.yaml";
       await shell(`nodeface init ${anvil.url} --port ${ethereum} --config ${file}`);

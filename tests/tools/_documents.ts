@@ -16,7 +16,7 @@ export interface Document {
    * Writes the description to a folder if necessary, and returns the path of its root file. Absent if there is no file.
    */
   entry?: (folder: string) => string;
-  /** The kind of node whose operations are described, if there is no `entry`. */
+  /** The kind whose operations are described. Set only if `entry` is absent. */
   kind?: string;
   /** The software that the node reports. Set only if the operations depend on the software. */
   software?: string;
@@ -211,7 +211,7 @@ components:
     Block: { type: object, properties: { height: { type: integer } } }
 `;
 
-/** Contains CRLF line ends, multi-line strings, and integers that `number` cannot represent exactly. */
+/** Contains CRLF line endings, multi-line strings, and integers that `number` cannot represent exactly. */
 const WINDOWS = `openapi: 3.0.3
 info:
   title: Windows
@@ -305,7 +305,7 @@ export const OF_KINDS: readonly Document[] = (await Promise.all(
   }),
 )).flat();
 
-/** Returns the names of software that some operations of a kind are limited to. */
+/** Returns all software names in the `x-software` lists of a kind's operations. */
 function softwareIn(parts: KindInterface): Set<string> {
   const marks = formatJson(parts).matchAll(/"x-software":(\[[^\]]*\])/g);
   return new Set([...marks].flatMap(([, list]) => JSON.parse(list!) as string[]));
@@ -340,7 +340,7 @@ function operationsIn(path: string): number {
   if (methods) return methods.length;
   const items = Object.entries<{ $ref?: string }>(paths).map(([name, item]) => {
     const [file, pointer = ""] = (item.$ref ?? "").split("#");
-    // A reference to only a part of a file is not followed.
+    // Only references to whole files are followed.
     return [name, file && pointer === "" ? read(join(dirname(path), file)) : item];
   });
   return countOperations({ paths: Object.fromEntries(items) });

@@ -1,6 +1,6 @@
 /**
- * Tools that fail with certain documents because the tool or the document has a known fault. The tests report each pair
- * that no longer fails.
+ * Pairs of a tool and a document that fail because one of the two has a known fault. The tests report known faults that
+ * no longer occur.
  */
 
 export interface KnownFault {
@@ -9,9 +9,11 @@ export interface KnownFault {
   /** Tells whether the tool or the document has the fault. */
   of: "tool" | "document";
   why: string;
-  /** A link to a report of the fault. If there is no report, the tool must fail with the original document too. */
+  /**
+   * A link to a bug report. Without a link, the tests require that the tool fails with the original document as well.
+   */
   evidence?: string;
-  /** A shorter time limit applies, since the tool would run endlessly. */
+  /** If true, the tool never terminates with these documents, so a shorter time limit applies. */
   isEndless?: true;
 }
 

@@ -56,8 +56,8 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // If the user's description contains a path that the service has too, the `operationId` tells which of the two
-    // operations is served.
+    // The user's description and the service may share a path. The `operationId` then shows which of the two operations
+    // is served.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const isOurs = (path: string) =>
       !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);
@@ -98,10 +98,7 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
   return ["--config", file];
 }
 
-/**
- * Waits until the service has prepared the description. While the service prepares the description, the page says that
- * a file is being read, or the served description lacks the paths of the kind.
- */
+/** Waits until the service has prepared the description. */
 async function untilShown(url: string, { kind }: Document): Promise<void> {
   const since = performance.now();
   while (performance.now() - since < TIMEOUT) {

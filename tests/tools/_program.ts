@@ -16,7 +16,10 @@ export interface ProgramOptions {
   cwd: string;
   timeout: number;
   env?: Record<string, string>;
-  /** When the program writes `text`, `then` is called and the program is killed, since servers do not exit. */
+  /**
+   * Stops a server, which would not exit by itself. Once the output contains `text`, the callback `then` is called. The
+   * program is killed after the callback has finished.
+   */
   until?: { text: string; then: (output: string) => Promise<void> };
 }
 

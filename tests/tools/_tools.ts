@@ -9,12 +9,12 @@ import { freePort } from "../_port.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import { type ProgramOptions, runProgram } from "./_program.ts";
 
-/** A description for a tool, as served or as originally written. */
+/** The description that a tool reads, which is the served one or the original. */
 export interface Input {
   /** The URL or path of the description in JSON. */
   json: string;
   yaml: string;
-  /** The path of a file with the same JSON. */
+  /** The path of a file that contains the description in JSON. */
   jsonFile: string;
   yamlFile: string;
   /** The path of the original description's root file, or `undefined` if there is none. */
@@ -33,8 +33,7 @@ export interface Tool {
   /** The reason why the tool cannot run on this machine. */
   missing?: string | undefined;
   /**
-   * True for this project's own checks. Unlike other tools, they are not repeated with the original
-   * document if they fail.
+   * True for checks that belong to this project. If such a check fails, it is not repeated with the original document.
    */
   isOurs?: true;
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
@@ -97,13 +96,12 @@ interface Generator {
   command: (input: Input) => readonly string[];
   env?: (input: Input) => Record<string, string>;
   /**
-   * Matches the paths of the generated files to compile. The compiler also reads the files that
-   * these files import.
+   * Generated files whose paths match this pattern are compiled. The compiler also reads the files that they import.
    */
   compiled: RegExp;
   /**
-   * The operations are counted in the files that match `files`, where `text` matches once per
-   * operation. Everything after the first match of `before` is ignored.
+   * Each match of `text` counts as one operation. Only generated files whose paths match `files` are searched.
+   * Everything after the first match of `before` is ignored.
    */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** The program that runs the tool. @default Node 24 */
@@ -174,7 +172,7 @@ const OPERATIONS: Tool = {
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  // Prism gets a file, since it loads a URL several times with pauses in which the connection may be closed.
+  // Prism gets a file, because it would load a URL several times, and the connection may close in between.
   async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");

@@ -1,4 +1,4 @@
-/** A sample of the table of documents and tools, with only two documents and the fast tools. */
+/** Tests two of the documents with the fast tools. */
 import { SMALL } from "./_documents.ts";
 import { testPairs } from "./_suite.ts";
 import { QUICK } from "./_tools.ts";

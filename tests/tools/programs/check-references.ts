@@ -4,7 +4,7 @@ import process from "node:process";
 
 /** Keys whose values are arbitrary data, so a `$ref` in them is not a reference. */
 const DATA = new Set(["example", "examples", "default", "enum", "const"]);
-/** Keys whose values are maps with member names that the author of the description has chosen. */
+/** Below these keys, the author of the description chooses the names of the members. */
 const NAMED = new Set(["properties", "patternProperties", "schemas", "parameters", "responses"]);
 const REFERENCE = /^#\/components\/([A-Za-z]+)\/([A-Za-z0-9._-]+)$/;
 

@@ -1,6 +1,6 @@
 /** Counts the operations in a description. */
 
-/** The methods that have a field of their own in a path item of OpenAPI 3.2. */
+/** The HTTP methods that are fixed fields of the Path Item Object in OpenAPI 3.2. */
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
 /** Operations behind a `$ref` are not counted. */
