@@ -103,10 +103,15 @@ interface Routing {
   readonly path: string;
   /** The extra arguments of `fetch`, which follow the request. */
   readonly context: readonly unknown[];
-  named?: Named | undefined;
+  named: Named | undefined;
+  /** Set by the router, and declared since adding properties to an object later is slow (Bun 1.4). */
+  query: undefined;
+  params: undefined;
   /** True if the response already has the common headers. */
   isFinished: boolean;
 }
+
+type Found = Representation | Response;
 
 type Handler = (request: Request, routing: Routing) => Response | Promise<Response>;
 
@@ -164,12 +169,15 @@ export function createApp(checked: CheckedOptions): App {
     entries.set(path.replace(/\/$/, ""), { template, headersFor, handle });
   };
   const respondWith =
-    (find: (routing: Routing) => Response | Promise<Representation | Response>): Handler =>
-    async (request, routing) => {
-      const found = await find(routing);
-      if (found instanceof Response) return found;
-      routing.isFinished = true;
-      return found.respond(request, namedOf(routing).headersFor(request));
+    (find: (routing: Routing) => Found | Promise<Found>): Handler =>
+    (request, routing) => {
+      const respond = (found: Found) => {
+        if (found instanceof Response) return found;
+        routing.isFinished = true;
+        return found.respond(request, namedOf(routing).headersFor(request));
+      };
+      const found = find(routing);
+      return "then" in found ? found.then(respond) : respond(found);
     };
   const addResource = (
     path: string,
@@ -317,6 +325,7 @@ export function createApp(checked: CheckedOptions): App {
         target,
         path,
         context,
+        ...{ named: undefined, query: undefined, params: undefined },
         isFinished: false,
       };
       return router.fetch(routing, routing);
@@ -329,7 +338,11 @@ export function createApp(checked: CheckedOptions): App {
       return findPath(strip(target.pathname)) !== undefined;
     },
     async warmUp() {
-      await resources.info.get().then(() => {}, options.onError);
+      try {
+        await resources.info.get();
+      } catch (error) {
+        options.onError(error);
+      }
     },
     onError: options.onError,
     refresh: resources.refresh,

@@ -5,10 +5,11 @@
  */
 
 export interface Resource<T> {
-  get(): Promise<T>;
+  get(): T | Promise<T>;
 }
 
 export interface Lazy<T> extends Resource<T> {
+  get(): Promise<T>;
   readonly made: T | undefined;
 }
 

@@ -110,6 +110,8 @@ function hasDescriptors(count: number): boolean {
   }
 }
 
+type Writable = { -readonly [Name in keyof ServedRequest]: ServedRequest[Name] };
+
 async function respond(app: Servable, callbacks: Callbacks, request: Request, server: BunServer) {
   const endEntry = beginEntry(callbacks, request);
   let response: Response | undefined;
@@ -119,7 +121,8 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   try {
     // A client that is waiting for the app must not be disconnected.
     server.timeout(request, 0);
-    Object.defineProperty(request, "ip", { get: () => server.requestIP(request)?.address });
+    // A getter named `ip`, as in srvx, would add a tenth to the time of a short request (Bun 1.4).
+    (request as Writable).findIp = () => server.requestIP(request)?.address;
     const length = Number(request.headers.get("content-length"));
     if (length > 0 && length <= SHORT_MAX) readWhole(request);
     response = await app.fetch(request);

@@ -12,6 +12,8 @@ export interface ServedRequest extends Request {
   /** The path and query that the client requested, if a router such as Express has shortened `url`. */
   readonly originalUrl?: unknown;
   readonly ip?: string | undefined;
+  /** Returns the client's address on runtimes where `ip` is absent. */
+  readonly findIp?: (() => string | undefined) | undefined;
   /** Aborted when the client disconnects. This signal is cheaper to create than `signal`. */
   readonly gone?: Signal | undefined;
   /** Reads the content of the request more cheaply than `body`. */

@@ -150,8 +150,16 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return this.#isDetected ? this.#detection?.kind : this.#options.node.kind;
   }
 
-  async get(): Promise<Snapshot> {
+  get(): Snapshot | Promise<Snapshot> {
     const { monotonic: time } = this.#now();
+    const published = this.#published;
+    const isBusy = this.#state.name === "querying" || this.#isDue(time);
+    if (isBusy || !published || time >= published.until) return this.#getNext(time);
+    this.#requestedAt = time;
+    return published.snapshot;
+  }
+
+  async #getNext(time: number): Promise<Snapshot> {
     if (this.#state.name === "querying" && time - this.#state.since > QUERY_MAX) {
       const { abort } = this.#state;
       this.#state = { name: "idle" };

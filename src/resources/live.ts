@@ -88,7 +88,8 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     },
     async open(request, query) {
       nodeEvents.begin(await watched.readInfo());
-      const response = nodeEvents.stream.open(request, query, (request as ServedRequest).ip);
+      const { ip, findIp } = request as ServedRequest;
+      const response = nodeEvents.stream.open(request, query, ip ?? findIp?.());
       describe();
       return response;
     },

@@ -51,11 +51,12 @@ export function createNodeBeside(
       },
     });
   });
-  const snapshot = { get: async () => await (await monitor.get()).get() };
+  const getSnapshot = async () => await (await monitor.get()).get();
+  const snapshot = { get: () => monitor.made ? monitor.made.get() : getSnapshot() };
   const kind = async () => node.kind ?? (await monitor.get()).kind;
   const lacking = new LackingMethods();
   const noteLacking = (method: string) =>
-    void snapshot.get().then(({ info }) => lacking.add(method, info)).catch(onError);
+    void getSnapshot().then(({ info }) => lacking.add(method, info)).catch(onError);
 
   let known: KnownNode | undefined;
   const find = async () => {

@@ -125,7 +125,14 @@ export function createResources(
         return await page.prepare(name, info, examples);
       },
     }),
-    info: { get: async () => (await beside.snapshot.get()).representation },
+    info: {
+      get() {
+        const found = beside.snapshot.get();
+        return "then" in found
+          ? found.then(({ representation }) => representation)
+          : found.representation;
+      },
+    },
     health: (accepted) => ({
       async get() {
         const { info, health } = await beside.snapshot.get();
