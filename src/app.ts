@@ -63,7 +63,7 @@ export interface Nodeface extends Closeable {
   matches(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
   /**
    * Reloads the node's description if it has changed. An invalid description does not replace the last valid one. While
-   * requests arrive, the service also checks a description's file every 2 seconds, or its URL every 30 seconds.
+   * requests arrive, the service also checks for changes: every 2 seconds in a file, every 30 seconds at a URL.
    */
   refresh(): Promise<void>;
   /**
@@ -74,17 +74,15 @@ export interface Nodeface extends Closeable {
    */
   ready(): Promise<void>;
   /**
-   * Ends child processes and requests to the node. Responses after `close` contain only data that was read before it.
-   * A process can also exit without closing its service.
+   * Ends child processes and requests to the node. Responses after `close` contain only data that was read earlier. A
+   * process can also exit without closing its service.
    */
   close(): Promise<void>;
 }
 
-/** The service for the command and the adapters. */
 export interface App extends Nodeface {
-  /** Queries the node so that the first client does not have to wait for it. Never rejects. */
+  /** Never rejects. */
   warmUp(): Promise<void>;
-  /** Logs an error that an adapter reports, such as the failure of a response's stream. */
   onError(error: unknown): void;
 }
 
@@ -94,14 +92,13 @@ type Named = Pick<OperationMatch, "template" | "headersFor">;
 interface Routing {
   readonly method: string;
   readonly url: string;
-  /** The path of the matching route, set by the router; `*` until then. */
+  /** The path of the matching route, which the router sets; `*` until then. */
   route: string;
   /** The request; the router passes it to handlers as their first argument. */
   readonly proxy: Request;
   readonly target: RequestTarget | undefined;
   /** The path without the prefix at which the host mounts the service. */
   readonly path: string;
-  /** The extra arguments of `fetch`, which follow the request. */
   readonly context: readonly unknown[];
   named: Named | undefined;
   /** Set by the router, and declared since adding properties to an object later is slow (Bun 1.4). */
@@ -119,7 +116,6 @@ interface Entry extends Named {
   readonly handle: Handler;
 }
 
-/** Creates a service. Throws if an operation of the host has the method and path of an existing route. */
 export function createApp(checked: CheckedOptions): App {
   const options = withDefaults(checked);
   const { meters, log } = options;
@@ -291,7 +287,7 @@ export function createApp(checked: CheckedOptions): App {
       const asked = found.get(request.headers.get("access-control-request-method") ?? "");
       if (asked) routing.named = asked;
       const { headersFor } = namedOf(routing);
-      // Browsers cache a preflight response for all of its methods, so these methods must allow the same origins.
+      // Browsers cache a preflight response for all methods in it, so these methods must allow the same origins.
       const open = methods.filter((method) => found.get(method)!.headersFor === headersFor);
       const isAllOfOwn = headersFor === ownHeaders && open.length === methods.length;
       if (headersFor(request).headers.some(([name]) => name === "access-control-allow-origin")) {
@@ -436,10 +432,10 @@ function respondEmpty(status: 204 | 307, headers: Record<string, string>): Respo
   return new FastResponse(null, init);
 }
 
-/** The only paths of this service that may end with a slash. The npm package bitcoin-core adds a slash to its URL. */
+/** The npm package `bitcoin-core` adds a slash to its URL, so `/v1/rpc/` may end with a slash. */
 const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
 
-/** Tells whether a path has a final slash that itty-router would ignore. Relative links break at `/v1/spec/`. */
+/** itty-router ignores a final slash, but relative links would break at `/v1/spec/`. */
 function hasExtraSlash(path: string): boolean {
   return path.endsWith("/") && !path.startsWith("/v1/node/") && !WITH_SLASH.includes(path);
 }

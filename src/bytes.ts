@@ -7,7 +7,7 @@
 /** A `Uint8Array` backed by an `ArrayBuffer`. Before TypeScript 5.7, `Uint8Array` has no type parameter. */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
-/** Joins the parts of a stream. If the total exceeds `limit` bytes, cancels the stream and resolves to `undefined`. */
+/** If the total exceeds `limit` bytes, cancels the stream and resolves to `undefined`. */
 export async function gatherBytes(
   parts: AsyncIterable<Uint8Array>,
   limit: number,
@@ -35,7 +35,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 
 const SHORT = 4096, BLOCK = 16_384;
 
-/** Creates a collector of parts, which saves memory by copying short parts into larger blocks. */
+/** Saves memory: a collector copies short parts into larger blocks. */
 export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
   const parts: Bytes[] = [];
   let block: Bytes = new Uint8Array();
@@ -70,7 +70,7 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
 /** The maximum length of a part, in bytes or (for text) in UTF-16 code units. */
 export const PART_LENGTH = 65_536;
 
-/** Yields content in parts, with text as UTF-8. A part may be overwritten as soon as the next one is requested. */
+/** A part may be overwritten as soon as the next part is requested. */
 export function* partsOf(content: string | Bytes): Generator<Bytes> {
   const encoder = new TextEncoder();
   const buffer = new Uint8Array(typeof content === "string" ? 3 * (PART_LENGTH + 1) : 0);

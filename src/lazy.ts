@@ -13,7 +13,7 @@ export interface Lazy<T> extends Resource<T> {
   readonly made: T | undefined;
 }
 
-/** Creates a value when `get` is first called, and keeps it. If `make` rejects, the next `get` calls `make` again. */
+/** If `make` rejects, the next `get` calls `make` again. */
 export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   let value: T | undefined;
   let making: Promise<T> | undefined;
@@ -32,10 +32,9 @@ export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   };
 }
 
-/** The cache is limited, since clients choose the inputs. */
+/** Clients choose the inputs, so the cache must be limited. */
 const INPUT_LENGTH_MAX = 512, RESULTS_MAX = 128;
 
-/** Wraps a pure function of a string so that it remembers its recent results. */
 export function memoize<T>(work: (input: string) => T): (input: string) => T {
   const results = new Map<string, T>();
   return (input) => {
@@ -49,7 +48,7 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
   };
 }
 
-/** Wraps work so that its runs never overlap. Calls made during a run share the next run. */
+/** Calls made during a run share the next run. */
 export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -31,7 +31,7 @@ export interface CallRecord {
 export const LOG_CALLS = ["failed", "all", "off"] as const;
 export type LogCalls = (typeof LOG_CALLS)[number];
 
-/** Tells whether to log a call. A call fails with 499 (client disconnected) or 5xx, not with a JSON-RPC error. */
+/** A call fails with status 499 (client disconnected) or 5xx, but not with a JSON-RPC error. */
 export function isLogged({ status }: Pick<CallRecord, "status">, calls: LogCalls): boolean {
   return calls === "all" || (calls === "failed" && status >= 499);
 }
@@ -52,7 +52,6 @@ export interface ErrorEvent {
 
 export const consoleLog: Log = (message) => console.error(`nodeface: ${message}`);
 
-/** Formats a thrown value, with its stack if it has one. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? error.stack ?? String(error) : String(error);
 }

@@ -5,7 +5,6 @@
  */
 import { distance } from "fastest-levenshtein";
 
-/** Returns the name most similar to a mistyped name, or `undefined` if no name is similar. */
 export function nearest(word: string, names: Iterable<string>): string | undefined {
   const typed = word.toLowerCase();
   const most = Math.min(3, Math.ceil(typed.length / 4));
@@ -21,9 +20,8 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
   return best;
 }
 
-/** Sorts the letters of a word, so that words with swapped letters become equal. */
+/** Words with swapped letters become equal. */
 const sorted = (word: string) => [...word].sort().join("");
 
-/** Formats a suggestion to append to a message, such as `; did you mean kind?`. */
 export const didYouMean = (name: string | undefined): string =>
   name === undefined ? "" : `; did you mean ${name}?`;

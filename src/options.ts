@@ -36,9 +36,9 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   prefix?: string | undefined;
   /**
-   * The node's own OpenAPI description: a path, a URL, an object with `text`, or the document, which is copied.
-   * `"none"` shows only this service's operations. If `node.url` is set, it replaces the top-level
-   * servers; `{ from, servers: "keep" }` keeps these servers unchanged.
+   * The node's own OpenAPI description: a path, a URL, an object with `text`, or the document. A document is copied.
+   * `"none"` shows only this service's operations. If `node.url` is set, one server below `./v1/node` replaces the
+   * top-level servers, so that calls go through this service. `{ from, servers: "keep" }` keeps the top-level servers.
    * @default taken from the node or its kind
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
@@ -90,7 +90,10 @@ export interface PageSettings {
   readonly title?: string | undefined;
   /** An image, also used as the icon: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. */
   readonly logo?: Uint8Array | undefined;
-  /** The view at `/v1/spec`. `/v1/spec/simple` and `/v1/spec/reference` always show the view that they name. @default "reference" */
+  /**
+   * The view at `/v1/spec`. `/v1/spec/simple` and `/v1/spec/reference` always show the view that they name.
+   * @default "reference"
+   */
   readonly view?: View | undefined;
 }
 
@@ -133,7 +136,7 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
 
 type Optional = "description" | "servers" | "forward" | "meters";
 
-/** The options with all defaults. The callbacks in these options never throw. */
+/** The options with all defaults. The callbacks `log`, `onError` and `onDescription` never throw. */
 export type ResolvedOptions =
   & {
     readonly [Key in Exclude<keyof CheckedOptions, Optional | "page" | "metrics">]-?: NonNullable<
@@ -146,7 +149,6 @@ export type ResolvedOptions =
     readonly onError: (error: unknown) => void;
   };
 
-/** Adds defaults to options, and wraps their callbacks so that the callbacks never throw. */
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
   const write = options.log ?? consoleLog;
   const log = harmless<Parameters<Log>>((message, event) => write(withoutKeys(message), event));

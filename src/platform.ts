@@ -7,7 +7,7 @@
 import { type Bytes, joinBytes } from "./bytes.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** A failure to read a file or to run a program. The message is only the reason, such as `no such file`. */
+/** The message of the error is only the reason, such as `no such file`. */
 export class PlatformError extends Error {
   override name = "PlatformError";
 }
@@ -36,7 +36,6 @@ export interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Compresses the concatenation of `parts`. Returns `undefined` if the runtime has no encoder. */
 export async function compress(
   coding: "br" | "gzip",
   parts: Iterable<Bytes>,
@@ -67,15 +66,14 @@ export function readVariable(name: string): string | undefined {
   }
 }
 
-/** Returns the URL of a file. The path may be relative, or begin with `~/` or `$CREDENTIALS_DIRECTORY/`. */
+/** The path may be relative, or begin with `~/` or `$CREDENTIALS_DIRECTORY/`. */
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = await import("node:url").catch(withoutFiles);
   return pathToFileURL(expand(path));
 }
 
 /**
- * Finds a file. The file's URL must come from the operator, never from a request. The returned
- * `stamp` identifies the version of the file.
+ * The URL must come from the operator, never from a request. The returned `stamp` identifies the version of the file.
  */
 export async function findFile(
   url: URL,
@@ -93,7 +91,7 @@ export async function findFile(
   }
 }
 
-/** Reads a file. The name must come from the operator, never from a request. */
+/** The place must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   try {
     // Reading from a network disk may hang.
@@ -131,10 +129,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/**
- * Runs a program without a shell and returns its output. Kills the program and its child processes
- * if it exceeds a limit.
- */
+/** The program runs without a shell. If the program exceeds a limit, it is killed together with its child processes. */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
@@ -158,7 +153,7 @@ export async function runProgram(
     const settle = (end: () => void) => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
-      // A child process of the program may outlive it, and keep the output pipe open.
+      // A child process may outlive the program and keep the output pipe open.
       child.stdout.destroy();
       end();
     };
@@ -213,7 +208,7 @@ export interface ThreadEvents {
   onFailure(reason: string): void;
 }
 
-/** Starts a thread; returns `undefined` if the runtime has no threads. Only Node limits the heap to `memory` bytes. */
+/** Returns `undefined` if the runtime has no threads. Only Node limits the heap to `memory` bytes. */
 export async function startThread(
   program: string,
   { onMessage, onFailure }: ThreadEvents,
@@ -256,8 +251,8 @@ export function parentThread(): {
 const GROUP = 0o040, OTHERS = 0o004;
 
 /**
- * Warns if other users can read a file with a secret. Does not warn if the file of another user can be read only by
- * its group: a node may share its cookie file with a group.
+ * Does not warn if a file of another user can be read only by its group, since a node may share its cookie file with a
+ * group.
  */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {
@@ -281,7 +276,6 @@ export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;
 
-/** Tells whether a path begins with the home directory or systemd's credentials directory. */
 export function isAnchored(path: string): boolean {
   return HOME.test(path) || CREDENTIALS.test(path);
 }

@@ -44,7 +44,7 @@ export function withoutKeys(text: string): string {
     .replaceAll(/(:\/\/[^\s?"'`<>\\]*\?)[^\s=&#"'`<>\\]+(?![^\s&#"'`<>\\])/g, "$1***");
 }
 
-/** Escapes terminal-unsafe characters in JSON, except line breaks. */
+/** Escapes the characters of JSON that could manipulate a terminal, except line breaks. */
 export function printableJson(text: string): string {
   return text.split("\n").map((line) => line.replaceAll(UNPRINTABLE, escapeOf)).join("\n");
 }
@@ -57,7 +57,6 @@ export function quote(value: unknown): string {
   return String(text).replaceAll(UNPRINTABLE, escapeOf);
 }
 
-/** Describes a value for a message. Shows strings, numbers and booleans as written, and other values by type. */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return quote(shorten(value, 60));
   if (Array.isArray(value)) return "a list";
@@ -71,7 +70,7 @@ export function describeValue(value: unknown): string {
   return typeof value === "symbol" ? "a symbol" : String(value);
 }
 
-/** Percent-decodes a text as UTF-8; returns `undefined` for malformed text. */
+/** Returns `undefined` if the percent-encoding or the UTF-8 is malformed. */
 export function parsePercent(text: string): string | undefined {
   if (!text.includes("%")) return text;
   try {
@@ -81,7 +80,6 @@ export function parsePercent(text: string): string | undefined {
   }
 }
 
-/** Percent-decodes a text as UTF-8; returns malformed text unchanged. */
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
 
 /**

@@ -7,10 +7,7 @@
 /** The longest delay of a timer, in milliseconds. A timer with a longer delay fires at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
-/**
- * Waits at most `timeout` milliseconds for a promise, and then returns the result of `late`
- * instead. Does not cancel the work behind the promise.
- */
+/** Waits at most `timeout` milliseconds. The work behind the promise is not cancelled. */
 export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () => T): Promise<T> {
   let timer: ReturnType<typeof setTimeout>;
   const passed = new Promise<void>((resolve) => {
@@ -19,10 +16,7 @@ export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () =>
   return Promise.race([promise, passed.then(late)]).finally(() => clearTimeout(timer));
 }
 
-/**
- * Waits for a promise, but rejects when a signal is aborted. Does not cancel the work behind the
- * promise.
- */
+/** An aborted signal does not cancel the work behind the promise. */
 export function withSignal<T>(promise: Promise<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -33,10 +27,8 @@ export function withSignal<T>(promise: Promise<T>, signal: Signal): Promise<T> {
   });
 }
 
-/** Waits until other tasks of the event loop have had a turn. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** A signal to cancel something: an `AbortSignal` or a {@linkcode LightSignal}. */
 export interface Signal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -44,10 +36,7 @@ export interface Signal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/**
- * A cheap cancellation signal for calls, which has its own `abort` method. An `AbortController`
- * would take about 20 µs per call on Node 20.
- */
+/** An `AbortController` would take about 20 µs per call on Node 20. */
 export class LightSignal implements Signal {
   aborted = false;
   reason: unknown = undefined;

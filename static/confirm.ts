@@ -15,11 +15,7 @@ export async function readIdentity(): Promise<Identity> {
   return info && Object.fromEntries(known.map((key) => [key, textOf(key)]));
 }
 
-/**
- * Returns the reason for not sending a request, or an empty string if the user confirms the
- * request. Does not ask the user if the node is unknown, or if its chain has changed since the form
- * was opened.
- */
+/** Returns the reason for not sending a request, or an empty string if the user confirms the request. */
 export async function confirm(
   atOpening: Promise<Identity> | undefined,
   title: string,
@@ -39,7 +35,6 @@ export async function confirm(
   const ofNode = Object.entries(KEYS).map(([key, label]) => [label, now[key] ?? ""] as const);
   const rows = [...ofNode, ["Request", `${method} ${url}`] as const, ...values];
   const list = rows.filter(([, value]) => value !== "").flatMap(([name, value]) => {
-    // Line breaks stay; other invisible characters are shown as escapes.
     const textContent = value.split("\n").map(showUnseen).join("\n");
     return [
       element("dt", { textContent: name }),

@@ -183,7 +183,7 @@ function makeField(data: FieldData, value: string) {
   return makeLabelled(name, place, input, facts, (text) => mistakeIn(data, text), isRequired);
 }
 
-/** Makes a text field for the token, since browsers offer to store passwords. */
+/** The field is a text field, since browsers offer to store passwords. */
 function makeToken(scheme: string) {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";

@@ -10,12 +10,9 @@ import {
 } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
 
-/** The maximum polling intervals without and with an event stream, and the request timeout, in milliseconds. */
+/** The longest polling intervals without and with an event stream, and the request timeout, in milliseconds. */
 const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 5_000;
-/**
- * The first and the maximum delay before a failed stream is opened again, in milliseconds. The
- * delay doubles with each attempt.
- */
+/** The first and the longest delay before a failed stream is opened again, in milliseconds. */
 const RETRY = 4_000, RETRY_MAX = 60_000;
 /** The service's clock minus the browser's, in milliseconds. */
 let clockOffset: number | undefined;
@@ -96,7 +93,7 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
   };
 
   document.addEventListener("visibilitychange", () => {
-    // A hidden page closes its connection, because browsers allow only six to an origin.
+    // A hidden page closes its connection, since browsers allow only six connections to an origin.
     if (document.hidden) close();
     else request();
   });
@@ -104,7 +101,7 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
   request();
 }
 
-/** Sets the service's clock from a `Date` header, since the browser's clock may be wrong. */
+/** The browser's clock may be wrong, so ages are computed with the service's clock. */
 function setClock(date: string | null): void {
   const time = Date.parse(date ?? "");
   if (Number.isNaN(time)) return;
@@ -128,7 +125,7 @@ function showHead(info: Info, history: History): void {
   setText(find(".names p"), text.about);
   document.title = text.title;
   const html = renderFigures(text.figures, history);
-  // Replacing unchanged figures would clear a text selection in them.
+  // Replacing unchanged figures would clear a text selection in the figures.
   if (html !== shownFigures) find("dl").innerHTML = shownFigures = html;
   setText(find(".hint"), text.hint);
   showState(text);
@@ -146,7 +143,7 @@ function showState({ state, label, note }: StateText): void {
   const element = find(".state");
   const span = element.querySelector("span")!;
   if (element.dataset.state !== state) element.removeAttribute("aria-live");
-  // A change of the note alone is not announced: the duration in it changes every minute.
+  // A change of the note alone is not announced, since the duration in the note changes every minute.
   else if (span.textContent !== note) element.setAttribute("aria-live", "off");
   element.dataset.state = state;
   setText(element.querySelector("b")!, label);
@@ -159,7 +156,7 @@ function showChange(): void {
   document.getElementById("changed")!.replaceChildren("The description has changed. ", show);
 }
 
-/** Sets a text only if it differs: a screen reader announces every change. */
+/** Does not set an unchanged text, since a screen reader would announce the text again. */
 function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -168,7 +165,6 @@ function find<Found extends HTMLElement>(selector: string): Found {
   return header().querySelector<Found>(selector)!;
 }
 
-/** Requests a JSON object. Resolves to `undefined` if no JSON object arrives in time. */
 export async function fetchObject(address: URL): Promise<Json | undefined> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT);
@@ -181,7 +177,7 @@ export async function fetchObject(address: URL): Promise<Json | undefined> {
   }
 }
 
-/** Reads long integers as `bigint`s. Older browsers (before 2025) do not pass `source`, so they round long integers. */
+/** Browsers from before 2025 do not pass `source`, so long integers are rounded in these browsers. */
 function keepDigits(_: string, value: unknown, { source = "" } = {}): unknown {
   return /^-?\d{16,}$/.test(source) ? BigInt(source) : value;
 }

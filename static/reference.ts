@@ -37,7 +37,7 @@ interface Prepared {
 /** The `bearerFormat` that marks this service's token, in its security scheme and in requests. */
 const TOKEN_FORMAT = "the token of this service";
 
-/** The operations that need no confirmation, by method and path. */
+/** Operations that need no confirmation, such as `GET /blocks`. */
 const harmless = new Set<string>();
 
 const writes = new WeakMap<Request, string>();
@@ -46,8 +46,8 @@ const writes = new WeakMap<Request, string>();
 let opened: Promise<Identity> | undefined;
 
 /**
- * Selects every link in Markdown. Other links are selected unless they lead to a fragment or to one
- * of Scalar's own files.
+ * Selects all links in Markdown, since Markdown comes from the description. Does not select Scalar's own links to
+ * fragments and files.
  */
 const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
 
@@ -105,9 +105,8 @@ async function show(): Promise<void> {
 }
 
 /**
- * Adds the header `X-Nodeface` to calls of the node. The service requires this header from pages,
- * and other origins cannot send it. Removes the token from requests that do not call the node,
- * since Scalar sends a selected token with every request.
+ * The service requires the header `X-Nodeface` from pages, and other origins cannot send this header. Scalar sends a
+ * selected token with every request, so the token is removed from requests that do not call the node.
  */
 function prepareRequest({ request, requestBuilder }: Prepared): void {
   if (isCall(request.url)) return requestBuilder.headers.set("X-Nodeface", "1");
@@ -120,7 +119,7 @@ function markWrite({ request, requestBuilder: { method, path } }: Prepared): voi
   if (!harmless.has(name)) writes.set(request, name);
 }
 
-/** Downloads the served description, not Scalar's rearranged copy. */
+/** Scalar's button would download the rearranged copy of the description. */
 function downloadServed(event: Event): void {
   const button = (event.target as Element).closest("button.download-button");
   if (!button) return;
@@ -150,7 +149,6 @@ async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Prom
   return await fetch(request, init);
 }
 
-/** Rearranges the description for Scalar. Returns the operations that cannot be called. */
 function arrange(description: Json): string[] {
   const common: Json = {}, others: Json = {};
   const refused: string[] = [];
@@ -203,20 +201,14 @@ function lineOf(root: Json, item: Json, operation: Json, method: string, url: st
   return form ? commandOf(form, fillIn(form), here) : "";
 }
 
-/**
- * Removes the code samples from an untrusted description, since Scalar would offer them for
- * copying.
- */
+/** Scalar would offer the code samples of an untrusted description for copying. */
 function removeSamples(object: Json): void {
   for (const key of Object.keys(object)) {
     if (/^x-(scalar|stainless|readme|custom|code)/i.test(key)) delete object[key];
   }
 }
 
-/**
- * Hides the call buttons of operations. In Scalar, the id of an operation's section ends with the
- * method and the path.
- */
+/** In Scalar, the id of an operation's section ends with the method and the path. */
 function hideButtons(operations: readonly string[]): void {
   const ids = operations.map((name) => JSON.stringify(`/${name.replace(" ", "")}`));
   const sections = ids.map((id) => `[id$=${id}]`).join();
@@ -224,7 +216,7 @@ function hideButtons(operations: readonly string[]): void {
   document.head.append(element("style", { textContent }));
 }
 
-/** Resolves relative server URLs, which begin with a dot. */
+/** Relative server URLs begin with a dot. */
 function resolveServers(servers: unknown): Json[] {
   return listOf(servers).map(objectOf).map((server) => ({
     ...server,
@@ -232,7 +224,6 @@ function resolveServers(servers: unknown): Json[] {
   }));
 }
 
-/** Shows a JSON-RPC method by its name, and only once even if the method has both GET and POST. */
 function nameMethod(path: string, item: Json): void {
   const name = methodNameOf(path);
   if (!name) return;

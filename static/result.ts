@@ -13,7 +13,7 @@ const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
  * to show at once.
  */
 const FOLDED_MIN = 40, DEPTH_MAX = 64, LINES_MAX = 10_000;
-/** The maximum length of a value that is shown in full, in characters. CSS truncates longer values to one line. */
+/** The longest value that is shown in full, in characters. CSS truncates longer values to one line. */
 const VALUE_MAX = 120;
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
@@ -107,10 +107,7 @@ function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorE
   return element("a", { href, download: `${name}.${ending}`, textContent });
 }
 
-/**
- * Folds large objects and lists. If the browser's search finds text inside, the browser unfolds
- * them.
- */
+/** If the browser's search finds text in a folded object, the browser unfolds that object. */
 function showLines(
   code: HTMLElement,
   lines: readonly JsonLine[],

@@ -10,7 +10,6 @@ import { play, type Played } from "./_sources.ts";
 /** A request that the simulated node has received. */
 export interface Come {
   readonly method: string;
-  /** The request target, exactly as received. */
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly rawHeaders: readonly string[];
@@ -19,9 +18,7 @@ export interface Come {
 
 export type PlayedAnswer = (come: Come, response: ServerResponse) => unknown;
 
-/** A node whose responses the test chooses. */
 export interface PlayedNode extends Played {
-  /** The requests received since the last call of `forget`. */
   come: Come[];
   answer: PlayedAnswer;
   forget(): void;
@@ -29,7 +26,6 @@ export interface PlayedNode extends Played {
 
 export const playNode = (): Promise<PlayedNode> => startNode(nodeToStart());
 
-/** Starts a node before the tests of a suite, resets it before each test, and stops it at the end. */
 export function nodeOf(suite: Test): PlayedNode {
   const node = nodeToStart() as PlayedNode;
   suite.before(async () => void await startNode(node));
@@ -64,7 +60,7 @@ async function startNode(node: NodeToStart): Promise<PlayedNode> {
   return Object.assign(node, played);
 }
 
-/** Responds with a value as JSON, or with a string that is already JSON. */
+/** A string in `content` must already be JSON. */
 export const json =
   (content: unknown, status = 200, headers: Record<string, string> = {}): PlayedAnswer =>
   (_, response) => {
@@ -72,7 +68,7 @@ export const json =
     response.end(typeof content === "string" ? content : JSON.stringify(content));
   };
 
-/** Responds to every JSON-RPC call with the result in `text`, which is JSON. */
+/** @param text the result as JSON */
 export const result = (text: string): PlayedAnswer =>
   json(`{"jsonrpc":"2.0","id":1,"result":${text}}`);
 
@@ -230,7 +226,6 @@ export interface Gateway {
   readonly app: ReturnType<typeof createNodeface>;
   readonly calls: CallRecord[];
   ask(path: string, init?: RequestInit): Promise<Response>;
-  /** Sends a JSON-RPC request body. */
   rpc(content: unknown, init?: RequestInit): Promise<Response>;
 }
 
@@ -239,7 +234,6 @@ export const optionsFor = (url: string, description: typeof REST | typeof RPC) =
   description: { name: "a.json", text: formatJson(description) },
 });
 
-/** Creates a service that forwards calls to a node. */
 export function forwarding(
   url: string,
   description: typeof REST | typeof RPC,

@@ -1,7 +1,6 @@
 /** An HTTP client that, unlike `fetch`, adds no `Accept-Encoding` header and does not decode responses. */
 import { request } from "node:http";
 
-/** Sends a request on a new connection. */
 export function send(
   url: URL,
   { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string> } = {},

@@ -2,11 +2,9 @@
 import { build } from "esbuild";
 
 /**
- * Lists a module and all its static imports, both direct and indirect. Does not follow `import()`.
+ * Does not follow `import()`.
  *
- * @param folder the folder that paths are relative to
- * @param entry the module's path
- * @returns the paths of modules, relative to the folder, and the names of packages
+ * @returns the paths of modules, relative to the folder, and the names of packages. The module itself is included.
  */
 export async function importedBy(folder: string, entry: string): Promise<Set<string>> {
   const { metafile: { inputs } } = await build({

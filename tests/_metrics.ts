@@ -1,12 +1,11 @@
 /** Parses the part of the Prometheus text format that this service uses. */
 import * as assert from "uvu/assert";
 
-/** Maps each metric name, including its labels, to its value as text. */
+/** The keys are the names of metrics, including their labels. */
 export type Lines = ReadonlyMap<string, string>;
 
 const LINE = /^([a-z_]+(?:\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})?) (\S+)$/;
 
-/** Parses a metrics text, and asserts that every line is valid and that no series occurs twice. */
 export function readMetrics(text: string): Lines {
   assert.ok(text.endsWith("\n"));
   const lines = new Map<string, string>();

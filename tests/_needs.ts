@@ -4,9 +4,9 @@ import process from "node:process";
 import type { Test } from "uvu";
 
 /**
- * Registers a test, or skips it and prints the reason on a line that `tests/run.ts` reads.
+ * Prints the reason for a skipped test on a line that `tests/run.ts` reads.
  *
- * @param missing the reason why the test cannot run here, or `undefined` to run it
+ * @param missing the reason why the test cannot run here, or `undefined` to run the test
  */
 export function testWhere(
   suite: Test,
@@ -19,7 +19,7 @@ export function testWhere(
   console.log(`Skipped, ${missing}: ${name}`);
 }
 
-/** Returns the reason to skip a test, or `undefined` if all programs that the test needs are installed. */
+/** @returns the reason to skip a test, or `undefined` if all programs that the test needs are installed */
 export function without(...programs: string[]): string | undefined {
   const missing = programs.filter((program) => !existsSync(program));
   return missing.length === 0 ? undefined : `needs ${missing.join(" and ")}`;

@@ -1,7 +1,6 @@
 /**
- * Selects the rows of long test tables for each runtime. To keep `npm test` short, Deno and Bun run only a tenth of
- * each table that does not depend on the runtime. Tables that depend on streams, timers, sockets or URL parsing are run
- * completely on every runtime.
+ * To keep `npm test` short, Deno and Bun run only a tenth of the long test tables. Tables that depend on streams,
+ * timers, sockets or URL parsing are run completely on every runtime.
  */
 import process from "node:process";
 import type { Test } from "uvu";
@@ -33,7 +32,7 @@ export async function processorTime(runs: number, work: () => unknown): Promise<
   return best;
 }
 
-/** Registers a test whose result would be the same on other runtimes. */
+/** Use this function for a test whose result would be the same on other runtimes. */
 export function testOnNode(suite: Test, name: string, check: () => Promise<void> | void): void {
   if (IS_NODE) suite(name, check);
 }

@@ -8,17 +8,14 @@ import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { playedBy } from "./_sources.ts";
 
-/** The state of the simulated node. Tests may change any member. */
 export interface Held {
   /** The monotonic clock, in milliseconds. */
   monotonic: number;
   /** The wall clock, in milliseconds since 1970. */
   date: number;
-  /** The number of requests that the node received. */
   asked: number;
   /** If set, connections to the node fail with this error code, such as `ECONNREFUSED`. */
   failure: string | undefined;
-  /** A promise that must resolve before the node responds. */
   gate: Promise<unknown>;
   fetch: typeof fetch;
   /** True while a client is subscribed to the node's events. */
@@ -35,15 +32,13 @@ export interface SceneOptions {
 export interface Scene {
   monitor: Monitor;
   held: Held;
-  /** The log lines, each prefixed with its level. */
   said: string[];
   history: History;
   /** Returns how often the node has switched to another chain. */
   changes(): number;
-  /** Advances both clocks. */
   pass(milliseconds: number): void;
   /**
-   * Sends the due queries, waits for all running queries, and returns the body of `GET /v1/info` without `api` and
+   * Sends the due queries and waits for all running queries. Returns the body of `GET /v1/info` without `api` and
    * `links`.
    */
   info(): Promise<Record<string, unknown>>;

@@ -38,7 +38,7 @@ function bundle(module: string): string {
     platform: "node",
     target: "node20",
     external: [`${ROOT}src/generated/*`],
-    // `sideEffects` in package.json lists modules in `dist`, so it must not be applied to the source modules.
+    // `sideEffects` in package.json lists modules in `dist`, so esbuild must not apply the list to the source modules.
     ignoreAnnotations: true,
     // CommonJS packages need `require` to load Node's built-in modules.
     banner: {
@@ -73,12 +73,10 @@ export async function startEach(): Promise<Map<string, Running>> {
 export interface Running {
   url: string;
   pid: number;
-  /** Returns what the server has written to standard error so far. */
   stderr(): string;
   ended: Promise<Ended>;
-  /** Closes our end of a pipe, as `head` does once it has read enough. @default "stdout" */
+  /** Closes our end of the pipe, as `head` does once it has read enough. */
   leave(output?: "stdout" | "stderr"): void;
-  /** Sends a signal, and waits for the exit. @default SIGTERM */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
@@ -104,7 +102,6 @@ export function run(
   return launch(program!, args, env, surroundings).ended;
 }
 
-/** Starts a server on a free port. Rejects if the process exits before the server listens. */
 export async function start(
   [program, ...args]: readonly string[],
   env: Record<string, string> = {},
@@ -159,7 +156,7 @@ function launch(
   return { child, ended, ready, printed };
 }
 
-/** Returns the flags and the module of `deno task start`. The flags include the permissions. */
+/** Returns the flags and the module of `deno task start`. */
 function denoFlags(): string[] {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
   return tasks.start.command.split(" ").slice(2);

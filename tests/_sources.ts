@@ -9,13 +9,12 @@ import { createCredentials, type CredentialsOptions } from "../src/node/credenti
 import type { SourceError } from "../src/node/failures.ts";
 import { type NodeAccess, type RequestLimits, requestText } from "../src/node/request.ts";
 
-/** Returns limits that no passing test reaches. */
+/** The default timeout of 10 s is longer than any passing test needs. */
 export const within = (
   timeout = 10_000,
   signal: AbortSignal = new AbortController().signal,
 ): RequestLimits => ({ timeout, signal });
 
-/** Creates kinds that differ only in their name and their `auth` value. */
 export function kindsRefusing(
   auths: Readonly<Record<string, KindAuth>>,
 ): Record<string, Kind> {
@@ -33,7 +32,7 @@ export function kindsRefusing(
   return Object.fromEntries(kinds);
 }
 
-/** Creates a client from a `fetch` function that expects request bodies as text. */
+/** The `fetch` function gets request bodies as text. */
 export const playedBy = (fetch: typeof globalThis.fetch): Client =>
   clientOfFetch((input, init) => {
     const body = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : null;
@@ -50,7 +49,6 @@ export const contextFor = (
   credentials: createCredentials({ nodeUrl, ...options }),
 });
 
-/** Sends a GET request in the same way as the sources of the info object. */
 export const get = (
   url: string,
   context: NodeAccess = contextFor(url),

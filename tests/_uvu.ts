@@ -4,7 +4,7 @@ import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "uvu/parse";
 
-/** Runs a suite. If all tests pass, uvu sets `errors` to `true` instead of an error text. */
+/** If all tests pass, uvu sets `errors` to `true` instead of an error text. */
 type Run = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
 type Queue = [name: string, ...suites: Run[]][];
 
@@ -33,8 +33,8 @@ console.log(`Processor: ${processorSeconds().toFixed(1)} s${costliest()}\n`);
 process.exit(process.exitCode ?? 0);
 
 /**
- * Returns the processor seconds of this process and of its finished children, or `NaN` on systems other than Linux.
- * The result omits most of Chromium's processor time, since Chromium does not wait for its own children.
+ * Returns the processor seconds of this process and of its finished children, or `NaN` on systems other than Linux. The
+ * result omits most of Chromium's processor time, since Chromium does not wait for its own children.
  */
 function processorSeconds(): number {
   try {
@@ -61,7 +61,7 @@ function costliest(): string {
   return rows.slice(0, 8).map(([name, seconds]) => `, ${name} ${seconds.toFixed(1)}`).join("");
 }
 
-/** Reports a failed hook, since uvu 0.5.6 ignores errors in a `before` hook and reports the suite as passed. */
+/** uvu 0.5.6 ignores errors in a `before` hook, and reports the suite as passed. */
 function failOnHook(name: string, run: Run): Run {
   return async () => {
     const [errors, passed, skipped, total] = await run();

@@ -163,7 +163,6 @@ check("without a description, no name under forward is reported as unknown", asy
   assert.match(text, "connection refused; start the node, or correct node.url");
 });
 
-/** Creates a description that causes many errors and some notes. */
 const many = (count: number) => {
   const wrong = Array.from(
     { length: count },

@@ -1,6 +1,6 @@
 /**
- * Tests the HTTP client for the node: it parses responses, even if they arrive byte by byte, and it
- * reuses connections.
+ * Tests the HTTP client for the node. The client parses responses even if they arrive byte by byte, and reuses
+ * connections.
  */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
@@ -20,9 +20,6 @@ interface Read {
   isKept?: boolean;
 }
 
-/**
- * Parses a response that arrives in parts of a given length. The server then closes the connection.
- */
 function read(answer: string, length = answer.length, method = "GET"): Read {
   const read: Read = { text: "" };
   const reader = new ResponseReader(method, {
@@ -243,10 +240,7 @@ client("a header name or value that could become two headers is refused", () => 
   }
 });
 
-/**
- * A connection to a server that responds with the connection's number. Later, the server sends a
- * response that was not requested.
- */
+/** The server responds with the number of the connection. Later, the server sends a response that nobody requested. */
 class Talkative extends Duplex {
   readonly number: number;
   #isUsed = false;

@@ -125,8 +125,7 @@ const bytesOf = async (response: Response) => new Uint8Array(await response.arra
 large("a description has the same content and a related ETag with and without gzip", async () => {
   const description = { text: describe(1700), name: "a.json" };
   const app = createNodeface({ description, log() {} });
-  // The service responds before it has read a long description, so the test waits for the
-  // description.
+  // The service responds before it has read a long description, so the test waits for the description.
   await app.refresh();
   const ask = async (path: string, coding: string, init: RequestInit = {}) => {
     const headers = { "accept-encoding": coding, ...init.headers };

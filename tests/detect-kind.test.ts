@@ -13,7 +13,7 @@ const detect = suite("detecting a kind");
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** All kinds. If a kind lists files that contain secrets, a file in this test's folder replaces them. */
+/** If a kind lists files that contain secrets, a file in this test's folder replaces those files. */
 const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, kind]) => {
     const file = join(folder, name);
@@ -23,7 +23,6 @@ const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   }),
 );
 
-/** Returns the kinds whose secrets are sent to a local node that responds with 401. */
 async function sentTo(refuse: (method: string) => Record<string, string>): Promise<string[]> {
   const sent = new Set<string>();
   await detectKind({

@@ -17,7 +17,7 @@ interface Told {
   readonly text: string;
 }
 
-/** Reads the events that are available now. */
+/** This function does not wait for future events. */
 async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Told[]> {
   const told: Told[] = [];
   for (;;) {
@@ -222,8 +222,7 @@ events("a listener that does not read is disconnected; the others get all events
   assert.is(node.stream.listeners, 1);
   assert.equal(heard, [1, 2, 1]);
   assert.equal(heads, Array.from({ length: 10 }, (_, i) => i + 2));
-  // The listener still gets the bytes that the service passed to the runtime before the
-  // disconnection.
+  // The listener still gets the bytes that the service passed to the runtime before the disconnection.
   let parts = 0;
   while (!(await stuck.read()).done) parts++;
   assert.ok(parts <= 3, `${parts} parts`);

@@ -1,4 +1,4 @@
-/** Tests the example values that the page takes from the node to fill in the forms of read-only operations. */
+/** Tests the example values in the forms of read-only operations. The page takes these values from the node. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";
@@ -88,7 +88,7 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
     assert.match(formatJson(parts), "x-example-from");
     assert.not.match(formatJson(document), "x-example-from");
     const { sources: used } = await renderParts(document);
-    // The page has no forms here, because the operations cannot be called.
+    // The operations cannot be called, so the page has no forms that need example values.
     assert.equal(used, []);
   });
 }

@@ -110,8 +110,7 @@ form(
       components,
     });
     assert.is(data.token, "Key");
-    // A form that calls another server does not ask for the token, because the token is only for
-    // this service.
+    // A form that calls another server does not ask for the token, because the token is only for this service.
     const elsewhere = { servers: [{ url: "https://a.example" }], components };
     assert.equal(await dataOf({ security }, "/a", "get", elsewhere), {
       method: "GET",
@@ -137,9 +136,8 @@ form("without JavaScript, a GET that only reads has a link if its form is comple
     },
     "/d/{id}": { get: { ...DONE, parameters: [{ name: "id", in: "path", required: true }] } },
     "/e": { post: DONE },
-    // A link cannot ask for confirmation before a write operation.
     "/f": { get: { ...DONE, "x-access": "write" } },
-    // A link cannot send the required header.
+    // A link cannot send a header.
     "/g": {
       get: { ...DONE, parameters: [{ name: "h", in: "header", required: true, example: "1" }] },
     },
@@ -157,7 +155,7 @@ form("an operation counts as a write unless its mark or its method says otherwis
     const marked = access === undefined ? {} : { "x-access": access };
     return (await dataOf(marked, "/a", method)).isWrite ?? false;
   };
-  // An unknown `x-access` mark counts as missing, as it does in the gateway.
+  // An unknown `x-access` mark counts as missing, as in the gateway.
   for (const access of [undefined, "sign", "", 7, null, ["read"]]) {
     assert.is(await isWrite("delete", access), true, `DELETE ${access}`);
     assert.is(await isWrite("get", access), false, `GET ${access}`);

@@ -361,7 +361,7 @@ header("the header keeps the name of an unreachable node, and says when it was l
   const text = describeNamed(info, NAMING);
   assert.equal([text.iconName, text.title], ["litecoind", "litecoind · Version 0.21.4 · main"]);
   assert.match(renderHead(text, ""), `<dt>At height</dt><dd><span>${height}</span></dd>`);
-  // A current value takes precedence over the last known one.
+  // A current value takes precedence over the value in `last_seen`.
   assert.is(describeInfo({ ...info, name: "harbour-2" }).name, "harbour-2");
   assert.is(describeNamed(info, { ...NAMING, title: "Mine" }).name, "Mine");
   const { height: _, ...hidden } = LAST_SEEN;

@@ -332,7 +332,7 @@ page("an operation shows parameter constraints, and schemas two levels deep", as
       "<dt><code>400</code></dt><dd><i>application/problem+json</i> Wrong</dd>",
     ]
   ) assert.match(html, text);
-  // The schema is recursive: `parent` is expanded once, but not inside another `parent`.
+  // The schema contains itself. The page expands `parent` once, but not inside another `parent`.
   const [article] = html.split("</article>");
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
 });
@@ -512,8 +512,7 @@ page("a number that is too large for a double is shown with all its digits", asy
 for (const danger of sampleOf(DANGERS)) {
   page(`${JSON.stringify(danger)} is shown as text everywhere`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    // In a path, text in braces is a parameter. If the dangerous text contains braces, the harmless text must contain
-    // braces too.
+    // In a path, text in braces is a parameter. If `danger` contains braces, `harmless` needs braces too.
     const harmless = danger.includes("{") ? "{a}{b}{c}" : "harmless";
     const plain = await render(everywhere(harmless), everywhereInInfo(harmless));
     assert.equal(tagsOf(html), tagsOf(plain));
@@ -565,7 +564,7 @@ page("1,000 operations take less than 75 kB, even if their texts are long", asyn
     // The curl command is hidden, because the path parameter has no value.
     assert.is(html.match(/<div class="command" hidden>/g)?.length, 1000);
     assert.match(html, "<h4>Responses</h4>");
-    // The description of a response is omitted, not truncated, if it would exceed the limit.
+    // If a response description would exceed the limit, the page omits the description instead of truncating it.
     if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
   }
 });
@@ -588,7 +587,7 @@ testOnNode(page, "the processor time grows linearly with the size of the descrip
   };
   await time(10_000);
   const [small, large] = [await time(10_000), await time(100_000)];
-  // Linear growth multiplies the time by 10, and quadratic growth by 100.
+  // Linear growth would multiply the time by 10, and quadratic growth would multiply the time by 100.
   assert.ok(large < 40 * small, `${small} ms for 10 kB, ${large} ms for 100 kB`);
 });
 
@@ -682,14 +681,14 @@ async function show(
   const app = createNodeface({ description: { text }, info: () => info, log() {} });
   const ask = (headers = {}) =>
     app.fetch(new Request("http://localhost/v1/spec/simple", { headers }));
-  // Until the description has been read, the page shows only the service's own operations.
+  // Until the service has read the description, the page shows only the service's own operations.
   await until(async () => !(await (await ask()).text()).includes("is being read"), 60_000);
   const response = await ask(headers);
   assert.is(response.status, 200);
   return response;
 }
 
-/** Omits the style sheet, because it contains words that the tests search for. */
+/** Removes the style sheet, because it contains words that the tests search for. */
 async function render(description: Document, info = {}): Promise<string> {
   const html = await (await show(description, info)).text();
   return html.replace(/<style>.*?<\/style>/gs, "").replaceAll(' dir="auto"', "");

@@ -17,7 +17,7 @@ import {
 
 const requests = suite("the requests of forms");
 
-/** Runs a command line in `sh`, and returns the arguments that `curl` would receive. */
+/** Returns the arguments that `curl` would receive if `sh` ran the command line. */
 async function runShell(line: string, env: Record<string, string> = {}): Promise<string[]> {
   const script = `curl() { printf '%s\\0' "$@"; }\n${line}`;
   const { stdout } = await promisify(execFile)("sh", ["-c", script], { env });

@@ -36,7 +36,7 @@ for (const [path, view] of DOCUMENTS) {
   explorer(`${path} may run only the explorer's own script files and inline scripts`, async () => {
     const html = await htmlOf(path);
     const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script]) => script!);
-    // The script element with the examples contains JSON, which browsers do not run.
+    // The script element with the ID `examples` contains JSON, which browsers do not run.
     const running = /<script(?![^>]*\bsrc=)(?! type="application\/json" id="examples">)/g;
     assert.is(html.match(running)?.length ?? 0, scripts.length);
     assert.not.match(html, /\son\w+=/);

@@ -246,7 +246,6 @@ answers("a response with the content coding identity is passed on", async () => 
   assert.equal([answer.status, answer.headers.get("content-encoding")], [200, null]);
 });
 
-/** Starts a node that calls `answer` after each complete request. */
 const raw = async (
   answer: (socket: Socket, count: number) => void,
   use: (url: string, count: () => number) => Promise<void>,

@@ -239,8 +239,7 @@ browsers(
     assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
     const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
     assert.is((await call.json()).error.code, -32011);
-    // Calls of `balance` are refused for every client, so even pages of other origins may read the
-    // reason for the refusal.
+    // Calls of `balance` are refused for every client, so even pages of other origins may read the reason.
     const reason = /^balance is not forwarded: /;
     const refused = await post(methods, "/v1/rpc/balance", headers);
     assert.is(refused.status, 403);

@@ -216,7 +216,7 @@ described(
           forward ? "None of 3 operations is enabled." : "Calls are switched off.",
         );
         assert.match(calls, "this description marks none");
-        // If a description was loaded from the network, patterns such as `GET *` match none of its operations.
+        // Patterns such as `GET *` match no operation of a description from the network.
         assert.match(
           calls,
           by === "network"

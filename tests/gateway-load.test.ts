@@ -262,7 +262,7 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // The light call is sent after the heavy calls, so any second heavy call would have reached the node first.
+    // The light call is sent last, so a second heavy call would reach the node before the light call.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -290,7 +290,6 @@ const holdAndCount = () => {
   return count;
 };
 
-/** Makes a call, and disconnects while the node is working. */
 const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
   const leaving = new AbortController();
   const before = node.come.length;
@@ -472,7 +471,7 @@ load(
 
 const MIB = 1024 * 1024;
 
-/** Returns `send`, which makes calls and never releases the memory for their responses. */
+/** The calls of `send` never release the memory for their responses. */
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
@@ -540,7 +539,7 @@ load(
     assert.is((await send(40, false, false) as UpstreamError).status, 503);
     assert.is(sent.length, before);
     assert.is(await send(32, true), 32);
-    // With the token, the response to a write operation is passed on even if the memory budget is used up.
+    // With the token, the response to a write is passed on even if no memory is left for responses.
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
   },

@@ -12,10 +12,7 @@ paths.before(() => {
   gateway = forwarding(node.url, REST);
 });
 
-/**
- * The service forwards paths byte for byte, but rewrites queries. `url` is the URL that the node receives, if it
- * differs from `path`.
- */
+/** The service forwards paths byte for byte, but rewrites queries. */
 const SENT: readonly (readonly [path: string, url?: string])[] = [
   ["/status"],
   ["/blocks/7"],
@@ -49,10 +46,7 @@ for (const [path, url = path] of SENT) {
   });
 }
 
-/**
- * Requested paths and the expected statuses. Only requests with status 200 reach the node.
- * `Request` removes dot segments before the service sees a path.
- */
+/** `Request` removes dot segments before the service sees a path. */
 const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["", 404],
   ["/", 404],
@@ -108,7 +102,7 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/a%5Cb", 400],
   ["/http://127.0.0.1/status", 404],
   ["/@127.0.0.1/status", 200],
-  // No template matches a path that a node might mistake for another operation's path.
+  // If a node might mistake a path for the path of another operation, no template matches this path.
   ["/peers/connect", 403],
   ["/peers/c%6Fnnect", 404],
   ["/peers/CONNECT", 404],
@@ -135,7 +129,8 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/all%3Bx/secret", 404],
   ["/queues/..%2Fx", 400],
   ["/queues/a%5Cb", 400],
-  // A parameter with `x-multi-segment: encoded` must not match another operation's path, such as `/queues/all/secret`.
+  // A parameter with `x-multi-segment: encoded` must not match the path of another operation, such as
+  // `/queues/all/secret`.
   ["/queues/all%2Fsecret", 404],
   ["/queues/ALL%2fsecret%2F", 404],
   ["/files/ALL/secret", 404],

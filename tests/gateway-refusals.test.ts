@@ -46,7 +46,7 @@ const settings = (more: object = {}) => ({
   token_file: file,
   ...more,
 });
-/** Each service is reused, since creating one takes longer than a request. */
+/** Creating a service takes longer than a request, so tests with the same settings share a service. */
 const services = new Map<string, Gateway>();
 function shared(
   description: typeof REST | typeof RPC,
@@ -172,7 +172,7 @@ refusals("the servers in a description do not decide where calls are sent", asyn
   await other.close();
 });
 
-/** Each request also has the faults of all later rows. */
+/** Each request has the faults of its own row and of all later rows. */
 const ORDER: readonly (readonly [
   status: number,
   path: string,
@@ -368,7 +368,7 @@ refusals(
       const isCall = /eth_chainId|eth_blockNumber/.test(textOf(come));
       return (isCall ? result('"0x1"') : json({}, 404))(come, response);
     };
-    // No client requests /v1/info in the meantime.
+    // No client requests `/v1/info` here.
     let status = 0;
     await until(async () => {
       await app.refresh();

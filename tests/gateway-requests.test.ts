@@ -72,7 +72,7 @@ const VISITORS: Record<string, string> = {
   "sec-gpc": "1",
 };
 
-/** This service, or the HTTP client of a runtime, may add these headers. */
+/** The service, or the HTTP client of the runtime, may add these headers. */
 const OURS = new Set([
   ...["host", "accept", "accept-encoding", "connection", "content-type", "content-length"],
   ...["user-agent", "accept-language", "sec-fetch-mode", "x-size", "node-secret"],
@@ -116,7 +116,7 @@ for (const [client, accepted] of ACCEPTED) {
     const headers = { "x-size": "5", accept: client };
     assert.is((await rest.ask("/v1/node/sized", { headers })).status, 200);
     assert.is(node.come[0]!.headers.accept, accepted);
-    // If an operation declares no response types, any type is requested.
+    // If an operation declares no response types, the service asks for any type.
     await rest.ask("/v1/node/peers/a", { headers });
     assert.match(node.come[1]!.headers.accept!, /^\*\/\*(;q=0\.1)?$/);
   });
@@ -182,7 +182,7 @@ requests("the node's secret is read again if the node refuses it, even for a wri
   node.answer = (come, response) => {
     const isNew = come.headers.authorization === `Basic ${btoa("user:new")}`;
     if (isNew) return json({ done: true })(come, response);
-    // This simulates a node that has just been restarted with a new secret.
+    // The node has restarted with a new secret.
     writeFileSync(file, "user:new");
     response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end("no");
   };

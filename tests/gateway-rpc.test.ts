@@ -524,7 +524,6 @@ rpc("the message about several invalid parameters uses the right plural", async 
 rpc("other tasks can run between calls with large bodies", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
-  /** The values of `read` that other tasks observe. */
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {
     await gateway.rpc(large);

@@ -134,7 +134,7 @@ settings(
   },
 );
 
-/** If `isForeign` is true, the description was loaded from the network, not from a file. */
+/** `isForeign`: the description was loaded from the network, not from a file. */
 const operations = (isForeign: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],
@@ -167,8 +167,7 @@ const operations = (isForeign: boolean): NodeOperation[] =>
   }));
 
 const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
-  // Each character stands for one operation: `o` is public, `t` requires the token, and `-` is
-  // refused.
+  // Each character stands for one operation: `o` is public, `t` requires the token, and `-` is refused.
   [{ open: ["GET /status"] }, "o---", "o---"],
   [{ open: ["getStatus"] }, "o---", "----"],
   [{ open: ["*"] }, "oo--", "----"],

@@ -16,10 +16,9 @@ templates.before(() => {
   process.env.GATEWAY_TOKEN = TOKEN;
 });
 
-/** The `x-multi-segment` marks of an operation, by parameter name. */
+/** The `x-multi-segment` marks of an operation, keyed by parameter name. */
 type Slashes = Readonly<Record<string, true | "encoded">>;
 
-/** Creates a description from operations such as `["GET /a/{b}", "read", { b: true }]`. */
 function describe(
   ...operations: (readonly [name: string, access?: string, slashes?: Slashes])[]
 ): typeof REST {
@@ -145,8 +144,8 @@ templates(
         .status,
       200,
     );
-    // The GET must not reach the node: a node that ignores the method would run the PUT operation,
-    // which needs the token.
+    // The GET must not reach the node. A node that ignores the method would run the PUT operation, which needs the
+    // token.
     const answer = await ask("/v1/node/queues/a/q");
     assert.equal([answer.status, answer.headers.get("allow")], [
       405,
@@ -240,7 +239,7 @@ templates("matching a path takes time in proportion to its length", async () => 
   assert.is((await ask(`/v1/node/${"a-".repeat(2500)}/y`)).status, 404);
 });
 
-/** Converts a template to a regular expression, which is slow but obviously correct. */
+/** The returned expression is slow, but obviously correct. */
 function patternOf(template: string, spans: string | undefined): RegExp {
   const source = template.split(/(\{[^{}]*\})/).map((part) =>
     !part.startsWith("{")
@@ -378,7 +377,7 @@ templates(
   },
 );
 
-/** Creates variants of a text that a lenient server may treat like the original text. */
+/** A lenient server may treat each of these variants of a text like the text itself. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toUpperCase(),

@@ -32,7 +32,7 @@ headers(
     for (const path of [...PATHS.map(([path]) => path), "/", "/nope"]) {
       const answer = (await ask(path)).headers;
       assert.is(answer.get("x-content-type-options"), "nosniff", path);
-      // The explorer sends a referrer so that the service can recognize the requests of its own page.
+      // With a referrer, the service can recognize the requests of its own page.
       const policy = /^\/v1\/spec(\/|$)/.test(path) ? "same-origin" : "no-referrer";
       assert.is(answer.get("referrer-policy"), policy, path);
       assert.ok(answer.get("cross-origin-resource-policy"), path);

@@ -34,7 +34,7 @@ const ODD = [
   ],
 ];
 
-/** All member names that occur in the JSON pointers of the kinds. */
+/** All member names in the JSON pointers of the kinds. */
 const KEYS = [
   ...new Set(
     Object.values(KINDS).flatMap(({ fields, detect }) =>

@@ -135,7 +135,7 @@ const HASHES = {
   "SHA-256-sess": "sha256",
 };
 
-/** Creates a server that verifies credentials according to RFC 7616, with the hash functions of `node:crypto`. */
+/** Verifies credentials according to RFC 7616. */
 function guard(
   algorithm: keyof typeof HASHES,
   password: string,
@@ -256,10 +256,7 @@ digest("many concurrent requests succeed", async () => {
   await close();
 });
 
-/**
- * Starts a node that uses a different nonce on each connection, and counts the requests that the
- * node refuses.
- */
+/** Starts a node that uses a different nonce on each connection. */
 function guardConnections(answer: (url: string, response: ServerResponse) => void) {
   const nonces = new Map<unknown, string>();
   const count = { refused: 0 };

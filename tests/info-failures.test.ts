@@ -261,7 +261,7 @@ failures(
   },
 );
 
-/** Starts a node that responds to one request on each connection, and closes the connection at the second request. */
+/** The node closes each connection at the second request. */
 function playForgetful(): Promise<Played> & { requests: () => number } {
   let requests = 0;
   const played = playTcp((socket) => {

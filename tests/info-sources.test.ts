@@ -476,7 +476,7 @@ if (process.platform !== "win32") {
   sources(
     "after a timeout, too much output or an abort, the children of a program are killed too",
     async () => {
-      /** Returns a command that starts a child process. The child process writes its ID to a file and keeps running. */
+      /** The command starts a child process, which writes its ID to `file` and keeps running. */
       const starting = (file: string, then: string) => [
         "/bin/sh",
         "-c",

@@ -104,7 +104,7 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/** Each call creates a new context, because a context keeps the TLS sessions of closed servers. */
+/** A context keeps the TLS sessions of closed servers, so each call creates a new context. */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {

@@ -16,7 +16,7 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const starts = suite("nodeface init");
 
-/** No server listens on this port. Port 9 is avoided, because Deno does not connect to it. */
+/** No server listens on port 2. Port 9 is avoided, because Deno does not connect to it. */
 const NOWHERE = "http://127.0.0.1:2";
 
 const EMPTY = { head: ["Head"], values: {}, remarks: {}, examples: {} };
@@ -171,7 +171,7 @@ starts(
     }),
 );
 
-/** Checks a configuration without reading the files that it names. */
+/** Checks a configuration, but does not read the files that the configuration names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
 function* leaves(settings: Settings, path = ""): Generator<[path: string, about: string]> {

@@ -313,7 +313,6 @@ interfaces(
   "for code generators, a list of types has null and one other type, and an array has items",
   async () => {
     for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
-      // `JSON.parse` calls the reviver for each value in the document.
       JSON.parse(formatJson(await loadInterface(kind)), (_, value) => {
         const type = objectOf(value).type;
         if (!Array.isArray(type)) return value;

@@ -39,7 +39,7 @@ function mistakeIn(text: string): [number, string] | undefined {
   return [offset, message];
 }
 
-/** The placeholder that an earlier implementation used for large numbers. */
+/** An earlier implementation used this placeholder for large numbers. */
 const MARK = "\0\uffff";
 
 const anyJson = fc.letrec((tie) => ({
@@ -60,7 +60,7 @@ const anyJson = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Returns the value after a JSON round trip: `-0` becomes `0`, and a large integer becomes a `bigint`. */
+/** A JSON round trip turns `-0` into `0`, and a large integer into a `bigint`. */
 function readAgain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(readAgain);
   if (typeof value === "object" && value !== null) {

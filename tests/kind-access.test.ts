@@ -42,8 +42,7 @@ const WRITES: Readonly<Record<string, string>> = {
 };
 
 const SECRETS: Readonly<Record<string, string>> = {
-  // Without `--restricted-rpc`, these operations of monerod reveal transactions that it has not
-  // relayed yet.
+  // Without `--restricted-rpc`, these operations of monerod reveal transactions that monerod has not relayed yet.
   monero: "readPool readPoolHashes readPoolStats get_info",
   solana: "getClusterNodes getIdentity",
   near: "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",

@@ -86,7 +86,7 @@ kinds("the condition for ok and every reason are clauses without a final period"
 });
 
 kinds("a healthy chain appears stalled less than once in ten years", () => {
-  // The mean block interval in seconds of proof-of-work chains, whose blocks come at random times.
+  // The mean time between two blocks, in seconds, of chains whose blocks come at random times (proof of work).
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
@@ -127,7 +127,7 @@ function expressionsOf({ detect, auth, fields, health: { rules = [] } }: Kind): 
   ];
 }
 
-/** Creates texts that are likely to make a regular expression backtrack very often. */
+/** These texts are likely to make a regular expression backtrack very often. */
 function hardTexts(expression: string, length: number): string[] {
   const literals = expression.match(/[\w<>=:/. "-]+/g) ?? [];
   const pieces = new Set([
@@ -159,7 +159,7 @@ function hardTexts(expression: string, length: number): string[] {
   });
 }
 
-/** Measures one test of an expression three times, and returns the shortest time in milliseconds. */
+/** Returns the shortest of three measurements, in milliseconds. */
 function timeOf(expression: RegExp, text: string, repeat: number): number {
   const times = [0, 1, 2].map(() => {
     const started = performance.now();
@@ -170,14 +170,14 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
 }
 
 /**
- * An expression that examines every character of a text. For short texts, `isLinear` uses at least the time of this
- * expression, because a time close to zero is not a useful baseline.
+ * This expression examines every character of a text. A time close to zero is not a useful baseline, so `isLinear` uses
+ * at least the time of `LOOK` for short texts.
  */
 const LOOK = /^[^\0]*\0/;
 
 /**
- * For a text that is 16 times as long, an expression may take 80 times as long. A quadratic
- * expression would take 256 times as long.
+ * For a text that is 16 times as long, an expression may take 80 times as long. A quadratic expression would take 256
+ * times as long.
  */
 function isLinear(pattern: string): boolean {
   const expression = new RegExp(pattern);
@@ -190,7 +190,7 @@ function isLinear(pattern: string): boolean {
 
 kinds("the time of each regular expression grows at most linearly with the text length", () => {
   for (const expression of sampleOf([...new Set(Object.values(KINDS).flatMap(expressionsOf))])) {
-    // On a busy machine, a fast expression may appear slow, but very rarely three times in a row.
+    // On a busy machine, a fast expression may appear slow once, but rarely three times in a row.
     assert.ok([1, 2, 3].some(() => isLinear(expression)), expression);
   }
   for (const slow of ["([^/]+?)(?:\\.git)?/?$", "( +)$", "([a-z]*)c"]) {

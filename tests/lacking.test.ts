@@ -1,6 +1,4 @@
-/**
- * If a call shows that the node lacks a method, the description marks this method as missing for a limited time.
- */
+/** If a call shows that the node lacks a method, the description marks this method as missing for a limited time. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { LackingMethods } from "../src/description/lacking.ts";
@@ -39,7 +37,7 @@ const ERRORS: readonly (readonly [code: string | undefined, message: string, isN
   ["-32004", "Method txpool_status is not supported", true],
   ["-32700", "The method eth_blobBaseFee does not exist/is not available", true],
   ["-32000", "method eth_x not found", true],
-  // This is Solana's code for a missing block.
+  // -32004 is Solana's code for a missing block.
   ["-32004", "Block not available for slot 5", false],
   ["3", "execution reverted: method not found", false],
   ["-32000", "header not found", false],
@@ -58,10 +56,7 @@ for (const [code, message, isNone] of ERRORS) {
   );
 }
 
-/**
- * Simulates an Ethereum node that has only a few methods. Calls of other methods fail with hardhat's error for a
- * missing method.
- */
+/** Calls of unknown methods fail with hardhat's error for a missing method. */
 async function playEthereum() {
   const results: Record<string, unknown> = {
     eth_chainId: "0x7a69",
@@ -161,7 +156,6 @@ lacking(
       await read("/v1/info");
       await app.refresh();
       let after = before;
-      // `nextTurn` yields to the event loop, so that timers and connections can proceed.
       while (after === before) {
         await nextTurn();
         after = await etag();

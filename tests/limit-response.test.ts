@@ -213,7 +213,7 @@ bounds(
           text,
         );
       }
-      // The limited value is within the limits, so limiting it a second time must change nothing.
+      // Limiting a value twice must give the same result as limiting the value once.
       if (value === undefined) continue;
       const again = readResponse(formatJson(value));
       assert.equal(again.omitted, [], text);

@@ -1,4 +1,4 @@
-/** Typical mistakes in commands, files and host options, with the complete error messages. */
+/** Tests the complete error messages for typical mistakes in commands, files and host options. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readConfig } from "../src/cli/read-config.ts";
@@ -147,7 +147,7 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
   ],
 ];
 
-/** Invalid configurations, each with its error. The errors omit the prefix `n.yaml:`. */
+/** The errors omit the prefix `n.yaml:`. */
 const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "prot: 1",
@@ -354,7 +354,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
 ];
 
-/** The six lines of YAML that describe a valid kind. Tests append further lines to this YAML. */
+/** The tests append their YAML after these six lines, so errors often begin with `7:`. */
 const KIND = `title: Good
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^good$ }
@@ -363,7 +363,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Lines that are appended to `KIND`, each with the error that it causes. The errors omit the prefix `mine.yaml:`. */
+/** Each text is appended to `KIND`. The errors omit the prefix `mine.yaml:`. */
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",

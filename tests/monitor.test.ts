@@ -32,10 +32,7 @@ const KIND: Kind = {
   health: { ok: "it answers" },
 };
 
-/**
- * Creates a `fetch` that responds to each path with its JSON value. A number stands for an empty response with that
- * status.
- */
+/** A number stands for an empty response with that status. */
 const answers = (paths: Record<string, unknown>): typeof fetch => (input) => {
   const answer = paths[new URL(String(input)).pathname] ?? 404;
   const isStatus = typeof answer === "number";
@@ -139,7 +136,7 @@ monitor("once there is a snapshot, no response waits for a slow node", async () 
 monitor("a response waits briefly for a node that responds quickly", async () => {
   const { held, pass, info, infoMeanwhile } = oneNode({ "/state": { height: 7 } });
   await info();
-  // On a busy machine, some of the responses may be too late, but not all of them.
+  // On a busy machine, some responses arrive too late. At least one of many must arrive in time.
   for (let height = 8; height < 100; height++) {
     held.fetch = answers({ "/state": { height } });
     pass(1000);
@@ -270,7 +267,7 @@ monitor("a response that arrives after its query was abandoned changes nothing",
   held.gate = closed;
   pass(1000);
   await infoMeanwhile();
-  // After 61 seconds, the running query is abandoned. The next query finishes before the abandoned one.
+  // After 61 seconds, the service abandons the running query and starts another one.
   pass(61_000);
   held.gate = Promise.resolve();
   held.fetch = answers({ "/state": { height: 9 }, "/genesis": { id: "x" } });

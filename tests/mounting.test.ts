@@ -17,7 +17,6 @@ const anywhere = createNodeface({ operations: [echo] });
 const ask = async (path: string, app = below) =>
   await app.fetch(new Request(`http://localhost${path}`));
 
-/** Resolves the `Location` of the redirect at `path` against the URL path `visited`, and returns the resulting path. */
 async function destination(path: string, visited: string): Promise<string> {
   const { status, headers } = await ask(path);
   assert.is(status, 307, path);
@@ -101,7 +100,7 @@ async function serving(
   }
 }
 
-/** Mounts a listener at a path, and removes this path from `url`, as Express and other routers do. */
+/** Removes the mount path from `url`, as Express and other routers do. */
 function mount(at: string, answer: Listener, next: (response: ServerResponse) => void) {
   return (message: IncomingMessage, response: ServerResponse) => {
     const url = message.url!;
@@ -151,7 +150,7 @@ mounting("without a next handler, unknown paths get 404", async () => {
   });
 });
 
-/** Consumes the request content as a body parser does, and stores a parsed value in `body`. */
+/** Acts like a body parser, which reads the whole content and sets `body`. */
 const parsed = (body: unknown): Listener => async (message, response) => {
   for await (const _ of message);
   Object.assign(message, { body });

@@ -1,7 +1,4 @@
-/**
- * Tests how the served descriptions show the operations of a node. On Deno and Bun, the tests cover
- * a sample of the kinds.
- */
+/** Tests how the served descriptions show the operations of a node. Deno and Bun test only a sample of the kinds. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -164,7 +161,7 @@ shown("in a node's own description, only the kind's x-access marks take effect",
     },
   };
   const { read } = create({ node: { url, kind: "bitcoin" } });
-  // On a busy machine, the kind's operations are shown until the node's own description has been read.
+  // On a busy machine, the first descriptions may show the operations of the kind instead of the node's own.
   await until(async () => (await read()).info.title === "Bitcoin");
   const document = await read();
   assert.equal(namesOf(document).sort(), ["getblockcount", "getnew", "stop"]);

@@ -34,7 +34,7 @@ const describe = (servers?: readonly unknown[], more: object = {}) => ({
   },
 });
 
-/** Returns the URL that the node receives for a path below `/v1/node`, or `undefined` if no operation has this path. */
+/** Returns the URL that the node receives. The result is `undefined` if no operation has the path. */
 async function arrives(
   path: string,
   from: object,
@@ -64,7 +64,7 @@ const TEMPLATE = {
   },
 };
 
-/** The node's URL has the path `at`. A client calls the path `called`, and the node receives the path `url`. */
+/** `at` is the path of the node's own URL. A client requests `called`, and the node receives `url`. */
 const CALLED: readonly (readonly [
   name: string,
   from: object,
@@ -244,9 +244,7 @@ servers(
   },
 );
 
-/**
- * Descriptions and configurations without callable operations, and the message that `check` prints for each of them.
- */
+/** `said` is the message that `check` prints. */
 const NOTHING: readonly (readonly [
   from: object | undefined,
   config: object,

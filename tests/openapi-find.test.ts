@@ -205,10 +205,7 @@ found("a description is shown once the node serves it, and later changes are not
 
 const SECRET = "a-secret-of-the-node";
 
-/**
- * Starts a node that requires a secret, and a second server. `came` lists the requests to the node
- * and to the second server.
- */
+/** Starts a node that requires a secret, and a second server. `came` lists the requests to both servers. */
 async function playLogin(start: (ours: URL) => Response) {
   const came: string[] = [];
   const answer =

@@ -1,5 +1,5 @@
 /**
- * Prepares descriptions that are difficult to process, each in two sizes. Twice the size must take about twice the
+ * Prepares descriptions that are difficult to process. A description of twice the size must take only about twice the
  * time.
  */
 import process from "node:process";
@@ -17,10 +17,7 @@ const hostile = suite("hostile descriptions");
 /** The approximate size of the smaller description, in bytes. */
 const SIZE = 300_000;
 
-/**
- * Preparing the larger description may take at most `TIMES` times as long as preparing the smaller
- * one, plus `BESIDES` milliseconds.
- */
+/** The larger description may take `TIMES` times as long as the smaller one, plus `BESIDES` milliseconds. */
 const TIMES = 3.5, BESIDES = 1000;
 
 const R = { responses: { 200: { description: "" } } };
@@ -40,7 +37,7 @@ const method = (name: string, params: unknown[]) => ({
 const text = (part: string) => (n: number) =>
   openapi({ info: { ...info, description: part.repeat(n / part.length) } });
 
-/** Each function creates a description of about `n` bytes. */
+/** `n` is the approximate size of the description in bytes. */
 const FORMS: Readonly<Record<string, (n: number) => object>> = {
   "one operation per path": (n) => openapi({ paths: map(n / 80, () => ({ get: R }), "/a") }),
   "one tag per operation": (n) =>
@@ -159,7 +156,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
   ),
 };
 
-/** Returns the processor time in milliseconds that it takes to prepare a description. */
+/** The result is the processor time in milliseconds. */
 async function timeOf(description: object): Promise<number> {
   const bytes = new TextEncoder().encode(JSON.stringify(description));
   const node = "http://127.0.0.1:9000";
@@ -187,7 +184,7 @@ for (const [name, make] of Object.entries(FORMS)) {
   });
 }
 
-/** YAML texts for which some parsers take quadratic time. */
+/** Some YAML parsers take quadratic time for these texts. */
 const YAML_FORMS: Readonly<Record<string, (length: number) => string>> = {
   "keys in braces": (length) => `{${list(length, (i) => `k${i}: 1, `)}}`,
   "keys with question marks": (length) => `\n${list(length, (i) => `  ? k${i}\n  : 1\n`)}`,

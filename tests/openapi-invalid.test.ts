@@ -21,10 +21,7 @@ const operation = (more: string) => `paths: { /a: { get: { ${more}, ${GOOD} } } 
 const schema = (more: string) => `paths: {}\ncomponents: { schemas: { A: { ${more} } } }`;
 const components = (more: string) => `paths: {}\ncomponents: { ${more} }`;
 
-/**
- * A test case: an invalid description, a path in the served description, the expected value at this path, and the
- * expected diagnostics.
- */
+/** `place` is a path in the served description, and `served` is the expected value at this path. */
 type Case = readonly [text: string, place: string, served: unknown, ...diagnostics: string[]];
 
 const PARAMETER = { name: "p", in: "query", schema: {} };

@@ -46,8 +46,7 @@ ${tags}paths: { /height: { get: { tags: [chain], responses: {} } } }
       return (JSON.parse(json) as { tags?: { name: string }[] }).tags?.map(({ name }) => name);
     };
     assert.equal(await tagsOf("tags: [{ name: chain }]\n"), ["chain", "About this service"]);
-    // Declared tags are shown first, so the service declares its own tag only if the node declares
-    // tags.
+    // The service declares its own tag only if the node declares tags, because declared tags are shown first.
     assert.is(await tagsOf(""), undefined);
   },
 );

@@ -314,7 +314,7 @@ for (const kind of KINDS_WITH_INTERFACE) {
       assert.is(Object.keys(document.paths).length, openrpc.methods.length);
       const { diagnostics } = await bundleFiles({ "root.json": document });
       assert.equal(diagnostics, []);
-      // The validator runs last, because the validation modifies the document.
+      // The validator modifies the document, so it runs last.
       const { valid, errors } = await new Validator().validate(document);
       assert.ok(valid, JSON.stringify(errors));
     },

@@ -16,7 +16,6 @@ import { load, parseYaml } from "./description/_load.ts";
 
 const roundTrip = suite("random descriptions");
 
-/** Strings that a YAML or JSON parser could mistake for another type. */
 const text = fc.oneof(
   fc.constantFrom(
     ..."yes|no|~|null|0x1F|1e3|.inf|12345678901234567890|2020-01-01|<<|- a|a: b|a #b|# a|---|..."
@@ -119,7 +118,7 @@ const description = fc.record({
   "x-more": value,
 }, { requiredKeys: ["openapi", "info", "paths"] });
 
-/** A short version of the service's own description, which speeds up merging. */
+/** A short description of the service's own operations makes merging fast. */
 const OWN = `
 paths:
   /v1/info: { get: { operationId: getInfo, responses: { "200": { $ref: "#/components/responses/Info" } } } }
@@ -161,7 +160,7 @@ roundTrip(
         const written = newline === "\n" || /\r/.test(yaml)
           ? commented
           : commented.replaceAll("\n", newline);
-        // Skips layouts that the YAML library writes incorrectly.
+        // The YAML library writes some layouts incorrectly, so they are skipped.
         fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
         const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
         const merged = withServiceOperations(own, withServers(document, where));

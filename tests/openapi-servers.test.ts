@@ -42,7 +42,7 @@ async function read(
   return parse(text) as Described;
 }
 
-/** Resolves an operation's URL against `from`, the URL of the description (RFC 3986). */
+/** Resolves the operation's URL against `from`, the URL of the description (RFC 3986). */
 function resolve(
   { servers = [], paths }: Described,
   path: string,

@@ -42,7 +42,7 @@ fresh.before.each(() => {
 });
 fresh.after.each(() => rmSync(folder, { recursive: true }));
 
-/** Each write gives the file a new modification time, even if the last write was a moment ago. */
+/** Each write sets a new modification time, even if the last write was a moment ago. */
 function write(path: string, text: string) {
   writeFileSync(path, text);
   utimesSync(path, ++time, time);
@@ -223,7 +223,7 @@ fresh.run();
 
 const remote = suite("a description at a URL");
 
-/** The server's responses, by path. A response with `after` is sent only when this promise has resolved. */
+/** A response is sent only when its promise `after` has resolved. */
 let answers: Record<
   string,
   { status?: number; headers?: Record<string, string>; body?: string; after?: Promise<void> }
@@ -296,8 +296,7 @@ remote("a change that happens during a refresh is noticed by the next refresh", 
   const app = await create(`${origin}/spec.yaml`);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
-  // The refresh requests the file twice: first conditionally, then in full. The server delays the
-  // second response.
+  // The refresh requests the file conditionally, and then in full. The server delays the second response.
   asked = [];
   answers = {
     get "/spec.yaml"() {

@@ -20,7 +20,7 @@ import { play, playedBy } from "./_sources.ts";
 
 const own = suite("custom kinds");
 
-/** Reads `text` as the configuration. If there are arguments, `text` is the content of the `--kind` file instead. */
+/** If there are arguments, `text` is the content of the `--kind` file instead of the configuration. */
 const read = (text: string, args: string[] = []) =>
   readConfig(args, {}, {
     read: () => Promise.resolve(text),
@@ -111,7 +111,7 @@ own("a method in with_token can be called only with the token", async () => {
   assert.equal(called.map((body) => JSON.parse(body).params), [["0x3"]]);
   await app.close();
   await node.close();
-  // The library accepts only complete kinds.
+  // The library accepts only complete kinds, without `extends`.
   assert.throws(
     () => createNodeface({ kinds: { hardhat: HARDHAT as unknown as Kind } }),
     /kinds.hardhat.extends is only allowed in an operator's files/,

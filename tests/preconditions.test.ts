@@ -28,10 +28,7 @@ conditions("each content coding has its own ETag", async () => {
   assert.is(etags.size, 3);
 });
 
-/**
- * Lists of ETags, in which `tag` is replaced by the current ETag. `isNamed` is true if the list matches the current
- * ETag.
- */
+/** In each list, `tag` is replaced by the current ETag. */
 const TABLE: [list: string, isNamed: boolean][] = [
   ["", false],
   ["*", true],

@@ -40,7 +40,7 @@ progress("if the output is not a terminal, one plain line is printed", async () 
   const { work, finish, times, take, during } = bench(false, 5);
   const done = during("asking the node", work);
   await times(1);
-  // If lines were repeated, a second line would be printed within this time.
+  // A repeated line would be printed within 30 ms.
   await new Promise((resolve) => setTimeout(resolve, 30));
   finish("answer");
   await done;

@@ -26,11 +26,8 @@ interface Result {
   failed: number;
   skipped: number;
   seconds: number;
-  /**
-   * The processor time of all child processes that have ended, in seconds. `NaN` except on Linux.
-   */
+  /** The processor time of the test process and its ended child processes, in seconds. `NaN` except on Linux. */
   processor: number;
-  /** The test files that took the most processor time, each with its time in seconds. */
   costs: readonly (readonly [file: string, seconds: number])[];
   /** The failed tests and the reasons for skipped tests. If the run itself failed, the first entry is the reason. */
   notes: readonly string[];
@@ -44,7 +41,7 @@ const onNode = (name: string, pattern: string): Run => ({
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
 /**
- * On Node, the suites directly below `tests/` run as two halves in parallel. As a single list, they would finish last.
+ * On Node, the suites directly below `tests/` run as two halves in parallel. As one list, the suites would finish last.
  */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
@@ -86,8 +83,8 @@ const slowOf = (...starts: string[]) =>
 /** Nothing else may run on the machine during these measurements. */
 const ALONE = slowOf("release/start", "gateway/attack");
 /**
- * These suites run one after the other because they change shared files, such as the package. No other suite reads
- * these files.
+ * These suites run one after the other, because they change shared files, such as the package. Other suites do not read
+ * the shared files.
  */
 const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
   !ALONE.includes(run)
@@ -106,14 +103,14 @@ const CI = [
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
 /**
- * The number of lists that run in parallel. Suites often wait, so fewer than four lists would leave two processors half
- * idle.
+ * The number of lists that run in parallel. Suites often wait, so with fewer than four lists, two processors would be
+ * half idle.
  */
 const LANES = 4;
 
 /**
- * After a test process has exited, the maximum time in milliseconds to wait for the end of its output. A child process
- * may keep the pipe open.
+ * The maximum time to wait for the end of the output, in milliseconds. A child process may keep the output open after
+ * the test process has exited.
  */
 const OUTPUT_TIMEOUT = 5000;
 

@@ -8,12 +8,10 @@ import { until } from "./_gateway.ts";
 
 const slow = suite("clients that read slowly");
 
-/**
- * Even a busy machine reads 100 kB in 3 s. Outside this test, the limit is 1 kB/s for ten seconds.
- */
+/** Even a busy machine reads 100 kB in 3 s. The default limit is 10 kB in 10 s. */
 const SLOWEST = { bytes: 100_000, time: 3000, check: 50 };
 const PART = new Uint8Array(65_536);
-/** A response that does not fit into the system's buffers, so a client must read it. */
+/** The response does not fit into the buffers of the system, so a client must read it. */
 const LONG = new Uint8Array(50_000_000);
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 

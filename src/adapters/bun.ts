@@ -30,7 +30,7 @@ interface BunServer {
   readonly address: { readonly address: string };
   readonly port: number;
   requestIP(request: Request): { readonly address: string } | null;
-  /** Sets the idle timeout of a request's connection, in seconds; 0 means no timeout. */
+  /** `seconds` is the idle timeout of the connection; 0 means no timeout. */
   timeout(request: Request, seconds: number): void;
   stop(closeActiveConnections: boolean): Promise<void>;
 }
@@ -48,7 +48,10 @@ declare const Bun: {
 
 const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 
-/** Starts a server. Rejects if it cannot listen or (with a `TypeError`) if an option is invalid. */
+/**
+ * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot
+ * listen.
+ */
 // deno-lint-ignore require-await -- an exception must become a rejection
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const { hostname, port } = checkServeOptions(options);
@@ -86,7 +89,7 @@ function keepListening(first: BunServer, listen: () => BunServer): () => Promise
       try {
         servers.add(current = listen());
       } catch {
-        // Another process has taken the port; the next check tries again.
+        // Listening fails if the port has been taken. The next check tries again.
       }
     }
   }, CHECK_DESCRIPTORS_MS);
@@ -133,7 +136,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
       whenSent(request, server, release);
     } else if (!response.headers.has("content-length") && response.body) {
       const onFailure = (error: unknown) => {
-        // The stream also fails when its client disconnects, but this is not an error.
+        // A stream also fails when its client disconnects, which is not an error.
         if (request.signal.aborted) return;
         endEntry?.("failed", response?.status);
         report(error, app, callbacks);
@@ -145,12 +148,12 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     response = failure();
   }
   const { status } = response;
-  // Waits a moment, since the `abort` event of a disconnected client comes late.
+  // Waits a moment, since the `abort` event comes late if a client disconnects.
   if (endEntry) whenSent(request, server, () => setImmediate(() => endEntry("sent", status)));
   return response;
 }
 
-/** The maximum length of content that is read at once. For short calls, a stream would be slower (Bun 1.4). */
+/** In bytes. Bun 1.4 reads short content faster at once than as a stream. */
 const SHORT_MAX = 16_384;
 
 function readWhole(request: ServedRequest): void {

@@ -17,9 +17,7 @@ export interface Slowest {
 interface Connection {
   lastResponse?: ServerResponse;
   bytesWrittenBefore: number;
-  /** The time of the last activity, from `performance.now()`; `Infinity` before the first response. */
   idleSince: number;
-  /** The number of bytes that the client had read when it last made progress, and the time of that progress. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
@@ -37,7 +35,7 @@ export class Connections {
   }
 
   add(socket: Socket): void {
-    // Before the first response, `headersTimeout` applies instead, and sends a 408 response.
+    // Before the first response, `headersTimeout` applies, which sends a 408 response.
     this.#connections.set(socket, { bytesWrittenBefore: 0, idleSince: Infinity });
     socket.once("close", () => this.#connections.delete(socket));
   }
@@ -47,7 +45,6 @@ export class Connections {
     if (connection) connection.lastResponse = response;
   }
 
-  /** Returns the last response on a connection if it is still being sent. */
   pendingResponse(socket: Socket): ServerResponse | undefined {
     const last = this.#connections.get(socket)?.lastResponse;
     return last?.writableFinished ? undefined : last;
@@ -57,7 +54,6 @@ export class Connections {
     return this.#connections.get(socket)?.lastResponse?.shouldKeepAlive === false;
   }
 
-  /** Closes each connection after its response, but waits no longer than `TIMEOUTS.grace`. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     const until = performance.now() + TIMEOUTS.grace;

@@ -12,16 +12,19 @@ import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
-/** The server is probed only after it had this many connections, since fewer cannot use up the file descriptors. */
+/** With fewer connections, the file descriptors cannot run out, so the server is not probed. */
 const MANY_CONNECTIONS = 16;
 const CHECK_INTERVAL_MS = 2000;
 
-/** Starts a server. Rejects if it cannot listen or (with a `TypeError`) if an option is invalid. */
+/**
+ * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot
+ * listen.
+ */
 export function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   return serveHttp(app, options, keepAccepting);
 }
 
-/** Probes the server; listens again if Deno 2.9 ran out of file descriptors. Returns a function to stop probing. */
+/** Listens again when Deno 2.9 has stopped accepting connections because file descriptors ran out. */
 function keepAccepting(http: Server, { hostname }: Address): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;

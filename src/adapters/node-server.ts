@@ -1,5 +1,5 @@
 /**
- * Serves an app with `node:http`, on Node and Deno: the server and its limits, the request handler, and refusals.
+ * Serves an app with `node:http`, on Node and Deno.
  *
  * @module
  */
@@ -46,7 +46,6 @@ import {
 
 const IS_DENO = "Deno" in globalThis;
 
-/** Creates a server that does not listen yet. */
 export function createNodeServer(
   app: Servable,
   callbacks: Callbacks,
@@ -56,13 +55,13 @@ export function createNodeServer(
   const settings = {
     headersTimeout: TIMEOUTS.head,
     requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
-    // Node does not close idle connections here, since `connections` closes them.
+    // 0 means no timeout, since `connections` closes idle connections.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
     // Even a tiny part costs memory, so the server reads only a little ahead.
     highWaterMark: 2048,
     IncomingMessage: Message,
-    // Requests without `Host` get problem details from `ownResponse`.
+    // `ownResponse` refuses requests without `Host`.
     requireHostHeader: false,
     // `optimizeEmptyRequests` makes requests an eighth faster (Node 26.10). Node before 24.12 ignores the option.
     optimizeEmptyRequests: true,
@@ -74,7 +73,7 @@ export function createNodeServer(
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     void respond(app, callbacks, message, response);
   });
-  // `node:http` drops all headers after the first `maxHeadersCount` (2000 by default), even `Host`.
+  // By default, `node:http` drops all headers after the first 2000, even `Host`.
   http.maxHeadersCount = 0;
   // Node's own method would also close connections whose response is still being sent.
   http.closeIdleConnections = () => {};
@@ -93,7 +92,7 @@ export function createNodeServer(
     // On Deno 2.9, bytes after a malformed request would break the parser of another connection.
     if (IS_DENO) socket.removeAllListeners("data").resume();
     if (error.code === "ECONNRESET") socket.destroy();
-    // The app would otherwise wait for the rest of the content.
+    // Without `breakOff`, the app would wait for the rest of the content.
     else if (last && !last.req.complete) {
       const refuseOnce = () => {
         if (last.statusCode === 400) socket.end();
@@ -120,9 +119,8 @@ export function createNodeServer(
 }
 
 /**
- * A request whose content may not have too many tiny parts. The parser pushes one part for each HTTP chunk, and a
- * single socket read may contain 10,000 chunks. The first part over the limit is still pushed, so that the reader
- * refuses the content. All later parts are dropped.
+ * The parser pushes one part for each HTTP chunk, and a single socket read may contain 10,000 chunks. The first part
+ * over the limit is still pushed, so that the reader refuses the content.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -158,7 +156,6 @@ export async function listen(http: Server, { hostname, port }: Address): Promise
   await once(http.listen({ port, host: hostname, backlog: BACKLOG }), "listening");
 }
 
-/** Serves an app. Calls `watch` when the server listens; calls the function that `watch` returned before closing. */
 export async function serveHttp(
   app: Servable,
   options: ServeOptions,
@@ -175,7 +172,7 @@ export async function serveHttp(
   });
 }
 
-/** Passes a request to the app, and sends the response. The server may be our own or the host's. Never rejects. */
+/** Never rejects. */
 export async function respond(
   app: Servable,
   callbacks: Callbacks,
@@ -287,7 +284,7 @@ async function sendParts(
   { status, statusText, headers }: NodeForm,
   parts: readonly Bytes[],
 ): Promise<void> {
-  // After each write, the system may switch to the client, so the responses of one tick are written together.
+  // After a write, the operating system may switch to the client, so the responses of one tick are written together.
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
@@ -320,7 +317,7 @@ function endWith(response: ServerResponse, endEntry: EndEntry): void {
 
 const queued = new WeakMap<Socket, Set<ServerResponse>>();
 
-/** Closes a response when its connection closes. A queued response has no socket, so it would get no `close` event. */
+/** A queued response has no socket, so it gets no `close` event when its connection closes. */
 function closeWithSocket(response: ServerResponse): void {
   const { socket } = response.req;
   const waiting = queued.get(socket) ?? new Set();
@@ -334,7 +331,7 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/** Closes the connection if the content arrives too slowly. `requestTimeout` does not apply after the response. */
+/** Sets a time limit for the content, since `requestTimeout` does not apply after the response. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();

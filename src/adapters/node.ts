@@ -11,7 +11,10 @@ import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
-/** Starts a server. Rejects if it cannot listen or (with a `TypeError`) if an option is invalid. */
+/**
+ * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot
+ * listen.
+ */
 export function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   return serveHttp(app, options);
 }
@@ -27,7 +30,7 @@ export type Listener = (
  * A router that strips the mount path must keep the full path in `originalUrl`. Handlers of the host's operations
  * receive the `IncomingMessage` as their context.
  *
- * Unlike `serve`, sets no limits for slow clients: the host's server must set them.
+ * Unlike `serve`, a listener sets no limits for slow clients. The host's server must set such limits.
  *
  * @returns a listener that calls `next` (if given) for a path that the app does not serve
  */
@@ -48,7 +51,6 @@ const GONE =
   "a body parser of the host has read the content of this request already, and did not " +
   "leave it in request.body; mount Nodeface before that parser, or set request.body";
 
-/** Restores content that the host's body parser has read into `message.body`. */
 function withParsedBody(message: IncomingMessage, request: Request): Request {
   const { method } = request;
   const { body, rawBody } = message as { body?: unknown; rawBody?: unknown };
@@ -67,7 +69,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: held } as RequestInit);
 }
 
-/** Encodes the result of a body parser as content. White space and number formats may differ from the original. */
+/** White space and number formats may differ from the original content. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);

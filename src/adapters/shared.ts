@@ -1,5 +1,5 @@
 /**
- * The parts that all adapters share: interfaces, the check of server options, timeouts, and access log entries.
+ * The code that all adapters share.
  *
  * @module
  */
@@ -46,14 +46,26 @@ export interface AnswerRecord {
   readonly milliseconds: number;
 }
 
-/** `sent`: the system got all bytes; `aborted`: the connection closed early; `failed`: the body's stream failed. */
+/**
+ * How a response ended:
+ *
+ * - `sent`: the operating system has taken all bytes
+ * - `aborted`: the connection closed too early
+ * - `failed`: the stream of the body failed
+ */
 export type Outcome = "sent" | "aborted" | "failed";
 
 /** A listening server; close it with `close` or `await using`. */
 export interface Listening extends Closeable {
-  /** The address that the server listens on, such as `http://127.0.0.1:8080/`, even if `hostname` is a name. */
+  /**
+   * The URL of the server, such as `http://127.0.0.1:8080/`. The URL contains an IP address even if `hostname` is a
+   * name.
+   */
   readonly url: string;
-  /** Stops listening; resolves when the last response has been sent. May be called more than once. */
+  /**
+   * Stops listening. Resolves when the last response has been sent, after at most 5 seconds. May be called more than
+   * once.
+   */
   close(): Promise<void>;
 }
 
@@ -66,7 +78,10 @@ export const TIMEOUTS = {
   /** The maximum time without a byte sent or received. `node:http` waits twice as long if a client does not read. */
   silence: 13_000,
   check: 2_000,
-  /** The time from `close` to the end of the last response. A forwarded call gets one second less (see `GRACE_MS`). */
+  /**
+   * The maximum time from `close` to the end of the last response. Forwarded calls get one second less (see
+   * `GRACE_MS`).
+   */
   grace: 5_000,
 } as const;
 
@@ -103,16 +118,16 @@ export function listening(url: string, close: () => Promise<void>): Listening {
   return { url, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }
 
-/** Formats the URL of a server; an IPv6 address may be in brackets. */
+/** An IPv6 address may be given with or without brackets. */
 export function urlAt(address: string, port: number): string {
   const host = /^[^[].*:/.test(address) ? `[${address}]` : address;
   return `http://${host}:${port}/`;
 }
 
-/** Ends an entry of the access log; only the first call has an effect. */
+/** Only the first call of this function has an effect. */
 export type EndEntry = (outcome: Outcome, status?: number) => void;
 
-/** Begins the log entry for a request, even if the parser refused it. Returns `undefined` if there is no log. */
+/** @param request absent if the parser refused the request */
 export function beginEntry(
   { onAnswer }: Callbacks,
   request?: { readonly method: string; readonly url: string },
@@ -145,7 +160,7 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
   }
 }
 
-/** Wraps a body to report its failure, but not its cancellation. Splits parts that are longer than `partMax`. */
+/** Calls `onFailure` if the body fails, but not if the body is cancelled. `partMax` is in bytes. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   onFailure: (error: unknown) => void,
@@ -171,5 +186,4 @@ export function refusal(status: HttpStatus, detail: string): Response {
   return problem(status, detail, SECURITY_HEADERS);
 }
 
-/** Returns the response for an error that an app throws. A `Nodeface` never throws. */
 export const failure = (): Response => refusal(500, "Internal error");

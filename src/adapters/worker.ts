@@ -5,7 +5,7 @@
  */
 import { createNodeface, type Nodeface } from "../index.ts";
 
-/** Accepts requests for any host name: DNS rebinding threatens private networks, but a worker runs outside of them. */
+/** Accepts requests for any host name. DNS rebinding threatens private networks, but a worker runs outside of them. */
 const nodeface: Nodeface = createNodeface({ hosts: "*" });
 
 export default nodeface;

@@ -24,7 +24,7 @@ export function packageFolder(name: string): string {
   }
 }
 
-/** The browser build of `yaml`. The build for Node calls `require`, which does not exist in ES modules. */
+/** The build of `yaml` for Node calls `require`, which does not exist in ES modules. */
 const YAML: string = `${packageFolder("yaml")}browser/index.js`;
 
 export const COMMON = {
@@ -39,7 +39,11 @@ export const COMMON = {
 
 type Runtime = "deno" | "bun" | "worker";
 
-/** Bundles into `outfile`; for Bun, also into modules beside that file. @returns the folders of the bundled packages */
+/**
+ * For Bun, also writes modules beside `outfile`.
+ *
+ * @returns the folders of the bundled packages
+ */
 export async function bundle(runtime: Runtime, outfile: string): Promise<string[]> {
   const isWorker = runtime === "worker";
   const isSplit = runtime === "bun";
@@ -64,7 +68,7 @@ export function packagesOf({ inputs }: Metafile): string[] {
 
 const PACKAGE_FOLDER = /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** Replaces the adapters for other runtimes with stubs, so that startup does not load what they import. */
+/** Replaces the adapters for other runtimes with stubs, so that startup does not load their imports. */
 function onlyAdapter(runtime: string): Plugin {
   return {
     name: "only-adapter",

@@ -47,7 +47,7 @@ const { metafile } = await build({
   minifyWhitespace: true,
   external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
   charset: "ascii",
-  // The package already contains the source files, because declaration maps refer to these files.
+  // The source maps need no contents, since the package contains the source files.
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",
@@ -98,7 +98,7 @@ async function setModes(published: readonly string[]): Promise<void> {
   }
 }
 
-/** Removes the source maps of generated modules, since the package does not contain these modules' sources. */
+/** The package does not contain the sources of generated modules, so their source maps would refer to nothing. */
 async function removeMapsOfData(): Promise<void> {
   for (const name of await readdir(DIST, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;

@@ -11,7 +11,7 @@ interface Patch {
   /** The file name without its hash. */
   file: string;
   why: string;
-  /** The text to be replaced; must occur exactly once. */
+  /** The text to be replaced, which must occur exactly once. */
   from: string;
   with: string;
 }
@@ -50,7 +50,6 @@ const SEEN_WITH = "1.72.1";
 const ENTRY = "standalone.esm.js";
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
 
-/** Returns the patched modules by path. Throws if a patch does not apply, or if Scalar has another version. */
 export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   if (version !== SEEN_WITH) {

@@ -31,7 +31,7 @@ import { formatTable, type Section } from "./output.ts";
 
 interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
   readonly sections: readonly Section[];
-  /** The file or URL of the description; `undefined` if it comes from the kind. */
+  /** `undefined` if the description comes from the kind. */
   readonly from?: string | undefined;
 }
 

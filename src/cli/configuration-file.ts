@@ -26,11 +26,11 @@ import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
 
-/** Access to files. Each method rejects with a message for the operator. */
+/** If a method rejects, the message of the error is for the operator. */
 export interface Files {
   read(path: string): Promise<string>;
   readBytes(path: string, limit: number): Promise<Uint8Array>;
-  /** Rejects if a file cannot be found. Does not read the file, so the size of the file does not matter. */
+  /** Rejects if the file cannot be found. Does not read the file. */
   find(path: string): Promise<void>;
   isThere(path: string): Promise<boolean>;
 }

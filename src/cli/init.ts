@@ -33,7 +33,7 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
 
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
-/** Queries the node, writes the file, and returns the report. Throws if nothing is written. */
+/** Returns the report. Throws if nothing is written. */
 export async function init(
   config: Config,
   files: Pick<Files, "isThere">,
@@ -175,7 +175,7 @@ export function newConfiguration(known: Known): string {
   return `${head}\n${blocksOf(entries!, "", known).join("\n")}`;
 }
 
-/** Writes settings as YAML. A key that holds an object is not commented out, since an empty object is valid. */
+/** A key that holds an object is not commented out, since an empty object is valid. */
 function blocksOf(settings: Settings, path: string, known: Known): string[] {
   return Object.entries(settings).map(([key, setting]) => {
     const place = path ? `${path}.${key}` : key;
@@ -224,7 +224,7 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to write it",
 };
 
-/** Creates and writes a file. If writing fails, leaves no partial file, and throws with a message for the operator. */
+/** If writing fails, leaves no partial file. */
 export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
   let file: FileHandle | undefined;
   try {

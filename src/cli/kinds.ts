@@ -15,7 +15,6 @@ import { quote } from "../untrusted-text.ts";
 import { formatTable } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
 
-/** Formats one kind or all kinds. Throws a {@linkcode ConfigError} if the kind is unknown. */
 export function formatKinds(name?: string): string {
   if (name !== undefined) return formatKind(name, kindOf(name));
   return formatTable(Object.entries(KINDS).map(([name, { title, url }]) => [name, title, url]));

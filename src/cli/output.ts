@@ -1,6 +1,6 @@
 /**
- * The output of the command: text, the log, colours and progress. No printed text is lost if a pipe is slow. A stuck
- * reader or a closed pipe does not disturb the service.
+ * The output of the command: text, the log, colours and progress. A slow pipe loses no printed text, and a closed pipe
+ * does not disturb the service.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { styleText } from "node:util";
 
 type WriteText = (text: string) => Promise<void>;
 
-/** The output functions of Deno. `process.stdout` would block Deno 2.9 while a pipe is full. */
+/** `process.stdout` would block Deno 2.9 while a pipe is full. */
 declare const Deno:
   | Record<"stdout" | "stderr", { write(bytes: Uint8Array): Promise<number> }>
   | undefined;
@@ -49,9 +49,8 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
 export const print: WriteText = openOutput("stdout");
 
 interface LineWriter {
-  /** Queues a line. Never waits and never throws. */
+  /** Never waits and never throws. */
   write(line: string): void;
-  /** Resolves when all lines are written, or after a second if the reader is stuck. */
   flush(): Promise<void>;
 }
 
@@ -59,7 +58,7 @@ interface LineWriter {
 const WAITING_MAX = 1_048_576;
 const FLUSH_MAX_MS = 1000;
 
-/** Creates a line writer. While the reader is stuck, lines are queued up to a limit, and further lines are dropped. */
+/** While the reader is stuck, lines are queued up to a limit, and further lines are dropped. */
 export function createLineWriter(
   write: WriteText,
   logDropped: (count: number) => void = () => {},
@@ -109,7 +108,6 @@ export function formatMessage(message: string, level: string, time: Date): strin
   return withoutKeys(message).split("\n").map((line) => `${start} ${printable(line)}`).join("\n");
 }
 
-/** Breaks a text into lines of at most `width` characters. A word longer than `width` gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -161,7 +159,6 @@ const WIDTH = 70;
 
 export function createProgress({ write, isTerminal, after = 1000 }: {
   readonly write: (text: string) => unknown;
-  /** True for a progress line that counts seconds and is erased at the end; false for a plain line. */
   readonly isTerminal: boolean;
   /** The time in milliseconds before the progress line appears, and between its updates. */
   readonly after?: number;
@@ -190,8 +187,6 @@ export interface Section {
   readonly title: string;
   readonly text: string;
   readonly troubles?: readonly string[];
-  /** Messages that are not errors. */
   readonly notes?: readonly string[];
-  /** The members that this section adds to the output of `--json`. */
   readonly data?: Readonly<Record<string, unknown>>;
 }

@@ -40,7 +40,6 @@ export interface Config
   asFile?: boolean;
   /** The configuration file that was read, or that `nodeface init` writes. */
   file?: string | undefined;
-  /** The settings from flags and variables, for `nodeface init`. */
   values?: CliValues;
   remarks: readonly { level: "info" | "warn"; message: string }[];
   host: string;
@@ -167,7 +166,7 @@ interface ParsedArgs {
   topic?: string;
   asJson: boolean;
   asFile: boolean;
-  /** The text of each setting, valid or not, and the flag, argument or variable that set it. */
+  /** Contains invalid texts too. `called` is the flag, argument or variable that set the text. */
   texts: Map<Name, { text: string; called: string }>;
   values: CliValues;
   problems: string[];
@@ -229,7 +228,7 @@ function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   return found;
 }
 
-/** Tells whether to print one JSON object, even if other arguments are invalid. */
+/** Works even if other arguments are invalid. */
 export function wantsJson(args: readonly string[]): boolean {
   const { command, asJson } = readArguments(args);
   return asJson && command === "check";

@@ -27,7 +27,6 @@ interface RunningService {
   shown?: DescriptionReport["shown"];
 }
 
-/** Serves until a signal arrives; throws if it cannot listen. */
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
   const { log, flush } = openLog();
   let reload = async () => {};
@@ -48,7 +47,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   );
   // The counters keep their values when the configuration is reloaded.
   const meters = new Meters();
-  /** The logged messages about the description. After a reload, these messages are not logged again. */
+  /** After a reload, a logged message about the description is not logged again. */
   const logged = new Set<string>();
   let isReloading = false;
   const logOnce: Log = (message, { code, level }) => {
@@ -215,7 +214,7 @@ async function listen(app: Pick<App, "fetch">, options: ServeOptions): Promise<L
   }
 }
 
-/** Formats the service's URLs for a browser, which cannot open `0.0.0.0` or `::`. */
+/** A browser cannot open `0.0.0.0` or `::`. */
 function addressOf(url: string): string {
   const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   const others = open === url ? "" : " and every other address of this machine";
@@ -227,8 +226,8 @@ const UNKNOWN = "-";
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Formats a line of the access log, such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. No client can
- * add a line break: a path is percent-encoded, and a method is a token.
+ * Formats a line such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. No client can add a line break:
+ * a path is percent-encoded, and a method is a token.
  *
  * @param time the time at which the response ended
  */

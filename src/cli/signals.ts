@@ -24,13 +24,12 @@ process.on("SIGHUP", () => {
   else isHungUp = true;
 });
 
-/** Sets the signal handlers, and handles a SIGHUP that arrived earlier. */
 export function handleSignals(next: SignalHandlers): void {
   handlers = next;
   if (isHungUp) next.hangUp();
 }
 
-/** Sets handlers that end the process with the usual exit code of the signal, such as 130 for SIGINT. */
+/** The exit code is 128 plus the number of the signal, such as 130 for SIGINT. */
 export function endOnSignals(): void {
   handleSignals({
     stop: (signal) => process.exit(signal === "SIGINT" ? 130 : 143),

@@ -26,11 +26,10 @@ import { FILE } from "../settings/texts.ts";
 
 export interface YamlFile {
   readonly name: string;
-  /** The content. Integers that `number` cannot represent exactly are `bigint`s. */
+  /** Integers that `number` cannot represent exactly are `bigint`s. */
   readonly value: unknown;
-  /** The old names of top-level keys that the file uses. `value` has the new names instead. */
+  /** The old names of top-level keys that the file uses. `value` has the new names. */
   readonly renamed: readonly string[];
-  /** Formats diagnostics with their places, in the order of the file. */
   describe(diagnostics: readonly Diagnostic[]): string[];
 }
 
@@ -100,7 +99,7 @@ function explain({ code, message }: YAMLError, what: string): string {
   return `is not YAML: ${message}`;
 }
 
-/** Returns the offset of a value. If the value is missing, returns the offset of the nearest parent that exists. */
+/** If the value is missing, returns the offset of the nearest parent that exists. */
 function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" | "isKey">): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;
@@ -132,7 +131,10 @@ export function parseKind(text: string, name: string): Kind {
   return checkKind(parseYaml(text, name, "a kind"));
 }
 
-/** Validates the kind at a place in a file; `base` is a kind that it may extend. Throws a {@linkcode ConfigError}. */
+/**
+ * @param base the kind that the checked kind extends, if any
+ * @throws {ConfigError}
+ */
 export function checkKind(
   { value, name, describe }: YamlFile,
   place: { readonly at: Diagnostic["path"]; readonly value: unknown } = { at: [], value },

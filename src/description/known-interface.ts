@@ -22,14 +22,14 @@ interface SoftwareInfo {
 export interface KnownNode extends Pick<Kind, "title" | "description" | "listing"> {
   readonly kind: string;
   readonly hasInterface: boolean;
-  /** Loads the interface of the node's kind, as JSON. */
+  /** Resolves to JSON in UTF-8. */
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
   /** True if some operations exist only in certain software or in newer versions. */
   readonly isConditional: Resource<boolean>;
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the node's software and version. Absent in `nodeface check`, which has already queried both. */
+  /** Absent in `nodeface check`, which has already queried the software and the version. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
@@ -72,7 +72,7 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
   version: textOf(version),
 });
 
-/** Asks a node which operations it has. Rejects with a `SourceError`, or a `JsonSyntaxError` for invalid JSON. */
+/** Rejects with a `SourceError`, or with a `JsonSyntaxError` if the response is invalid JSON. */
 export async function askOffer(node: KnownNode): Promise<Offer> {
   const { listing, ask, software, version, learn, isConditional } = node;
   const isKnown = software !== undefined && version !== undefined;
@@ -112,7 +112,7 @@ async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>>
 const parse = (json: Uint8Array): KindInterface =>
   objectOf(parseJson(new TextDecoder().decode(json)));
 
-/** Loads a kind's interface, or an empty object if the kind has none. Integers above 2^53 become `bigint`s. */
+/** Resolves to an empty object if the kind has no interface. Integers above 2^53 become `bigint`s. */
 export const loadInterface = async (kind: string): Promise<KindInterface> =>
   parse(await loadInterfaceJson(kind));
 

@@ -21,7 +21,7 @@ export class LackingMethods {
     this.#now = now;
   }
 
-  /** Remembers a missing method. Ignores a node that is not `ok`, since a starting node may lack all methods. */
+  /** Ignores a node that is not `ok`, since a starting node may lack all methods. */
   add(method: string, node: NodeVersion): void {
     if (node.status !== "ok") return;
     this.#forgetOthers(node);
@@ -34,7 +34,7 @@ export class LackingMethods {
       .map(([method]) => method).sort();
   }
 
-  /** Forgets all methods if the version has changed. Ignores an unknown version: the node may not be responding. */
+  /** An unknown version changes nothing, since the node may not be responding. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

@@ -21,7 +21,7 @@ import { nextTurn } from "../with-timeout.ts";
 
 export interface Content {
   readonly json: Form;
-  /** The document as YAML, which is ready later than the other parts. Never rejects. */
+  /** The YAML is ready later than the other parts. This promise never rejects. */
   readonly yaml: Promise<WrittenYaml>;
   readonly page: PageParts;
   readonly origins: readonly string[];
@@ -29,7 +29,7 @@ export interface Content {
   readonly elsewhere: readonly string[];
 }
 
-/** A document as YAML, or the reason why JSON is served instead. */
+/** A `diagnostic` tells why JSON is served instead of YAML. */
 export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagnostic };
 
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
@@ -52,7 +52,7 @@ export async function allDiagnostics(
   return yaml && "diagnostic" in yaml ? [...diagnostics, yaml.diagnostic] : diagnostics;
 }
 
-/** Prepares a description in this thread. Never rejects: errors become diagnostics. */
+/** Never rejects: errors become diagnostics. */
 export const prepare: Prepare = async ({ forward, ...job }, read) => {
   const stamps = new Map<string, string>();
   const stampedRead: Reader = async (url) => {

@@ -18,10 +18,9 @@ import {
   type WrittenYaml,
 } from "./prepare.ts";
 
-/** Descriptions up to this size are prepared in the main thread. Preparation blocks requests for up to 60 ms. */
+/** In bytes. Preparing a description of this size in the main thread blocks requests for up to 60 ms. */
 const SMALL = 65_536;
 
-/** Creates a function that prepares descriptions. Logs once if the runtime has no threads. */
 export function createPrepare(log: (message: string) => void): Prepare {
   let hasThreads = true;
   return async (job, read) => {
@@ -59,9 +58,9 @@ export function createPrepare(log: (message: string) => void): Prepare {
 }
 
 /**
- * Prepares a description and its YAML in a thread. Never rejects: failures and exceeded limits become diagnostics.
+ * Never rejects: failures and exceeded limits become diagnostics.
  *
- * @param read reads files; their bytes are then transferred to the thread
+ * @param read reads a file; the bytes are then transferred to the thread
  * @param limits `time` in milliseconds, `memory` in bytes
  * @returns `undefined` if the runtime has no threads
  */
@@ -130,10 +129,10 @@ export type ToThread =
     readonly url: string;
     readonly file: Omit<File, "url"> & { readonly url: string } | undefined;
   }
-  /** The reason why a file cannot be read. `isExpected` is true for a `ReadError`. */
+  /** `isExpected` is true for a `ReadError`. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
-/** A message from the thread: the URL of a file to read, the prepared description, or its YAML. */
+/** A message with only a `url` asks for the file at that URL. */
 export type FromThread =
   | { readonly url: string }
   | {

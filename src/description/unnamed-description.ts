@@ -1,6 +1,6 @@
 /**
- * Describes a node if no description is configured. Prefers the description that the node itself serves, completed
- * with marks and parts from the node's kind. Otherwise, uses the description of the kind.
+ * Describes a node if no description is configured. The node's own description, completed with parts of the node's
+ * kind, takes precedence over the description of the kind.
  *
  * @module
  */
@@ -29,7 +29,7 @@ interface FoundOptions<T> extends Omit<WatchOptions<T>, "place" | "readOther" | 
   readonly version: string;
   readonly find: () => Promise<KnownNode | undefined>;
   readonly log: (message: string) => void;
-  /** Returns milliseconds since 1970. @default Date.now */
+  /** Returns milliseconds since 1970. */
   readonly now?: () => number;
 }
 
@@ -45,7 +45,6 @@ export function placeBelow(
   return { place, name: `${url} by ${description.jsonrpc}` };
 }
 
-/** Returns the reason why a description cannot be shown, as the end of a sentence. */
 export function reasonIn(diagnostics: readonly Diagnostic[]): string {
   const message = diagnostics.find(({ isFatal }) => isFatal)?.message ?? "";
   return message.replace(/^cannot be read: /, "");

@@ -38,13 +38,11 @@ export const COLOURS: readonly string[] =
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
 export interface Icons {
-  /** Returns the query of the icon's URL. Different icons have different queries, since browsers cache icons. */
+  /** Different icons have different queries, since browsers cache icons by URL. */
   readonly queryOf: (name: string) => string;
-  /** Prepares the icon for `GET /favicon.ico`; returns the previous icon if the name has not changed. */
   get(name: string): Promise<Representation>;
 }
 
-/** Creates icons from the first available of: the logo, the first letter of the name, the SVG `own`. */
 export function createIcons(own: string, logo?: Uint8Array): Icons {
   let last: { name: string; icon: Representation } | undefined;
   const logoTag = logo && hash(logo).toString(36);

@@ -10,7 +10,7 @@ import type { Place } from "../openapi/callable-operations.ts";
 import { escapeOf, isNodeValue } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";
 
-/** The data of an operation's form; the HTML passes this data to the page's script. */
+/** The HTML passes this data to the page's script as JSON. */
 export interface FormData {
   readonly method: string;
   /** The URL template; begins with `/` if this service is the server. */
@@ -18,9 +18,7 @@ export interface FormData {
   /** The parameters, then the body (if any). */
   readonly fields: readonly FieldData[];
   readonly token?: string | undefined;
-  /** True if the request may change something and therefore needs a confirmation. */
   readonly isWrite?: boolean | undefined;
-  /** True if the response never ends, so no page can show the response. */
   readonly isEndless?: boolean | undefined;
   readonly units?: Units | undefined;
 }
@@ -31,12 +29,12 @@ export interface FieldData {
   /** The type, such as `integer` or `string, date-time`; for a body, the media type. */
   readonly type?: string | undefined;
   readonly isRequired?: boolean | undefined;
-  /** The form of a list in a request: `again` repeats the name for each value, `comma` separates values by commas. */
+  /** `again` repeats the parameter for each value; `comma` separates the values by commas. */
   readonly list?: "again" | "comma" | undefined;
   /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;
   readonly example?: string | undefined;
-  /** True if the example is the field's initial value; otherwise, the example is only a placeholder. */
+  /** True if the example is the field's initial value; false if the example is only a placeholder. */
   readonly isFilled?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
   /** A regular expression that cannot backtrack for long. */
@@ -52,7 +50,6 @@ export interface FormRequest {
   readonly body: string | undefined;
 }
 
-/** Returns the initial text of each field. */
 export function fillIn({ fields }: FormData, examples: NodeExamples = {}): string[] {
   return fields.map(({ source, pattern, values, isRequired, isFilled, example = "" }) => {
     if (source && pattern) {
@@ -63,7 +60,7 @@ export function fillIn({ fields }: FormData, examples: NodeExamples = {}): strin
   });
 }
 
-/** Validates the text of a field. Returns an error message, or an empty string if the text is valid. */
+/** Returns an error message, or an empty string if the text is valid. */
 export function mistakeIn(field: FieldData, text: string): string {
   const { name, in: place, type = "", isRequired, list, values, pattern } = field;
   if (text.trim() === "") return isRequired ? `${name} is required` : "";
@@ -99,7 +96,7 @@ export function mistakeIn(field: FieldData, text: string): string {
 
 export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/i.test(type);
 
-/** Builds the request for a filled-in form. `base` is this service's URL, without a trailing slash. */
+/** @param base this service's URL, without a trailing slash */
 export function requestOf(form: FormData, texts: readonly string[], base: string): FormRequest {
   const { method, address, fields } = form;
   const given = fields.map((field, at) => ({ ...field, text: texts[at] ?? "" }))
@@ -141,7 +138,6 @@ const encodeParts = (address: string): string =>
 export const canBeSent = ({ fields }: FormData, texts: readonly string[]): boolean =>
   fields.every((field, at) => mistakeIn(field, texts[at] ?? "") === "");
 
-/** Writes a filled-in form as a `curl` command; an empty string if the form is invalid or the command is unsafe. */
 export function commandOf(form: FormData, texts: readonly string[], base: string): string {
   if (!canBeSent(form, texts)) return "";
   return writeCurl(requestOf(form, texts, base), form.token !== undefined) ?? "";
@@ -150,7 +146,7 @@ export function commandOf(form: FormData, texts: readonly string[], base: string
 /** A placeholder for this service's URL, which is unknown when the HTML is rendered. */
 export const BASE = "$BASE_URL";
 
-/** Writes a request as a `curl` command for POSIX `sh`, with the token as a variable; `undefined` if unsafe. */
+/** Writes a command for POSIX `sh`, with the token as a variable. Returns `undefined` if the command is unsafe. */
 export function writeCurl(request: FormRequest, hasToken: boolean): string | undefined {
   const { method, url, headers, body } = request;
   const isHere = url.startsWith(`${BASE}/`);
@@ -179,7 +175,6 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]
 export const showUnseen = (text: string): string =>
   text.replaceAll(UNSEEN, (character) => character.split("").map(escapeOf).join(""));
 
-/** Quotes a text as one word for `sh`; `undefined` if it has invisible characters. */
 export function writeShell(text: string): string | undefined {
   if (text.search(UNSEEN) >= 0) return undefined;
   return /^[\w./:@%+,][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -16,7 +16,7 @@ export type History = Readonly<Json>;
 /** The formatter returns an empty string for a value that is not shown. */
 type Row = readonly [key: string, label: string, format?: (value: unknown) => string];
 
-/** The figures of the page header by priority. Only the first four that have a value are shown. */
+/** The header shows only the first four figures that have a value. */
 const FIGURES: readonly Row[] = [
   ["updated_at", "As of", formatTime],
   ["sync_progress", "Progress", formatShare],
@@ -53,9 +53,7 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
 const OWN_TITLE = "Nodeface";
 
 interface Naming {
-  /** The operator's title for the page; takes precedence over the node's name. */
   readonly title?: string | undefined;
-  /** The title of the API, used for a service without a node and for a node without a name. */
   readonly api: string;
 }
 
@@ -63,7 +61,7 @@ interface Figure {
   readonly key: string;
   readonly label: string;
   readonly value: string;
-  /** For a time: the value in RFC 3339 format, in UTC. */
+  /** The value in RFC 3339 format, in UTC; `undefined` if the figure is not a time. */
   readonly time: string | undefined;
 }
 
@@ -209,7 +207,7 @@ function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
-/** The units of an age: the name, the length in milliseconds, and the lowest count that is too high for it. */
+/** For each unit: the name, the length in milliseconds, and the lowest count for which the next unit is used. */
 const AGES = [
   ["second", 1000, 90],
   ["minute", 60_000, 90],
@@ -217,7 +215,6 @@ const AGES = [
   ["day", 86_400_000, Infinity],
 ] as const;
 
-/** Formats an age in whole units; returns an empty string for `NaN`. */
 export function formatAge(milliseconds: number): string {
   const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);
   if (!age) return "";
@@ -226,7 +223,7 @@ export function formatAge(milliseconds: number): string {
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/** Renders the page header. `icon` is a URL, `end` is HTML for the end of the bar, `calls` is HTML for the notes. */
+/** `icon` is a URL, `end` is HTML for the end of the bar, and `calls` is HTML for the notes. */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +

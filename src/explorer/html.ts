@@ -31,10 +31,7 @@ export function jsonOf(value: unknown): string {
 
 export type Filling = Readonly<Record<string, string>>;
 
-/**
- * Replaces {@linkcode V1}, and placeholders in braces. One pass replaces all placeholders in braces, so braces in a
- * value have no effect.
- */
+/** One pass replaces all placeholders in braces, so braces in a value have no effect. */
 export function fill(template: string, values: Filling, v1: string): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
@@ -48,15 +45,15 @@ const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
-/** Matches inline code, images, links and strong emphasis. Linear time: no repetition matches its own end mark. */
+/** Takes linear time, since no repetition in this pattern matches its own end mark. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 /** Matches URLs that may be linked: relative and http(s) URLs, but not URLs such as `javascript:`. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
 const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
 /**
- * Renders the first `length` characters of Markdown. Supports paragraphs, lists, headings, code, strong emphasis and
- * links. HTML is escaped, and an image becomes its alternative text. Takes linear time.
+ * Supports paragraphs, lists, headings, code, strong emphasis and links. HTML is escaped, and an image becomes its
+ * alternative text.
  */
 export function renderMarkdown(text: string, length: number): string {
   if (length === 0) return "";
@@ -98,7 +95,6 @@ function blocks(lines: string[]): string[] {
   return html;
 }
 
-/** Renders at most `length` characters of one paragraph, without the `p` element. */
 export const renderInlineMarkdown = (text: string, length: number): string =>
   inline(shorten(text, length));
 

@@ -16,7 +16,6 @@ export interface JsonLine {
   count: number;
 }
 
-/** Splits a text into indented lines; `undefined` if it is not JSON. */
 export function readLines(text: string): readonly JsonLine[] | undefined {
   try {
     JSON.parse(text);

@@ -18,13 +18,13 @@ export function methodNameOf(path: string): string {
   return path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
 }
 
-/** Returns an operation's short URL fragment, such as `op/getInfo`; empty if its name is not safe in a fragment. */
+/** Returns a fragment such as `op/getInfo`, or an empty string if the name is not safe in a fragment. */
 export function anchorOf(path: string, operation: Json): string {
   const name = methodNameOf(path) || (textOf(operation.operationId) ?? "");
   return ANCHOR_NAME.test(name) ? `op/${name}` : "";
 }
 
-/** Returns Scalar's URL fragment for a tag. The fragment for an operation continues with its method and path. */
+/** Returns the URL fragment that Scalar gives to a tag. */
 export function tagFragment(name: string): string {
   const slug = name.slice(0, 200).replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "").trim()
     .replace(/[\s_-]+/g, "-").toLowerCase();
@@ -51,7 +51,7 @@ export const MARKS: readonly (readonly [
 /** The methods that change nothing (RFC 9110, section 9.2.1). */
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "QUERY"];
 
-/** Tells whether an operation may change something. Like the gateway, treats an unknown `x-access` as missing. */
+/** Like the gateway, treats an unknown `x-access` as missing. */
 export function mayChange(method: string, operation: Json): boolean {
   const access = operation["x-access"];
   return access === "write" ||

@@ -21,13 +21,12 @@ const STARTS: Readonly<Record<string, RegExp>> = {
     /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*(?:<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*<(?:\w+:)?svg[\s>/]/,
 };
 
-/** Detects the media type of an image; `undefined` if no page can show it as a logo. */
 export function imageTypeOf(bytes: Uint8Array): string | undefined {
   const start = String.fromCharCode(...bytes.subarray(0, 8192));
   return Object.keys(STARTS).find((type) => STARTS[type]!.test(start));
 }
 
-/** Returns the error in a logo, as a predicate such as `is larger than …`; `undefined` if the logo is valid. */
+/** Returns a predicate such as `is larger than 256 KiB`, or `undefined` if the logo is valid. */
 export function mistakeInLogo(bytes: Uint8Array): string | undefined {
   if (bytes.byteLength > LOGO_BYTES_MAX) return `is larger than ${LOGO_BYTES_MAX / 1024} KiB`;
   return imageTypeOf(bytes)

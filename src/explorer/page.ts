@@ -37,7 +37,6 @@ const OTHERS: Readonly<Record<View, string>> = {
 };
 
 export interface Page {
-  /** Renders a document with the data in `info`. Returns the previous representation if nothing has changed. */
   prepare(name: DocumentName, info: Info, examples?: NodeExamples): Promise<Representation>;
   iconNameOf(info: Info): string;
 }

@@ -28,7 +28,7 @@ const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
 const EXAMPLE_LENGTH_MAX = 300, PATTERN_LENGTH_MAX = 200, HINT_LENGTH_MAX = 120;
 
-/** Reads a form. Returns `undefined` if a page cannot send the method, the type of the body or a required cookie. */
+/** Returns `undefined` if a page cannot send the method, the type of the body or a required cookie. */
 export function readForm(
   root: Json,
   operation: Json,
@@ -220,7 +220,6 @@ export function makeExample(root: Json, schema: unknown): unknown {
   return left < 0 ? undefined : made;
 }
 
-/** Cached, since many references may point to one large schema. */
 const requiredOf = onceFor(({ properties, required }: Json) => {
   const names = new Set(listOf(required));
   return Object.entries(objectOf(properties)).filter(([name]) => names.has(name))

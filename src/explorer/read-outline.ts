@@ -27,7 +27,6 @@ export interface Outline extends Record<"title" | "version" | "summary" | "descr
   readonly sections: readonly Section[];
 }
 
-/** A tag and its operations. Operations with `x-common` come first. */
 export interface Section {
   id: string;
   name: string;
@@ -39,7 +38,9 @@ export interface Section {
 export interface Operation {
   /** The URL fragment in Scalar. */
   id: string;
-  /** The short URL fragment. Empty if the name is not safe in a fragment, and under all tags except the first. */
+  /**
+   * The short URL fragment, which is empty if the name is not safe in a fragment, and under all tags except the first.
+   */
   anchor: string;
   method: string;
   /** The path; for a webhook, its name. */
@@ -57,7 +58,6 @@ export interface Operation {
   /** True for a GET operation if the page omits the equivalent POST operation. */
   isPostedToo: boolean;
   call: "open" | "token" | "refused" | undefined;
-  /** Tells who can call the operation. For a webhook, tells whom the API calls. */
   callSentence: string;
   items: Items;
   /** `undefined` if the operation cannot be tried on the page. */
@@ -205,7 +205,7 @@ function createItemReader(root: Json) {
     }];
   };
 
-  /** Reads the parameters of a JSON-RPC method: the properties of its body. */
+  /** The parameters of a JSON-RPC method are the properties of its body. */
   const readProperties = (value: unknown): Item[] =>
     fieldsOf(contentOf(root, followReference(root, value)).schema, LEVELS + 1)
       .map((item) => ({ ...item, facts: ["body", ...item.facts] }));
@@ -215,7 +215,7 @@ function createItemReader(root: Json) {
     const { types, schema } = contentOf(root, response);
     const type = nameType(root, schema);
     const isProblem = types[0] === "application/problem+json";
-    // For a JSON response, shows only the type of the schema (if any).
+    // A JSON response with a schema shows the type of the schema instead of the media type.
     const isPlain = type !== "" && types.join() === "application/json";
     return {
       name: status,
@@ -244,7 +244,6 @@ function contentOf(root: Json, { content }: Json): { types: string[]; schema: un
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
 }
 
-/** Returns only the path if the URL is relative or not HTTP. */
 function serverOf(holders: Json[]): string {
   const [server] = serversFor(holders);
   try {

@@ -20,18 +20,15 @@ import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html
 import { MARKS, methodNameOf } from "./labels.ts";
 import { type Item, type Operation, type Outline, readOutline } from "./read-outline.ts";
 
-/** The parts of the page that depend on the description, as plain data that a thread can send. */
+/** The members are plain data, so that one thread can send them to another. */
 export interface PageParts {
-  /** The title of the API, in at most 100 characters. */
   readonly title: string;
   readonly summary: string;
-  /** A note for the page header on the calls that are enabled, as HTML; may be empty. */
+  /** HTML that tells how many calls are enabled; may be empty. */
   readonly calls: string;
-  /** The HTML of the simple page's navigation and `main` element. */
+  /** HTML of the navigation and of the `main` element. */
   readonly content: string;
-  /** References to values that the page reads from the node and fills into forms. */
   readonly sources: readonly string[];
-  /** HTML attributes of the page header: `data-history`, `data-foreign`, both, or an empty string. */
   readonly flags: string;
 }
 
@@ -59,7 +56,9 @@ export async function renderParts(document: unknown, by?: DescribedBy): Promise<
 
 const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
 
-/** Limits by level of detail. A page that is too large is rendered at the next level. Lengths are in characters. */
+/**
+ * Limits for each level of detail. Lengths are in characters. A page that is too large is rendered at the next level.
+ */
 const DETAILS = {
   /** The maximum number of operations per tag in the navigation. */
   listed: [Infinity, Infinity, 0, 0, 0],
@@ -69,7 +68,6 @@ const DETAILS = {
   item: [500, 120, 40, 0, 0],
   items: [100, 30, 12, 8, 3],
   fields: [60, 0, 0, 0, 0],
-  /** The maximum length of a body's example. */
   body: [4000, 800, 300, 100, 40],
 } as const;
 
@@ -138,7 +136,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
-  // Counts an operation once if it has several tags, or if it is a JSON-RPC method with a GET and a POST.
+  // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];

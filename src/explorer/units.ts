@@ -9,11 +9,11 @@ import { followReference } from "../openapi/operations.ts";
 
 export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 
-/** The units of members, by name. The unit of the response itself has an empty name. */
+/** The keys are names of members. The empty name stands for the response itself. */
 export type Units = Readonly<Record<string, Unit>>;
 const SCHEMAS_MAX = 1000, NAME_LENGTH_MAX = 60;
 
-/** Reads the units in an operation's response; `undefined` if there are none. Omits a name with several units. */
+/** Omits a name that has several units. */
 export function unitsOf(root: Json, operation: Json): Units | undefined {
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const media = followReference(root, objectOf(response.content)["application/json"]);

@@ -22,10 +22,9 @@ import {
 } from "../openapi/callable-operations.ts";
 import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 
-/** The member of an operation that holds its permission: `open`, `token` or `refused`. */
 export const CALL_MARK = "x-call";
 
-/** The name of the token's security scheme. If the node's description already uses this name, a number is appended. */
+/** If the node's description already has a scheme with this name, a number is appended. */
 export const TOKEN_SCHEME = "NodefaceToken";
 
 const TOKEN = {
@@ -35,7 +34,7 @@ const TOKEN = {
     "only; the service itself adds the node's own credentials.",
 };
 
-/** Annotates the node's operations and removes their `security`, since our page must not ask for the node's secret. */
+/** Removes the `security` of the node's operations, since our page must not ask for the node's secret. */
 export function annotateCalls(
   document: Json,
   forward: ResolvedForward | undefined,
@@ -84,7 +83,7 @@ export function annotateCalls(
   return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
 }
 
-/** Reads the annotations that `annotateCalls` made. `sentence` is empty if every client may call the operation. */
+/** `sentence` is empty if every client may call the operation. */
 export function callNoteOf(
   operation: Json,
 ): { right: Permission; sentence: string; description: string } | undefined {

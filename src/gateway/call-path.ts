@@ -95,7 +95,7 @@ function typeOf(type: string, { headers }: Request): string {
 
 function join(base: string, path: string, query: string): URL | undefined {
   const text = base + path + (query === "" ? "" : `?${query}`);
-  // Without this check, text before the first slash would become part of the origin.
+  // If `path` began without a slash, the start of `path` would become part of the host name or the port.
   if (!path.startsWith("/") || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return url.href === text ? url : undefined;
@@ -110,7 +110,7 @@ function queryOf({ given }: ReadParameters): string {
 /** Encodes apostrophes too, since `join` refuses a URL that the URL parser would change. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
-/** Refuses duplicate keys, since parsers disagree about them. */
+/** Refuses duplicate keys, since JSON parsers disagree about which of two equal keys counts. */
 function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation): WrongParameter[] {
   const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
   if (!bytes) return body?.isRequired ? refuse("is required") : [];
@@ -195,7 +195,7 @@ const RANGES_MAX = 32;
 /** A media range and its weight (RFC 9110, section 12.5.1). */
 const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
 
-/** Returns an `Accept` header with only the operation's types, so that the node does not switch to a streaming type. */
+/** Drops types that the operation does not list, since the node might respond to such a type with a stream. */
 function acceptFor(accept: string | null, named: readonly string[]): string {
   if (accept === null) return ANY;
   const wanted = new Map<string, string>();

@@ -14,11 +14,9 @@ export interface Call {
   readonly request: ServedRequest;
   /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as received. */
   readonly path: string;
-  /** The query without its `?`. */
   readonly query: string;
   /** If the content was not read to its end, the response closes the connection. */
   readonly content: { isRead: boolean };
-  /** Makes a response that has the common headers. */
   readonly makeResponse: MakeResponse;
 }
 
@@ -118,7 +116,7 @@ async function readBody(readChunks: ReadChunks, most: number, hold: (length: num
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Decodes UTF-8 without removing a byte order mark. Returns `undefined` if the bytes are malformed. */
+/** Keeps a byte order mark as part of the text. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
@@ -132,7 +130,7 @@ const AT_ONCE = 32_768;
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Parses small content at once. Large contents are parsed one at a time, with a pause after each of them. */
+/** Large contents are parsed one at a time, with a pause after each, so that other requests are not delayed. */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
   if (size <= AT_ONCE) return read();
   const done = last.then(read);

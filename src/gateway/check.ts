@@ -21,7 +21,7 @@ export interface WrongValue {
 
 const NAME_MAX = 100, VALUES_MAX = 20;
 
-/** A rule in a form that is fast to check. Each rule is converted once, since a body may hold 500,000 values. */
+/** Each rule is prepared only once, since a body may hold 500,000 values. */
 interface Prepared {
   readonly scalars: ReadonlySet<unknown>;
   readonly composed: readonly unknown[];
@@ -48,7 +48,7 @@ function prepare(rule: ValueRule): Prepared {
   return made;
 }
 
-/** Returns the first error in a value. Integers above 2^53 must be passed as `bigint`. */
+/** Returns only the first error. Integers above 2^53 must be passed as `bigint`. */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
   const wrong = (text: string): WrongValue => ({ path: [], rule: text });
   const { types, values, anyOf } = rule;
@@ -167,7 +167,7 @@ export interface WrongParameter {
   readonly rule: string;
 }
 
-/** Creates a response that names the invalid parameters and the rules that they break. Never shows values. */
+/** The response never shows the value of a parameter. */
 export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
@@ -301,7 +301,7 @@ const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 /** The parameters of a call as JSON: by position, by name, or as one text if the description lists no parameters. */
 export type Params = readonly string[] | ReadonlyMap<string, string> | string;
 
-/** Validates the parameters of a method: a JSON array, an object, or values by name. Reports at most `most` errors. */
+/** @param given the text of a JSON array or object, or the JSON text of each parameter by name */
 export function checkParams(
   { parameters }: NodeOperation,
   given: string | ReadonlyMap<string, string>,

@@ -32,9 +32,9 @@ export interface GatewayOptions {
   readonly forward: ResolvedForward;
   readonly node: NodeSettings & { readonly url: string };
   readonly beside: NodeFacts;
-  /** Returns the operations that can be called; `undefined` if the description cannot be shown. */
+  /** Returns `undefined` if the description cannot be shown. */
   readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
-  /** Called after each call. The record never contains a path, a parameter or a body. */
+  /** For privacy, the record contains neither parameters nor content of the call. */
   readonly onCall: (record: CallRecord) => void;
 }
 
@@ -55,7 +55,6 @@ export class Gateway {
   readonly limit: number;
   /** The configured header for the node's secret, in lower case. Clients cannot set this header. */
   readonly secretHeader: string | undefined;
-  /** The node's URL, normalized and without a trailing slash. */
   readonly base: string;
   readonly #options: GatewayOptions;
   readonly #leases: Leases;
@@ -101,7 +100,6 @@ export class Gateway {
     if (this.#table?.operations !== operations) {
       const entries = decide(operations, this.#options.forward);
       const methods = entries.filter(({ operation }) => operation.isMethod)
-        // The `path` of a JSON-RPC method is its name.
         .map((entry) => [entry.operation.path, entry] as const);
       const matchPath = createPathMatcher(entries);
       this.#table = { operations, matchPath, methods: new Map(methods) };
@@ -126,8 +124,7 @@ export class Gateway {
   }
 
   /**
-   * Returns the reason why a client may not call an operation, or `undefined` if the client may call it. Must be called
-   * before anything is sent to the node.
+   * Must be called before anything is sent to the node.
    *
    * @param what completes the message "Pages of other origins may not call …"
    */

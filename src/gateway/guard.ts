@@ -1,7 +1,6 @@
 /**
- * Recognizes callers: by the operator's token, and by the origin of their page. Any web page can make a browser send
- * requests to this machine. A request from a browser must therefore prove that it comes from our page or an allowed
- * origin.
+ * Recognizes callers by the operator's token and by the origin of their page. Any web page can make a browser send
+ * requests to this machine, so a request from a browser must come from our page or from an allowed origin.
  *
  * @module
  */
@@ -40,7 +39,7 @@ export async function readToken(
   };
 }
 
-/** Tells whether a request has the token. Compares digests, so that the time taken does not reveal the token. */
+/** Compares digests, so that the time of the comparison does not reveal the token. */
 export async function isToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
@@ -54,7 +53,7 @@ export async function isToken(token: string, authorization: string | null): Prom
   return difference === 0;
 }
 
-/** A header that the explorer sends; a cross-origin page cannot send it without a CORS preflight. */
+/** The explorer sends this header. A page of another origin cannot send this header without a CORS preflight. */
 const OWN_HEADER = "x-nodeface";
 
 /** Headers that only browsers send. `Sec-Fetch-Mode` is not listed, since `fetch` in Node 20 to 26 sends it too. */
@@ -64,7 +63,6 @@ const BROWSER_HEADERS = [
   ...["sec-gpc", "sec-purpose", "sec-websocket-key", "sec-websocket-version"],
 ];
 
-/** @param origins the origins whose pages may call the service; `"*"` for any origin */
 export function isAllowedCaller(
   { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
   origins: readonly string[] | "*",

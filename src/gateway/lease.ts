@@ -19,7 +19,7 @@ export interface UpstreamResponse {
   readonly parts: readonly Bytes[];
   readonly isWhole: boolean;
   readonly size: number;
-  /** Returns the next bytes, or `undefined` at the end. Rejects if the response breaks off or is too long. */
+  /** Rejects if the response breaks off or is too long. */
   next(): Promise<Bytes | undefined>;
 }
 
@@ -41,7 +41,7 @@ export class Leases {
     this.slots = createSemaphore(options.concurrency);
   }
 
-  /** Rejects waiting calls. Aborts a running call at once if its client has left, otherwise after a delay. */
+  /** A running call has `GRACE_MS` to finish if its client is still connected. */
   close(): void {
     this.slots.close();
     const [all, breakOff] = [this.underWay, (lease: Lease) => lease.breakOff()];
@@ -50,7 +50,7 @@ export class Leases {
   }
 }
 
-/** The lease of one call or of one batch. The code that creates a lease must dispose of it. */
+/** A batch has only one lease. The code that creates a lease must call `dispose`. */
 export class Lease {
   readonly #pool: Leases;
   readonly #clientGone: Signal;
@@ -63,7 +63,6 @@ export class Lease {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #giveBack = () => {};
   #called: Promise<CollectedResponse> | undefined;
-  /** The number of bytes that are left for the response. */
   #left: number;
   #held = 0;
   #isHandedOver = false;
@@ -81,12 +80,12 @@ export class Lease {
     return (this.#callStop ?? this.#clientGone).aborted;
   }
 
-  /** Reserves part of the byte budget for the client's request body. Returns false if too few bytes are left. */
+  /** @param bytes the length of the request body so far, not the length of its last part */
   holdBody(bytes: number, hasToken: boolean): boolean {
     return this.#body.set(bytes, hasToken ? "token" : "body");
   }
 
-  /** Starts the time limit and waits for a slot at the node. Rejects with `UpstreamError` if no slot becomes free. */
+  /** Rejects with `UpstreamError` if no slot becomes free. */
   async begin(hasToken: boolean, isHeavy: boolean): Promise<void> {
     const callStop = this.#callStop = following(this.#clientGone);
     this.#hasToken = hasToken;
@@ -97,7 +96,7 @@ export class Lease {
     callStop.addEventListener("abort", () => this.#end());
   }
 
-  /** Sends a call. Resolves when the response has ended or exceeds `collect` bytes. Pass errors to `refusalOf`. */
+  /** Resolves when the response has ended or is longer than `collect` bytes. */
   async send(
     request: RequestContent,
     operation: NodeOperation,
@@ -128,15 +127,15 @@ export class Lease {
   }
 
   /**
-   * Returns a function that frees the reserved bytes in place of `dispose`. If the node still handles the call, the
-   * function frees the slot as well.
+   * After `handOver`, `dispose` no longer frees the reserved bytes. The caller must call the returned function when the
+   * response has been sent or has failed.
    */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
   }
 
-  /** Creates a body. Unless the body is short, its bytes count against the budget until they are sent. */
+  /** The bytes of a long body count against the budget until they are sent. */
   handOverBytes(parts: readonly Bytes[]): Bytes | HeldBytes {
     const release = this.handOver();
     const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
@@ -167,7 +166,8 @@ export class Lease {
     const { nodeClient, limit } = this.#pool.options;
     const left = this.#left;
     const response = await credentials.sendWith(nodeClient, request, ({ response, refusal }) => {
-      // The node's 403 is passed on, since it may refuse only this call. A 401 refuses the service's credentials.
+      // A 403 from the node is passed on, since the node may refuse only this call. With a 401, the node refuses the
+      // service's credentials.
       if (!refusal || response.status === 403) return response;
       response.cancel();
       throw new UpstreamError(502, "The node rejected the service's credentials", true);
@@ -177,7 +177,7 @@ export class Lease {
     const next = async () => {
       const part = await response.next();
       size += part?.byteLength ?? 0;
-      // Chunk framing adds bytes, so the bytes received may exceed the limit by an eighth.
+      // `received` also counts chunk framing, so it may exceed the limit by an eighth.
       if (size > left || response.received() > left * 1.125 + SMALL) {
         response.cancel();
         throw new UpstreamError(502, tooLong(limit));
@@ -189,7 +189,7 @@ export class Lease {
       try {
         for (let part = await next(); part; part = await next()) {
           read += part.byteLength;
-          // No client waits for the rest of this response, so other tasks may run before it is read on.
+          // No client waits for the rest of the response, so other tasks may run first.
           if (read <= DRAIN_MAX) continue;
           read = 0;
           await nextTurn();
@@ -225,7 +225,7 @@ export class Lease {
     if (this.#isFree) return this.#room.end();
     const reason = new DOMException("The call took too long", "TimeoutError");
     const stop = () => this.#nodeStop.abort(reason);
-    // Most nodes finish a heavy call even if its client has left.
+    // Most nodes finish a heavy call even if the service disconnects.
     if (this.#isHeavy) this.#timer = setTimeout(stop, this.#pool.options.timeout);
     this.#callStop?.abort(reason);
     if (!this.#isHeavy) stop();
@@ -292,7 +292,7 @@ interface Waiting {
   fail(): void;
 }
 
-/** Creates a semaphore with `count` slots. Callers with the token have an extra slot and go first in the queue. */
+/** Callers with the token have an extra slot and go first in the queue. */
 export function createSemaphore(count: number): Semaphore {
   let taken = 0;
   let isHeavyTaken = false;
@@ -313,7 +313,7 @@ export function createSemaphore(count: number): Semaphore {
       giveFree();
     };
   };
-  /** Gives free slots to queued calls. A heavy call that must wait does not block the other calls behind it. */
+  /** A heavy call that must wait does not block the calls behind it. */
   const giveFree = () => {
     for (const queue of [withToken, others]) {
       for (const waiting of queue) if (isFree(queue === withToken, waiting.isHeavy)) waiting.give();
@@ -360,10 +360,10 @@ export function createSemaphore(count: number): Semaphore {
 
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/** The number of bytes reserved for the response when a call is sent. Content of up to this size counts as small. */
+/** The number of bytes that are reserved for a response before its length is known. */
 const SMALL = 16_384;
 
-/** The share of the byte budget for each purpose. The response to a write call may exceed the budget. */
+/** Fractions of `BYTES_MAX`. The response to a write call may exceed the budget. */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
   response: 0.625,
@@ -375,7 +375,7 @@ const SHARE_OF_SMALL = 0.75;
 type Purpose = "body" | "response" | "token" | "write";
 
 interface Room {
-  /** Sets the number of reserved bytes. Returns false if an increase would exceed the budget. */
+  /** `bytes` is the new total, not an increase. Returns false if an increase would exceed the budget. */
   set(bytes: number, purpose: Purpose): boolean;
   end(): void;
 }

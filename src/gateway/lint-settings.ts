@@ -13,7 +13,6 @@ import { readToken } from "./guard.ts";
 import { type Allowed, matchOf, type NameMatch, type ResolvedForward } from "./policy.ts";
 
 export interface Diagnostic {
-  /** An error keeps calls from working as intended; a warning does not. */
   readonly level: "error" | "warn";
   readonly message: string;
 }
@@ -89,8 +88,8 @@ function lines(operations: readonly NodeOperation[]): string {
 }
 
 /**
- * Creates a function that lints the names in `forward` after each load of the description. The function returns only
- * new diagnostics, and a warning for each name that now matches different operations.
+ * Returns a function to call after each load of the description. The function omits diagnostics of the previous load,
+ * and warns of each name that now matches different operations.
  */
 export function createNameWatch(
   forward: ResolvedForward,

@@ -18,13 +18,12 @@ import type { PolicyEntry } from "./policy.ts";
 export interface PathMatch {
   readonly entry: PolicyEntry;
   readonly parameters: ReadonlyMap<string, string>;
-  /** The parameter with a forbidden value, and the rule that the value breaks. */
   readonly fault?: { readonly name: string; readonly rule: string } | undefined;
   /** Tells whether a lenient server might route the path to another operation. */
   isTakenByOther(): boolean;
 }
 
-/** Finds the operation for a percent-encoded path and a method. If only other methods match, returns their names. */
+/** The `path` is percent-encoded. If only operations with other methods match, returns these methods. */
 export type MatchPath = (
   path: string,
   method: string,
@@ -36,7 +35,10 @@ const LENGTH_MAX = 256;
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Stands for a `%2F` that the node does not treat as a slash. No parameter contains NUL: it would be refused. */
+/**
+ * Stands for a `%2F` that the node does not treat as a slash. A parameter never contains NUL, since `FORBIDDEN` matches
+ * control characters.
+ */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -112,9 +114,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations with more specific templates than `own`, since a node might route a call to them. Some
- * nodes ignore the method, so operations with another method are included if their permission is stricter than that of
- * `own`. If `isSure` is false, only operations with a stricter permission are returned.
+ * Returns operations that the node might call instead of `own`, since their templates are more specific. Some nodes
+ * ignore the HTTP method, so an operation with another method counts if its permission is stricter than that of `own`.
+ * If `isSure` is false, only operations with a stricter permission count.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

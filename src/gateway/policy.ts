@@ -7,10 +7,8 @@ import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 
-/** The one-word values of `forward`: `off` forwards nothing, and `reads` forwards all read-only operations. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** Common mistakes in `forward`, each with the value that the error message suggests. */
 export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
@@ -20,11 +18,15 @@ export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> 
 export interface ForwardSettings {
   /**
    * Operations that need no token. An entry is `reads`, a method's name, an `operationId`, or an HTTP method with a
-   * path template, such as `GET /blocks/*`. `*` matches any text, but no operation marked `write` or `secret`. In a
-   * description read over the network, `*` and `operationId` match nothing, since its author chooses the names.
+   * path template, such as `GET /blocks/*`. `*` stands for any text. No entry opens an operation marked `write` or
+   * `secret`. If the description was read over the network, entries with `*` or an `operationId` match nothing, since
+   * the author of the description chooses these names.
    */
   open?: readonly string[] | undefined;
-  /** Operations that need the token, in the same form as `open`. */
+  /**
+   * Operations that need the token, in the same form as `open`. An entry without `*` is needed for operations marked
+   * `write` or `secret`, and for all operations if the description was read over the network.
+   */
   with_token?: readonly string[] | undefined;
   /** The file that holds the token. */
   token_file?: string | undefined;
@@ -40,7 +42,7 @@ export interface ForwardSettings {
   concurrency?: number | undefined;
 }
 
-/** The setting `forward`. */
+/** The setting `forward`: `off` forwards nothing, and `reads` forwards all read-only operations. */
 export type Forward = typeof FORWARDS[number] | ForwardSettings;
 
 export interface Allowed {
@@ -59,7 +61,6 @@ export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "t
   readonly concurrency: number;
 }
 
-/** Applies the defaults, and splits each list into `reads` and names. Returns `undefined` if nothing is forwarded. */
 export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
@@ -84,7 +85,6 @@ const allowedBy = (list: readonly string[] = []): Allowed => ({
 
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 
-/** The form of a configured size, such as `500KiB` or `32MiB`. */
 export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
@@ -100,7 +100,6 @@ export function sizeText(bytes: number): string {
 
 export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** The permission to call an operation, granted to all callers, to callers with the token, or to nobody. */
 export type Permission = "open" | "token" | "refused";
 
 export interface PolicyEntry {
@@ -160,10 +159,7 @@ function decideOne(
   return refused("it has no access mark; name it under open or with_token");
 }
 
-/**
- * The way in which an entry of `forward` names an operation. The author of a description controls what an
- * operationId or a pattern matches.
- */
+/** The author of a description controls which operations an `operationId` or a pattern matches. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {
@@ -195,7 +191,7 @@ export function policyRows(
   ]);
 }
 
-/** Tells whether a text matches a pattern, in linear time. `*` matches any text. */
+/** Takes linear time, unlike a regular expression with several `.*`. */
 export function fits(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];

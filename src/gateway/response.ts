@@ -9,14 +9,14 @@ import { failureOf } from "../node/failures.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 
-/** Makes a response with the node's content. Header names must be in lower case. */
+/** The names of headers must be in lower case. */
 export type MakeResponse = (
   status: number,
   headers: Readonly<Record<string, string>>,
   body: ReadableStream<Bytes> | Bytes | HeldBytes | null,
 ) => Response;
 
-/** The reason why a call is refused or fails, for problem details and JSON-RPC errors. */
+/** Problem details show `more` after `message`; JSON-RPC errors do not. */
 export interface Refusal {
   readonly status: HttpStatus;
   readonly code: number;

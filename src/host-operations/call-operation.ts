@@ -21,7 +21,6 @@ export interface OperationMatch {
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
-/** Returns a function that maps a path to its operations by HTTP method. Throws a `TypeError` for duplicates. */
 export function createOperations(
   operations: readonly Operation[],
   cors: Cors,
@@ -70,7 +69,7 @@ export function createOperations(
             context,
           );
           const { status, statusText, headers, body } = response;
-          // The host may freeze the headers, or reuse them for the next response.
+          // The host may have frozen the headers, or may use the same object for the next response.
           return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
         },
       });

@@ -13,14 +13,14 @@ function namesOf(path: string): string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name!);
 }
 
-/** Copies an operation without its handler, and adds missing path parameters. */
+/** Adds each path parameter that the host has not described, as a string. */
 export function describeOperation(
   { method, path, operation }: Operation,
   components: ComponentsObject | undefined,
 ): DescribedOperation {
   const { parameters = [] } = operation;
   const known = parameters.map((parameter) => followReference({ components }, parameter));
-  // Adds nothing if a reference is unresolved: the reference may stand for any path parameter.
+  // An unresolved reference may stand for any path parameter, so no parameter is added.
   const missing = known.some(({ name }) => name === undefined)
     ? []
     : namesOf(path).filter((name) =>
@@ -32,7 +32,6 @@ export function describeOperation(
   return { method, path, operation: { ...operation, parameters: [...parameters, ...added] } };
 }
 
-/** Diagnoses paths that cannot be served, duplicate operations, and invalid parameters. */
 export function* diagnosticsOfOperations(
   operations: readonly Operation[],
   components: ComponentsObject | undefined,

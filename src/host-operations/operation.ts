@@ -52,7 +52,7 @@ export function defineOperation<const Path extends string>(
   return operation;
 }
 
-/** A `Known` word, or any other string, which is checked when the service is created. */
+/** A `Known` word. The type also allows any other string; `createNodeface` checks the string. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
 /** `T`, or `T` with `x-` keys. Plain `T` is part of the union so that types of other packages are assignable. */

@@ -13,13 +13,12 @@ export type ContentCoding = (typeof CODINGS)[number];
 
 export type Encoded = Partial<Record<ContentCoding, Bytes>>;
 
-/** Stored content. For large content, `identity` is omitted, and decoded from `gzip` on demand. */
+/** For large content, `identity` is omitted, and decoded from `gzip` on demand. */
 export interface KeptContent {
   readonly codings: Encoded;
   readonly size: number;
 }
 
-/** The maximum number of bytes that fit in one packet. */
 export const PACKET_SIZE = 1400;
 const KEPT_MAX = 1_048_576;
 
@@ -50,7 +49,7 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Compresses content. `CompressionStream` is only a fallback: on Node, it does not report when a part is finished. */
+/** `CompressionStream` is only a fallback: on Node, it does not report when a part is finished. */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
@@ -79,7 +78,7 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/** Returns 22 base64url characters of a SHA-256 digest. Long content is hashed in parts. */
+/** Returns 22 base64url characters. The digest of long content is a digest of the digests of its parts. */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
   // Each part is copied, since Bun cannot digest resizable buffers.

@@ -10,7 +10,7 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected if more than this many bytes wait for it. A single event may be longer. */
+/** A listener is disconnected if more than this many bytes wait to be sent. A single event may be longer. */
 const WAITING_MAX = 65_536;
 
 /** By default, `Bun.serve` closes a stream after 12 s of silence (Bun 1.4). */
@@ -20,15 +20,15 @@ const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 const HEADERS: readonly [string, string][] = [
   ["content-type", "text/event-stream"],
   ["cache-control", "no-store"],
-  // Stops nginx from buffering events up to a few kB.
+  // Without this header, nginx buffers a few kB of events.
   ["x-accel-buffering", "no"],
 ];
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
   /**
-   * Returns the full state, which is sent to new listeners, and replaces lost events. Returns the same object until the
-   * state changes.
+   * Returns the whole state, for new listeners and as a replacement of lost events. Must return the same object until
+   * the state changes.
    */
   readonly snapshot: () => object;
   readonly listeners: number;
@@ -55,7 +55,7 @@ const COMMENT = encoder.encode(":\n\n");
 
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
-  /** Makes the event ids differ from those of earlier runs of the service. */
+  /** Differs in each run of the service. All event ids begin with this prefix. */
   #prefix: string | undefined;
   readonly #listeners = new Set<Listener>();
   #events: LoggedEvent[] = [];
@@ -81,7 +81,7 @@ export class EventStream<Name extends string> {
     return this.#listeners.size;
   }
 
-  /** Logs an event and sends it. A `snapshot` contains the whole state, and is sent to every listener. */
+  /** A `snapshot` contains the whole state, and is sent to every listener. */
   append(name: Name | "snapshot", json: string): void {
     const number = ++this.#last;
     const bytes = this.#write(name, json, number);
@@ -111,7 +111,6 @@ export class EventStream<Name extends string> {
     ) bytes -= this.#events.shift()!.bytes.byteLength;
   }
 
-  /** Opens a stream. The query parameter `events` selects events by name. */
   open(request: Request, query: URLSearchParams, address: string | undefined): Response {
     const { names, listeners, perAddress } = this.#options;
     const asked = query.getAll("events").flatMap((list) => list.split(","))
@@ -210,7 +209,7 @@ export class EventStream<Name extends string> {
     return this.#events.slice(Math.max(0, number - this.#forgotten));
   }
 
-  /** Returns the position of a reconnecting listener, or `undefined` if the listener needs a snapshot. */
+  /** Returns `undefined` if the listener needs a snapshot. */
   #positionOf(id: string | null): number | undefined {
     this.#forget();
     const [, log, number] = POSITION.exec(id ?? "") ?? [];
@@ -227,7 +226,7 @@ export class EventStream<Name extends string> {
     return this.#snapshot.bytes;
   }
 
-  /** Formats an event. Escapes U+2028 and U+2029, which some clients treat as line ends. */
+  /** Escapes U+2028 and U+2029, which some clients treat as line ends. */
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
     const line = json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
     return encoder.encode(`event: ${name}\nid: ${this.#log}-${number}\ndata: ${line}\n\n`);

@@ -6,20 +6,20 @@
  */
 export interface PathTemplate {
   readonly names: readonly string[];
-  /** The template without parameter names, equal for all templates that match the same paths. */
+  /** The template without the names of its parameters. Templates that match the same paths have the same `source`. */
   readonly source: string;
-  /** A sort key for templates that match the same path: long literals first, multi-segment placeholders last. */
+  /** A sort key. Of the templates that match a path, the most specific one has the lowest `rank`. */
   readonly rank: string;
-  /** Returns the text that each placeholder matches. The path must come from {@linkcode normalizePath}. */
+  /** The path must come from {@linkcode normalizePath}. */
   match(path: string): readonly string[] | undefined;
 }
 
 const NAME = /\{([^{}]*)\}/;
 
-/** Characters that stand for placeholders in sort keys, since these characters sort after every literal. */
+/** In `rank`, U+FFFE and U+FFFF stand for placeholders, since both sort after every literal. */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
-/** Compiles a template. The first multi-segment placeholder matches as much as possible. */
+/** The first multi-segment placeholder matches as much as possible. */
 export function parsePathTemplate(
   template: string,
   spans: (name: string) => boolean = () => false,
@@ -36,7 +36,7 @@ export function parsePathTemplate(
       : ONE
   );
   const spanning = names.findIndex(spans);
-  /** The index of the placeholder that is matched last, with all remaining text. */
+  /** The index of the placeholder that gets all remaining text. */
   const middle = spanning < 0 ? names.length - 1 : spanning;
   const [first, last] = [literals[0]!, literals.at(-1)!];
   const match = (path: string): readonly string[] | undefined => {
@@ -93,7 +93,7 @@ export const foldPath = (path: string): string =>
 
 export const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
-/** Normalizes text leniently. Upper-casing before lower-casing makes some letters equal, such as ı and i. */
+/** Upper-casing before lower-casing makes some letters equal, such as ı and i. */
 export const fold = (text: string): string =>
   text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
     .toLowerCase();

@@ -25,9 +25,9 @@ import {
 } from "./response.ts";
 
 export interface Representation {
-  /** Always includes `identity`. */
+  /** The variants always include `identity`. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
-  /** Responds to GET or HEAD. Headers of the representation override common headers of the same name. */
+  /** Headers of the representation override common headers of the same name. */
   respond(
     request: Pick<Request, "method" | "headers">,
     common?: CommonHeaders,
@@ -40,7 +40,7 @@ export interface Variant {
   readonly full: MakeHead;
   /** Makes the head of a 304 response, with the headers that RFC 9110, section 15.4.5, requires. */
   readonly notModified: MakeHead;
-  /** The encoded content; `undefined` if the coding is not stored. */
+  /** The body is `undefined` if this coding is not stored. */
   readonly body: Bytes | undefined;
 }
 
@@ -143,7 +143,7 @@ function makeVariant(
 
 const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
 
-/** Caches one head for each set of common headers, since there are only a few sets. */
+/** The cache needs no limit, since there are only a few sets of common headers. */
 function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {
@@ -162,7 +162,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
   return (common) => heads.get(common) ?? make(common);
 }
 
-/** Returns a function that makes a value on demand. Calls share the value until garbage collection drops it. */
+/** Calls share one value until garbage collection drops it. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;
@@ -188,7 +188,10 @@ const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 
 const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 
-/** Evaluates `If-Match`, then `If-None-Match` (RFC 9110, section 13.2.2). No response has `Last-Modified`. */
+/**
+ * Preconditions are evaluated in the order of RFC 9110, section 13.2.2. Dates are ignored, since no response has
+ * `Last-Modified`.
+ */
 function evaluatePreconditions(headers: Headers, etag: string): 200 | 304 | 412 {
   const match = headers.get("if-match");
   if (match !== null && !matchesEntityTag(match, etag, "strong")) return 412;

@@ -20,10 +20,7 @@ export interface ServedRequest extends Request {
   readonly readChunks?: ReadChunks | undefined;
 }
 
-/**
- * A function that reads content until it ends, `take` returns false, or `stop` aborts. Rejects if the content breaks
- * off.
- */
+/** Reads until the content ends, `take` returns false, or `stop` aborts. Rejects if the content breaks off. */
 export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
 export interface RequestTarget {
@@ -33,11 +30,10 @@ export interface RequestTarget {
   readonly host: string | undefined;
 }
 
-/** Parses a request's `url`: an absolute URL or a path. Returns `undefined` if the `url` is malformed. */
 export const parseTarget: (url: string) => RequestTarget | undefined = memoize((url) => {
   const isPath = url.startsWith("/");
   try {
-    // Parsing relative to a base URL would read `//evil.example/` as a host.
+    // Parsed relative to a base URL, `//evil.example/` would be a host.
     const target = new URL(isPath ? `http://localhost${url}` : url);
     const { protocol, pathname, search, hostname } = target;
     if (protocol !== "http:" && protocol !== "https:") return undefined;
@@ -82,8 +78,8 @@ const UNPARSED = "_invalid_";
 const TARGET_LENGTH_MAX = 8192;
 
 /**
- * Creates a guard against malformed targets and DNS rebinding. In DNS rebinding, a page's own host name resolves to
- * this machine, so the page could read this service. Requests for unknown hosts get 421 (RFC 9110, section 15.5.20).
+ * Protects against DNS rebinding, in which the host name of a web page resolves to this machine. The page could then
+ * read the responses of this service. Requests for unknown hosts get 421 (RFC 9110, section 15.5.20).
  */
 export function createHostGuard(
   hosts: Hosts,
@@ -121,9 +117,9 @@ function parseAuthority(authority: string): string | undefined {
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
 export interface Prefix {
-  /** Returns the possible paths below the prefix, likeliest first: a router may have stripped part of the prefix. */
+  /** Returns several paths, the likeliest first, since a router may have stripped part of the prefix. */
   strip(pathname: string): readonly string[];
-  /** Returns one path below the whole prefix, or an empty list if `pathname` does not begin with the prefix. */
+  /** Returns an empty list if `pathname` does not begin with the whole prefix, and otherwise one path. */
   stripWhole(pathname: string): readonly string[];
   /** Resolves a path such as `v1/spec` for a `Location` header. `original` is the path that the client requested. */
   locate(reference: string, pathname: string, original: string | undefined): string;

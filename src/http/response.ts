@@ -74,7 +74,7 @@ Object.setPrototypeOf(KeptResponse.prototype, Response.prototype);
 const BLOB_BYTES_MIN = 65_536;
 const blobs = new WeakMap<Bytes, Blob>();
 
-/** Puts long bodies in `Blob`s: Bun copies bytes for each `Response` (https://github.com/oven-sh/bun/issues/35138). */
+/** Puts long bodies in a `Blob`: Bun copies bytes for each `Response` (https://github.com/oven-sh/bun/issues/35138). */
 export function sendable(body: Body): Body | Blob {
   if (!(body instanceof Uint8Array) || body.byteLength < BLOB_BYTES_MIN) return body;
   let blob = blobs.get(body);
@@ -83,7 +83,7 @@ export function sendable(body: Body): Body | Blob {
   return blob;
 }
 
-/** The `Response` class that the runtime's server sends fastest. Bun's server accepts only the native `Response`. */
+/** Bun's server accepts only the native `Response`. */
 export const FastResponse: new (body: Body | Blob, init: ResponseInit) => Response =
   "Bun" in globalThis ? Response : KeptResponse as unknown as typeof Response;
 
@@ -105,11 +105,11 @@ function flatten(headers: Iterable<readonly string[]>): string[] {
 
 export interface HeldBytes {
   readonly parts: readonly Bytes[];
-  /** Repeated calls have no effect. */
+  /** Repeated calls of `release` have no effect. */
   release(): void;
 }
 
-/** A response whose bytes are in memory, so that an adapter can send them without a stream. */
+/** An adapter can send the bytes in `held` without a stream. */
 export class ResponseInParts extends FastResponse {
   readonly held: HeldBytes;
   constructor(held: HeldBytes, init: ResponseInit) {
@@ -182,6 +182,15 @@ export const REASONS = {
 
 export type HttpStatus = keyof typeof REASONS;
 
+/** Like {@linkcode nativeProblem}, but the response need not be a native `Response`, which takes time to create. */
+export function problem(
+  status: number,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return problemWith(status, detail, {}, headers);
+}
+
 /**
  * Makes an `application/problem+json` response (RFC 9457), to return or to throw. Caches do not store the response.
  *
@@ -195,15 +204,6 @@ export type HttpStatus = keyof typeof REASONS;
  * if (!peer) throw problem(404, `Unknown peer ${id}`);
  * ```
  */
-export function problem(
-  status: number,
-  detail: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  return problemWith(status, detail, {}, headers);
-}
-
-/** Makes the same response as {@linkcode problem}, but as a native `Response`, which some hosts require. */
 export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
 export function problemWith(
@@ -262,13 +262,13 @@ export function notAllowed(methods: readonly string[]): Response {
 /** The origins whose pages may read a response, such as `https://app.example`; `"*"` for any. */
 export type Cors = readonly string[] | "*";
 
-/** The headers that a route adds: one set per allowed origin, and one for other origins. Names are in lower case. */
+/** The names of headers are in lower case. */
 export interface CommonHeaders {
   readonly headers: [name: string, value: string][];
   readonly vary: "Origin" | undefined;
 }
 
-/** Returns the common headers for a request. Returns the same object for the same origin. */
+/** Must return the same object for the same origin, since `representation.ts` uses it as a key. */
 export type CommonHeadersFor = (request: Pick<Request, "headers">) => CommonHeaders;
 
 export const SECURITY_HEADERS = {
@@ -301,7 +301,7 @@ export function createCommonHeaders(
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 
-/** Adds missing common headers to a mutable response, and removes the body for HEAD. */
+/** The headers of `response` must be mutable. */
 export function finish(
   response: Response,
   { headers: common, vary }: CommonHeaders,

@@ -8,11 +8,11 @@ import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, type Json, mapMembers } from "../json/values.ts";
 import type { Info } from "./info.ts";
 
-/** The events that a client can subscribe to. The event `snapshot` is sent to every client. */
+/** `snapshot` is not listed, since every client receives this event. */
 export const EVENTS = ["info", "head", "status", "description"] as const;
 type EventName = (typeof EVENTS)[number];
 
-/** The minimum time between snapshots. A snapshot replaces a patch that would set a key to `null`. */
+/** A JSON Merge Patch cannot set a key to `null`, so a snapshot is sent instead, at most once per interval. */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
 /** Keys that could change an object's prototype if a client applies a patch without checks. */
@@ -43,10 +43,7 @@ export class NodeEvents {
     this.#height ??= this.#taken.height;
   }
 
-  /**
-   * Emits the changes since the last call. Callers must call this method even if nothing has changed, so that a delayed
-   * snapshot is sent.
-   */
+  /** Callers must call `take` even if nothing has changed, so that a delayed snapshot is sent. */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;
@@ -95,7 +92,7 @@ function comparable({ updated_at: _updatedAt, ...info }: Info): Json {
   return copy(info) as Json;
 }
 
-/** Returns the JSON Merge Patch (RFC 7396) that turns one value into another, or `undefined` if they are equal. */
+/** Returns a JSON Merge Patch (RFC 7396), or `undefined` if the values are equal. */
 export function patchBetween(before: unknown, after: unknown): unknown {
   if (!isObject(before) || !isObject(after)) {
     return isEqual(before, after) ? undefined : after;
@@ -113,7 +110,7 @@ export function patchBetween(before: unknown, after: unknown): unknown {
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
 }
 
-/** Tells whether a patch sets a member to `null`: a client that applies the patch would remove the member. */
+/** If a patch sets a member to `null`, a client removes the member (RFC 7396). */
 function holdsNull(patch: unknown, after: unknown): boolean {
   if (!isObject(patch) || !isObject(after)) return false;
   return Object.entries(patch).some(([key, member]) =>

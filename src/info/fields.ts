@@ -9,7 +9,7 @@ import { exact } from "../json/lossless.ts";
 import { startOf } from "../untrusted-text.ts";
 import { MILLISECONDS } from "./settings.ts";
 
-/** The keys in the order of `/v1/info`, each with a function to normalize its value. */
+/** The keys are in the order of `/v1/info`. */
 export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> = {
   name: textOf,
   software: textOf,
@@ -27,7 +27,7 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   started_at: time,
 };
 
-/** The keys that the status depends on, which are therefore read even if the operator hides them. */
+/** Keys that the status depends on. The service reads even those that the operator hides. */
 export const STATUS_KEYS: readonly string[] = [
   "network",
   "chain_id",
@@ -60,7 +60,7 @@ interface ConversionContext {
 
 /** The largest unsigned 64-bit integer, which some nodes send in place of a hidden number. */
 const ALL_BITS = 18446744073709551615n;
-/** The milliseconds by which a start time may vary if it is computed from an uptime. */
+/** A start time that is computed from an uptime may vary by this many milliseconds. */
 const UPTIME_JITTER = 3000;
 const MATCHED_LENGTH = 1024;
 
@@ -106,7 +106,6 @@ export function numberFrom(value: unknown): number | bigint | undefined {
   return value.includes(".") ? Number(value) : exact(BigInt(value));
 }
 
-/** Matches a value's text against a regular expression. Returns the first group, or else the whole match. */
 export function match(value: unknown, expression: string): string | undefined {
   const text = typeof value === "boolean" ? String(value) : textOf(value);
   if (text === undefined) return undefined;
@@ -164,7 +163,7 @@ function sinceEpoch(number: number): number {
   return number < 1e17 ? number / 1e3 : number / 1e6;
 }
 
-/** Multiplies a value and removes rounding errors: 3 times 0.1 is 0.3. */
+/** Removes rounding errors: 3 times 0.1 is 0.3. */
 function times(value: unknown, factor: number): number | undefined {
   const product = Number(numberFrom(value) ?? NaN) * factor;
   return Number.isFinite(product) ? Number(product.toPrecision(15)) : undefined;

@@ -61,7 +61,8 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // Of consecutive early samples, only the last is kept: frequent status changes must not shorten the history.
+    // Of consecutive samples that are not due, only the last is kept: frequent status changes must not shorten the
+    // history.
     if (!isDue && !last.isDue) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);

@@ -1,6 +1,6 @@
 /**
- * Queries the node when a client requests `/v1/info`, at most once per `ttl`. A request runs through `get`, `#start`,
- * `#query`, `#askSources` and `#publish`, or receives the last snapshot.
+ * Queries the node when a client requests `/v1/info`, at most once per `ttl`. A query runs through `#start`, `#query`,
+ * `#askSources` and `#publish`.
  *
  * @module
  */
@@ -36,7 +36,10 @@ const PAUSE = 10_000;
 const GRACE = 200;
 /** Milliseconds until a failing node is queried again. `BACKOFF_LISTENED` applies while clients listen to events. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
-/** A query is abandoned after this many milliseconds: workerd may stop a query with the request that started it. */
+/**
+ * A query is abandoned after this many milliseconds, since workerd may stop a query together with the request that
+ * started it.
+ */
 const QUERY_MAX = 60_000;
 /** Optional sources delay a snapshot by at most this many milliseconds. */
 const OPTIONAL_PATIENCE = 200;
@@ -51,7 +54,7 @@ interface MonitorOptions {
   readonly log: NodeLog;
   onError(error: unknown): void;
   readonly client?: Client;
-  /** A clock that returns monotonic milliseconds, and milliseconds since 1970. @default the runtime's clock */
+  /** Both functions return milliseconds. `now` counts from 1970. */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly memory?: NodeMemory;
@@ -184,7 +187,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return isValid ? published.snapshot : await this.#publish();
   }
 
-  /** Queries the node if a query is due, even without a request. Resolves when the query ends; never rejects. */
+  /** Resolves when the query ends, and never rejects. */
   async look(): Promise<void> {
     if (this.#isDue(this.#now().monotonic)) this.#start(true);
     if (this.#state.name === "querying") await withTimeout(this.#state.done, QUERY_MAX, () => {});
@@ -356,7 +359,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return snapshot;
   }
 
-  /** `until` is the expiry of the info object, in monotonic milliseconds. */
+  /** `until` is the time at which the info object expires, in monotonic milliseconds. */
   #report() {
     const { service, node } = this.#options;
     const [plan, cache, now] = [this.#plan, this.#cache, this.#now()];

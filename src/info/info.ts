@@ -70,7 +70,6 @@ const LINKS = {
 
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
-/** Builds the info object. `omitted` maps each key that exceeds a limit to the reason. */
 export function makeInfo({ service, isBesideNode, values, status, updatedAt, lastSeen, hide }: {
   readonly service: Service;
   readonly isBesideNode: boolean;
@@ -113,7 +112,6 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
   return { info, omitted };
 }
 
-/** The info object at a point in time, and its representations. */
 export interface Snapshot {
   readonly info: Info;
   readonly examples: NodeExamples;
@@ -121,7 +119,10 @@ export interface Snapshot {
   readonly health: { readonly passing: Representation; readonly failing: Representation };
 }
 
-/** Creates a function that makes snapshots. `run` is an identifier that differs in each run of the service. */
+/**
+ * @param ttl in milliseconds
+ * @param run an identifier that differs in each run of the service
+ */
 export function createSnapshots(
   ttl: number,
   run: string,

@@ -10,7 +10,6 @@ import { SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
 import { excerpt, quote, startOf } from "../untrusted-text.ts";
 
-/** Limits on the bytes of a response, its nesting depth, the length of its strings, and the digits of its numbers. */
 export const LIMITS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {
   bytes: RESPONSE_MAX,
   depth: 32,
@@ -22,14 +21,14 @@ const TOO_LONG = `more than ${LIMITS.string} characters`;
 
 export interface SourceResponse {
   readonly value: unknown;
-  /** The JSON Pointers of the first omitted members, each with the reason, for the log. */
+  /** The first omitted members, each as a JSON Pointer with the reason. */
   readonly omitted: readonly string[];
 }
 
 const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 
-/** Parses JSON, keeps all digits of numbers, and omits values that exceed the limits. @throws {SourceError} */
+/** Keeps all digits of numbers, and omits values that exceed `LIMITS`. @throws {SourceError} */
 export function readResponse(text: string): SourceResponse {
   if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
@@ -45,7 +44,7 @@ export function notJson(text: string): SourceError {
   return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
-/** Parses text as JSON if it begins with `{` or `[`. Other text is kept as a string, since `1.10` may be a version. */
+/** Text that does not begin with `{` or `[` is kept as a string, since `1.10` may be a version. */
 export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);

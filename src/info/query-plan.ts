@@ -23,9 +23,8 @@ export interface PlannedSource {
 /**
  * The effect of a source's failure on the status.
  * - `required`: If no required source responds, the node is unreachable.
- * - `degrading`: If a degrading source fails, the node is degraded. A source with its own `ttl` is usually degrading.
- * - `optional`: The failure of an optional source does not affect the status. Sources that the operator adds are
- *   usually optional.
+ * - `degrading`: If a degrading source fails, the node is degraded.
+ * - `optional`: The failure of an optional source does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
 
@@ -50,7 +49,7 @@ export function isAlone(
 
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
-/** Combines the settings with the kind, if the kind is known. Sources that nothing refers to are not queried. */
+/** Sources that nothing refers to are not queried. */
 export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,

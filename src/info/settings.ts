@@ -64,7 +64,7 @@ export const RESERVED_KEYS: readonly string[] = [
 
 export const DEFAULTS = { timeout: "2s", ttl: "1s", stale: "60s", history: "1h" } as const;
 
-/** The durations in the settings of a node, in milliseconds. */
+/** All durations are in milliseconds. */
 export interface Times {
   readonly timeout: number;
   readonly ttl: number;
@@ -95,7 +95,7 @@ export function milliseconds(duration: Duration): number {
 
 const UNITS = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]] as const;
 
-/** Formats a duration in its two largest units, such as `3 h 12 min`. */
+/** Returns at most two units, such as `3 h 12 min`. */
 export function formatDuration(milliseconds: number): string {
   let rest = Math.max(0, Math.round(milliseconds / 1000));
   const parts = UNITS.map(([unit, length]) => {
@@ -107,7 +107,7 @@ export function formatDuration(milliseconds: number): string {
   return first < 0 ? "0 s" : parts.slice(first, first + 2).join(" ").trimEnd();
 }
 
-/** Groups the digits before the decimal point in threes, in linear time. */
+/** Groups only the digits before the decimal point. */
 export function groupDigits(number: string, separator: string): string {
   return number.replace(/\d+/, (whole) => {
     const first = whole.length % 3 || 3;

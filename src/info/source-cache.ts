@@ -14,31 +14,33 @@ import { convert, formOf, isKnown } from "./fields.ts";
 export interface Instant {
   /** The time of a monotonic clock, in milliseconds. */
   readonly monotonic: number;
-  /** The date, in milliseconds since 1970. */
+  /** The date and time, in milliseconds since 1970. */
   readonly date: number;
 }
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
-  /** The time until which `last` was valid. Each response from the node extends it, unless the source failed. */
+  /** The latest time at which `last` was known to be valid. */
   readonly held?: Instant;
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;
   readonly isAbsent?: boolean;
 }
 
-/** Responses by source name. `date` is the time of arrival, in milliseconds since 1970. */
+/** `date` is the time at which a response arrived, in milliseconds since 1970. */
 export type Answers = ReadonlyMap<string, { readonly taken: Taken; readonly date: number }>;
 
 export interface Shown {
   readonly answers: Answers;
-  /** The time at which the oldest stale response was last valid. */
+  /** The last time at which the oldest stale response was valid, or `undefined` if no response is stale. */
   readonly oldest: Instant | undefined;
 }
 
-/** After this many milliseconds without a response, all sources are queried: the node may have been replaced. */
+/**
+ * If no response arrives for this many milliseconds, all sources are queried, since the node may have been replaced.
+ */
 const PAUSE = 10_000;
-/** The minimum number of milliseconds between two runs of a program, while no client requests `/v1/info`. */
+/** While no client requests `/v1/info`, each program runs at most once in this many milliseconds. */
 const WATCHED_PROGRAM_MS = 30_000;
 
 export class SourceCache {
@@ -73,14 +75,13 @@ export class SourceCache {
       .sort((a, b) => b.monotonic - a.monotonic)[0];
   }
 
-  /** True if the node responded to the last requests, but no response had a value. */
+  /** True if the node responds, but no required source has a value. */
   get gaveNothing(): boolean {
     const states = this.#ofRequired();
     return !this.isUnreachable && states.some((state) => state?.error) &&
       states.every((state) => state?.error || state?.isAbsent);
   }
 
-  /** Lists the sources to query: sources with an expired `ttl`, or all sources after a failure or a pause. */
   dueSources(now: Instant, isWatch: boolean): string[] {
     const isUncertain = this.#ofRequired().some((state) =>
       !state?.held || state.error || (!isWatch && now.monotonic - state.held.monotonic >= PAUSE)
@@ -112,7 +113,7 @@ export class SourceCache {
     for (const name of this.required) this.#states.set(name, { ...this.get(name), error });
   }
 
-  /** @param stale the time, in milliseconds, for which the last responses are shown after a failure */
+  /** @param stale the number of milliseconds for which old responses are still shown after a failure */
   shownAt(now: Instant, stale: number): Shown {
     const isGone = this.isUnreachable;
     const answers = new Map<string, { taken: Taken; date: number }>();

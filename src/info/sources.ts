@@ -1,5 +1,6 @@
 /**
- * Queries all sources of `/v1/info` at the same time: HTTP, JSON-RPC, files, programs, and the host's `info`.
+ * Queries the sources of `/v1/info` at the same time. Sources are HTTP requests, JSON-RPC calls, files, programs, and
+ * the host program's `info` function.
  *
  * @module
  */
@@ -27,7 +28,7 @@ import {
 } from "./query-plan.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 
-/** Values found in a response, each under its JSON Pointer. */
+/** The keys of this map are JSON Pointers. */
 export type Taken = ReadonlyMap<string, unknown>;
 
 export type QueryOutcome =
@@ -43,10 +44,7 @@ export type QueryOutcome =
     | { readonly error: SourceError }
   );
 
-/**
- * Queries sources, and returns promises that never reject. `remembered` returns earlier values of sources that are not
- * queried.
- */
+/** The returned promises never reject. `remembered` returns the last known value of a source that is not queried. */
 export type Query = (
   sources: ReadonlyMap<string, PlannedSource>,
   signal: AbortSignal,
@@ -80,7 +78,7 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
     const valueOf = async (place: Reference): Promise<unknown> => {
       const [name, pointer] = parseReference(place);
       if (!sources.has(name)) return remembered(name, pointer);
-      // Waits for one microtask, after which `responses` contains a promise for every source.
+      // Waits for one microtask, so that `responses` has a promise for every source.
       await undefined;
       return resolvePointer((await responses.get(name))?.value, pointer);
     };
@@ -113,7 +111,8 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
       return await requestJson(source, url, limits, access());
     };
 
-    // Calls to the same endpoint are sent in one batch, except calls that wait for values from other sources.
+    // A call that needs a value from another source is sent alone, since a whole batch would have to wait for the
+    // value.
     const batches = new Map<string, [name: string, planned: PlannedSource][]>();
     for (const [name, planned] of sources) {
       const { source } = planned;
@@ -160,7 +159,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
     const { value, omitted } = await response;
     return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), omitted };
   } catch (cause) {
-    // A runtime that forbids an operation throws an error of its own type.
+    // If a runtime forbids an operation, it throws an error of its own type.
     const error = cause instanceof SourceError
       ? cause
       : new SourceError("bad_answer", "cannot be queried on this runtime", {
@@ -172,7 +171,6 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
   }
 }
 
-/** @throws {SourceError} if the response is not JSON, or if its status is neither 2xx nor allowed by `keep_errors` */
 export async function requestJson(
   source: GetSource | PostSource,
   url: string,
@@ -196,11 +194,11 @@ export async function requestJson(
   throw failureOfStatus(status);
 }
 
-/** Resolves a link against the node's URL. Ignores the host in the link, since it may be the host of a proxy. */
+/** The host in the link is ignored, since the link may name the host of a proxy. */
 export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
   const { origin } = new URL(nodeUrl);
-  // The pattern excludes credentials, and characters that URL parsers remove, move or treat as a slash.
+  // The pattern rejects credentials, and characters that URL parsers remove, move or treat as a slash.
   const match = /^(?:https?:\/\/[^/?#\\@\s]+)?(\/[^#\\\s]*)?$/i.exec(link);
   const url = match && link !== "" && URL.canParse(link, origin)
     ? new URL(link, origin)
@@ -220,7 +218,6 @@ type Endpoint = (
   access: NodeAccess,
 ) => Promise<PromiseSettledResult<SourceResponse>[]>;
 
-/** Creates an endpoint that sends calls in batches, or one by one if the node has rejected a batch. */
 export function createEndpoint(url: string): Endpoint {
   let takesBatches = true;
   return async (calls, limits, access) => {
@@ -246,13 +243,13 @@ export function createEndpoint(url: string): Endpoint {
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
     const outcomes = await callSingly();
-    // If all calls fail even without a batch, the node may be starting, so the next calls are sent in a batch again.
+    // If even single calls fail, the node may be starting. Later calls are therefore sent in batches again.
     takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
 }
 
-/** @throws {SourceError} if the response is not JSON-RPC; a JSON-RPC error is returned, not thrown */
+/** A JSON-RPC error is returned, not thrown. */
 export async function callMethod(
   url: string,
   call: JsonRpcSource,
@@ -297,7 +294,6 @@ function readResult({ keep_errors }: JsonRpcSource, response: RpcResponse): Sour
   return { value: keep_errors ? { result: value } : value, omitted };
 }
 
-/** Returns the result as JSON. @throws {SourceError} if the response has an error or has no result */
 export function resultOf({ result, error }: RpcResponse): string {
   if (error !== undefined) throw failureOfRpc(error);
   if (result !== undefined) return result;
@@ -309,8 +305,8 @@ export function resultOf({ result, error }: RpcResponse): string {
 const NO_METHOD = -32601;
 
 /**
- * Matches error messages about an unknown method. The error codes differ: Besu sends -32604, and EIP-1474 defines
- * -32004. Solana uses -32004 for a different error.
+ * The error codes for an unknown method differ: Besu sends -32604, and EIP-1474 defines -32004. Solana uses -32004 for
+ * a different error.
  */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
@@ -328,7 +324,6 @@ function failureOfRpc(json: string): SourceError {
   });
 }
 
-/** @param path a path that is absolute, relative to the working directory, or accepted by `isAnchored` */
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
   try {
     const bytes = await readFile(path, { limit: LIMITS.bytes, ...limits });
@@ -338,7 +333,6 @@ export async function readFileSource(path: string, limits: RequestLimits): Promi
   }
 }
 
-/** Runs a program without a shell, and waits until it ends. */
 export async function runCommandSource(
   command: readonly string[],
   limits: RequestLimits,
@@ -374,7 +368,9 @@ async function callHost(
   }
 }
 
-/** Puts the details in the hint, which is only logged: errors and results of the host's `info` may be secret. */
+/**
+ * Errors and results of the host's `info` function may be secret, so only the hint quotes them. A hint is never public.
+ */
 const hostError = (what: string): SourceError =>
   new SourceError("bad_answer", "cannot report its state", { hint: `info() ${what}` });
 

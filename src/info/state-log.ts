@@ -11,7 +11,6 @@ import { formatDuration } from "./settings.ts";
 import type { Instant, Values } from "./source-cache.ts";
 import { explain, type NodeStatus, type Status, type StatusCode } from "./status.ts";
 
-/** A function that receives a message for the operator. */
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
 /** The machine-readable event that accompanies a log message about the node. */
@@ -31,7 +30,7 @@ export interface KindEvent {
   readonly level: "info";
 }
 
-/** A changed chain or network at the node's address, or a start time that moved back. */
+/** The node is on another chain or network than before, or its start time has moved back. */
 export interface IdentityEvent {
   readonly code: "identity";
   readonly level: "warn";
@@ -64,9 +63,9 @@ const CHAIN = ["chain_id", "network"] as const;
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
 const TEXT_LENGTH = 100;
 
-/** At most `CHANGES_MAX` chain changes are logged in `CHANGES_TIME` milliseconds. */
+/** `CHANGES_TIME` is in milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-/** A start time that moves back by fewer milliseconds is not logged, since uptimes are imprecise. */
+/** Uptimes are imprecise, so a start time may move back by this many milliseconds without a warning. */
 const START_JITTER = 60_000;
 
 /** The data about a node that survives a reload of the configuration. */
@@ -74,9 +73,9 @@ export class NodeMemory {
   lastSeen: LastSeen | undefined;
   samples: readonly Sample[] = [];
   chain: Partial<Readonly<Record<"chain_id" | "network", string | undefined>>> = {};
-  /** The times of the last chain changes, in monotonic milliseconds. */
+  /** The times of the last chain changes, in milliseconds of a monotonic clock. */
   changes: readonly number[] = [];
-  /** The last status, and the time at which it began, in monotonic milliseconds. */
+  /** `since` is in milliseconds of a monotonic clock. */
   status: { readonly word: Status; readonly since: number } | undefined;
   start: { readonly at: number; readonly loggedAt: number } = {
     at: -Infinity,
@@ -111,7 +110,7 @@ export class StateLog {
     this.#options = options;
   }
 
-  /** Logs what has changed since the last report. @param now in monotonic milliseconds */
+  /** @param now the time of a monotonic clock, in milliseconds */
   take({ status, values, info, respondedAt, omitted, remarks }: NodeReport, now: number): void {
     if (status.status !== "unreachable" && status.status !== "stale") {
       this.#logChain(values, respondedAt.monotonic);
@@ -139,7 +138,7 @@ export class StateLog {
     memory.lastSeen = undefined;
     onIdentity?.();
     const recent = memory.changes.filter((at) => now - at < CHANGES_TIME);
-    // Changes that are not logged count too, so logging resumes only when changes become rarer.
+    // Changes that are not logged also count, so logging resumes only when changes become rarer.
     memory.changes = [...recent, now].slice(-CHANGES_MAX - 1);
     if (recent.length > CHANGES_MAX) return;
     const shown = changed.filter((key) => !hide.includes(key))
@@ -197,7 +196,7 @@ export class StateLog {
     const log = (level: Level, name: string, text: string) =>
       this.#options.log(`${label}, ${topic} ${name}: ${text}`, { code: topic, level });
     for (const [name, remark] of remarks) {
-      // If only the text changes, nothing is logged: some texts change with every query.
+      // A remark is not logged again when its text changes, since some texts change with every query.
       if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
     }
     for (const name of before.keys()) {

@@ -31,9 +31,9 @@ export interface NodeStatus {
   readonly code?: StatusCode;
   /** A short public clause, without secrets or paths. */
   readonly reason?: string;
-  /** Advice for the operator, for the log and `check`. */
+  /** Only the log and `check` show this advice. */
   readonly hint?: string | undefined;
-  /** The node's kind, if the node requires credentials and its refusal reveals the kind. */
+  /** The kind of the node, if a refusal (401 or 403) reveals the kind. */
   readonly looksLike?: string | undefined;
   /** The keys of `/v1/info` whose values appear in the reason, or `"any"` if the reason quotes a response. */
   readonly keys?: readonly string[] | "any" | undefined;
@@ -50,7 +50,7 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   stalled: "degraded",
 };
 
-/** Public advice for each status code, shown on the page. `docs/troubleshooting.md` says more. */
+/** The page shows this advice to everyone. `docs/troubleshooting.md` says more. */
 export const REMEDIES: Readonly<Record<string, string>> = {
   warming_up: "wait; the node's log shows its progress",
   no_leader: "start cluster members until more than half are running",
@@ -71,7 +71,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   bad_answer: "the service's log names the source that failed",
 } satisfies Partial<Record<StatusCode, string>>;
 
-/** Returns the reason and the advice for the operator, for the log and `check`. */
+/** The result is for the log and `check` only, since hints may name settings and paths. */
 export function explain({ code, reason, hint }: NodeStatus): readonly string[] {
   const isOfKind = code !== undefined && Object.hasOwn(STATUS_OF, code);
   return [reason ?? code, hint ?? (isOfKind ? REMEDIES[code] : undefined)]
@@ -270,7 +270,7 @@ function wholeNumber(value: unknown): bigint | undefined {
   return Number.isSafeInteger(number) ? BigInt(number!) : undefined;
 }
 
-/** Chooses the failure to report: one that an operator can fix, or otherwise the most frequent failure. */
+/** Prefers failures that the operator can fix, and otherwise returns the most frequent failure. */
 export function worst(errors: readonly SourceError[]): SourceError {
   const urgent = URGENT.map((code) => errors.find((error) => error.code === code));
   const found = urgent.find((error) => error !== undefined);

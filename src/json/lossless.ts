@@ -1,6 +1,6 @@
 /**
- * Reads and writes JSON without rounding integers, and converts JavaScript values to JSON values. Reads integers above
- * 2^53 as `bigint`s, and numbers too large for a double as strings.
+ * Reads and writes JSON without rounding integers, and converts JavaScript values to JSON values. Integers above 2^53
+ * become `bigint`s, and numbers too large for a double become strings.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { type Json, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-/** The maximum depth of written JSON: twice `DEPTH_MAX`, since parsed values may be written inside other objects. */
+/** Twice `DEPTH_MAX`, since a parsed value may be written inside other objects. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {
@@ -18,9 +18,9 @@ export function exact(value: bigint): number | bigint {
 }
 
 /**
- * Reads JSON (RFC 8259). If a key is duplicated, the last value wins.
+ * If a key occurs twice, the last value is used.
  *
- * @param readDigits converts the text of a number
+ * @param readDigits converts the text of a number, but is skipped if the text has no large number
  * @throws {JsonSyntaxError} if the text is invalid or too deep, with the same message on every runtime
  */
 export function parseJson(
@@ -43,7 +43,11 @@ export function parseJson(
   }
 }
 
-/** Writes JSON, including `bigint`s, indented by `indent`. Throws a `RangeError` if a value is circular or too deep. */
+/**
+ * Writes a `bigint` as a number.
+ *
+ * @throws {RangeError} if the value contains itself or is nested too deep
+ */
 export function formatJson(value: unknown, indent = 0): string {
   try {
     return JSON.stringify(value, undefined, indent) ?? "null";
@@ -52,7 +56,7 @@ export function formatJson(value: unknown, indent = 0): string {
   }
 }
 
-/** Reads JSON for comparisons: numbers too large for a double become infinite. */
+/** A number too large for a double becomes infinite. */
 export function parseComparable(text: string): unknown {
   return parseJson(text, (digits) => {
     const number = readNumber(digits);
@@ -60,7 +64,7 @@ export function parseComparable(text: string): unknown {
   });
 }
 
-/** Builds a value. Calls `onToken` for each key, and for each value before the value is added to an object or list. */
+/** `onToken` is called for each key, and for each value before the value is added to its object or list. */
 export function buildJson(
   scanner: JsonScanner,
   readDigits: typeof readNumber,
@@ -93,7 +97,6 @@ function valueOf({ kind, raw }: JsonScanner, readDigits: typeof readNumber): unk
   return kind === "number" ? readDigits(raw) : JSON.parse(raw);
 }
 
-/** Returns a `bigint` for an integer above 2^53, and a string for a number too large for a double. */
 export function readNumber(digits: string): number | bigint | string {
   const number = Number(digits);
   if (!Number.isFinite(number)) return digits;
@@ -128,10 +131,8 @@ const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
 /**
- * Copies a value and converts the copy to JSON. Like `JSON.stringify`, calls `toJSON` and omits `undefined` members.
- *
- * @param report is called for each value that JSON cannot represent; the value is omitted, or becomes `null` in a list
- * @returns `undefined` if JSON cannot represent the given value
+ * Like `JSON.stringify`, calls `toJSON` and omits `undefined` members. A value that JSON cannot represent is reported,
+ * and becomes `null` in a list or is omitted elsewhere.
  */
 export function toJson(
   value: unknown,

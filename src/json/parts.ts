@@ -1,5 +1,5 @@
 /**
- * Locates the parts of a JSON text, to forward them unchanged.
+ * Finds where the parts of a JSON text begin and end, so that parts can be forwarded unchanged.
  *
  * @module
  */
@@ -20,14 +20,11 @@ interface PartsWanted {
   readonly levels: number;
   readonly items?: number;
   readonly member?: (name: string) => boolean;
-  /** If true, the last of several equal keys wins; if false, duplicate keys are an error. @default false */
+  /** If true, the last value of a duplicate key is used. */
   readonly takesDuplicates?: boolean;
 }
 
-/**
- * Locates the wanted parts of a JSON text. Throws a `JsonSyntaxError` if the text is invalid, too deep, or has
- * duplicate keys.
- */
+/** @throws {JsonSyntaxError} if the text is invalid, is too deep or has duplicate keys */
 export function readParts(
   text: string,
   {
@@ -53,7 +50,7 @@ export function readParts(
       last[depth] = key;
       if (takesDuplicates) continue;
       const known = keys[depth];
-      // A single key is kept as a string: creating a set for each object would take more time than everything else.
+      // Creating a set for each object would take more time than everything else.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new JsonSyntaxError("duplicate key in an object", start);

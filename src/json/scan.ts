@@ -5,14 +5,14 @@
  */
 import { quote } from "../untrusted-text.ts";
 
-/** The maximum nesting depth. RFC 8259, section 9, allows parsers to limit the depth. */
+/** RFC 8259, section 9, allows parsers to limit the nesting depth. */
 export const DEPTH_MAX = 512;
 
 export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "literal";
 
 export class JsonSyntaxError extends SyntaxError {
   override name = "JsonSyntaxError";
-  /** The position of the error in the text, in UTF-16 code units. */
+  /** The offset is in UTF-16 code units. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -38,13 +38,13 @@ const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
-/** Reads JSON tokens. Commas and colons are checked, but not returned as tokens. */
+/** Commas and colons are checked, but are not returned as tokens. */
 export class JsonScanner {
   kind: TokenKind = "literal";
   start = 0;
   end = 0;
   readonly #text: string;
-  /** One entry for each open container: `true` for an object, `false` for a list. */
+  /** For each open container: `true` for an object, `false` for a list. */
   readonly #open: boolean[] = [];
   readonly #depthMax: number;
   #expected: keyof typeof EXPECTED = "value";
@@ -67,10 +67,9 @@ export class JsonScanner {
     return raw.includes("\\") ? JSON.parse(raw) : raw.slice(1, -1);
   }
 
-  /** Reads the next token. Returns `false` at the end of the text; throws a {@linkcode JsonSyntaxError} at an error. */
   next(): boolean {
     const text = this.#text;
-    // Comparing character codes is faster than matching patterns: a megabyte of JSON may have half a million tokens.
+    // Comparing character codes is faster than matching patterns.
     for (let at = this.end; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (isGap(code)) continue;
@@ -189,7 +188,7 @@ const isGap = (code: number): boolean =>
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
-/** Tests for characters that must not directly follow a number or a literal. */
+/** Matches characters that must not directly follow a number or a literal. */
 function goesOn(code: number): boolean {
   return isDigit(code) || (code | SPACE) >= 0x61 && (code | SPACE) <= 0x7a || code === 0x5f ||
     code === DOT || code === PLUS || code === MINUS;

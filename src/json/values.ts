@@ -7,7 +7,7 @@ import { decodePercent } from "../untrusted-text.ts";
 
 export type Json = Record<string, unknown>;
 
-/** The keys and indices on the way from a value to a nested value. */
+/** The keys and list indices that lead from a value to a nested value. */
 export type Path = readonly string[];
 
 export function isObject(value: unknown): value is Json {
@@ -22,13 +22,12 @@ export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns a string, or a number as a string; `undefined` for any other value. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
 }
 
-/** Sets a member. `__proto__` is set by `defineProperty`, since an assignment would change the object's prototype. */
+/** An assignment to `__proto__` would change the object's prototype. */
 export function setMember(object: Json, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { ...ASSIGNED, value });
@@ -36,10 +35,7 @@ export function setMember(object: Json, key: string, value: unknown): void {
 
 const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
-/**
- * Copies an object with changed members. Omits members that become `undefined`. Returns the object itself if no member
- * changes.
- */
+/** Omits a member if `change` returns `undefined`. Returns the same object if no member changes. */
 export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
   const changed: Json = {};
   let isSame = true;
@@ -62,7 +58,6 @@ export function isEqual(a: unknown, b: unknown): boolean {
     keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
 }
 
-/** Caches a function's result for each object, since many references may point to one large object. */
 export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => T {
   const made = new WeakMap<Of, { readonly value: T }>();
   return (of) => {
@@ -72,7 +67,7 @@ export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => 
   };
 }
 
-/** Estimates the size of a value as JSON: 1 per value plus 1 per 32 characters. `known` caches the sizes of objects. */
+/** The size is the number of values, plus 1 for every 32 characters of strings and keys. */
 export function estimateSize(value: unknown, known: Map<unknown, number> = new Map()): number {
   if (typeof value === "string") return 1 + value.length / 32;
   if (typeof value !== "object" || value === null) return 1;
@@ -86,7 +81,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   return sum;
 }
 
-/** Creates a function that makes a name unique by appending a number, and adds the result to `taken`. */
+/** The returned function makes a name unique by appending a number, and adds the unique name to `taken`. */
 export function createFreeName(
   taken: Set<unknown>,
   separator: string = "",
@@ -104,7 +99,7 @@ export function createFreeName(
 
 export const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** Parses a JSON Pointer. Returns `undefined` if the pointer is malformed (RFC 6901, section 3). */
+/** Returns `undefined` if the pointer is malformed (RFC 6901, section 3). */
 export function parsePointer(pointer: string): Path | undefined {
   if ((pointer !== "" && !pointer.startsWith("/")) || /~(?![01])/.test(pointer)) return undefined;
   return pointer.split("/").slice(1)
@@ -115,7 +110,7 @@ export function formatPointer(path: Path): string {
   return path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** Returns the value at a path, or `undefined` if the path has no value (RFC 6901, section 4). */
+/** Evaluates a path like a JSON Pointer (RFC 6901, section 4). */
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const key of path) {
@@ -132,9 +127,9 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   return path && valueAt(value, path);
 }
 
-/** Parses a URI fragment (without `#`) as a pointer; `undefined` if the fragment is malformed (RFC 6901, section 6). */
+/** Parses a URI fragment without its `#` (RFC 6901, section 6). */
 export function parseFragment(fragment: string): Path | undefined {
-  // Decodes each token separately, since some tools write `%2F` for a slash in a key.
+  // Each token is decoded separately, since some tools write `%2F` for a slash in a key.
   const tokens = fragment.split("/").map((token) => decodePercent(token).replaceAll("/", "~1"));
   return parsePointer(tokens.join("/"));
 }

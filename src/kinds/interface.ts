@@ -8,7 +8,7 @@
 /** The effect that calling an operation may have. */
 export type Access = "read" | "write" | "secret";
 
-/** The marks of an operation; {@linkcode MARKS} explains them. */
+/** The marks of an operation. {@linkcode MARKS} explains each mark. */
 export interface OperationMarks {
   "x-access": Access;
   "x-cost"?: "heavy" | undefined;
@@ -35,7 +35,7 @@ type MarkName =
   | "x-unit"
   | "x-position";
 
-/** The marks, by name. `docs/kinds.md` and the schema of a kind are generated from this table. */
+/** `docs/kinds.md` and the schema of a kind are generated from this table. */
 export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
@@ -125,13 +125,16 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   },
 };
 
-/** The key of `x-example-from` in a document. A symbol is never serialized, and no node can send a symbol. */
+/**
+ * This symbol replaces the key `x-example-from` in a document. Symbols are never serialized, and no node can send a
+ * symbol.
+ */
 export const EXAMPLE_FROM: unique symbol = Symbol("x-example-from");
 
-/** The mark of a path item whose `GET` and `POST` call the same method. */
+/** Marks a path item whose `GET` and `POST` call the same JSON-RPC method. */
 export const ONE_METHOD = "x-one-method";
 
-/** `true` if a path parameter spans several segments, `encoded` if its slashes are encoded. */
+/** `true` if the value of a path parameter may span several segments, `encoded` if slashes are sent as `%2F`. */
 export type MultiSegment = true | "encoded";
 
 export function multiSegmentOf(
@@ -175,7 +178,7 @@ export interface Method extends OperationMarks {
   readonly tags?: readonly { readonly name: string }[] | undefined;
   /** @default "either" */
   readonly paramStructure?: ParamStructure | undefined;
-  /** The parameters, in the order in which calls by position send them. */
+  /** The parameters, in the order of a call by position. */
   readonly params: readonly ContentDescriptor[];
   readonly result: Omit<ContentDescriptor, "required">;
   readonly examples?: readonly MethodExample[] | undefined;
@@ -204,7 +207,7 @@ export interface RestOperation extends OperationMarks {
 
 /** The part of an OpenAPI 3.1 document that a kind may contain. */
 export interface OpenApiPart {
-  /** Path items by path template, relative to the node's URL and the base path. */
+  /** Path items by path template. The templates are relative to the node's URL and the base path. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   readonly tags?:

@@ -1,6 +1,6 @@
 /**
- * TypeScript types for the data files in `spec/kinds/`. Each file defines a kind of node. `src/settings/kind.ts`
- * validates them.
+ * TypeScript types for the files in `spec/kinds/`, each of which defines a kind of node. `src/settings/kind.ts`
+ * validates these files.
  *
  * @module
  */
@@ -20,8 +20,8 @@ export interface SourceOptions {
   /** If true, a missing method or path is not an error. */
   optional?: boolean | undefined;
   /**
-   * If true, error responses are used as values: the whole response (`result` or `error`) for JSON-RPC, and the content
-   * for HTTP. A missing method or path is still an error.
+   * If true, an error response is used as a value. For JSON-RPC, the value is an object with `result` or `error`. For
+   * HTTP, the value is the content of the response. A missing method or path is still an error.
    */
   keep_errors?: boolean | undefined;
 }
@@ -99,7 +99,7 @@ export type Conversion =
 export interface FieldOptions {
   /**
    * One or more places to read the value from. The conversions `sum` and `join` combine the values at all places.
-   * Otherwise, the first value found is used.
+   * Without these conversions, the first value found is used.
    */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
@@ -132,13 +132,16 @@ export interface KindAuth {
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which a node of this kind stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** `none`: `read` operations are called without the secret, so that responses contain no private data. */
+  /** If `none`, `read` operations are called without the secret, so that responses contain no private data. */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
 }
 
-/** A test of a value: `null` (the value must be missing or `null`), a regular expression, or a numeric bound. */
+/**
+ * A test of a value: a regular expression, a numeric bound, or `null`. The test `null` passes if the value is missing
+ * or `null`.
+ */
 export type Test = string | null | { readonly above: number } | { readonly below: number };
 
 /** The reasons why a node that responds is not `ok`. */
@@ -176,9 +179,9 @@ export type NamesIn =
   | { readonly tree: NameTree };
 
 /**
- * A request that lists a node's operations: method names if the kind has methods, otherwise paths without the leading
- * slash. Operations that are not listed are omitted. Listed methods that the kind does not describe are shown
- * without marks.
+ * A request that lists a node's operations. The response has method names if the kind has methods, and otherwise paths
+ * without the leading slash. Operations that are not listed are omitted. Listed methods that the kind does not describe
+ * are shown without marks.
  */
 export type Listing =
   & NamesIn
@@ -192,7 +195,7 @@ export type Listing =
 export interface NetworkRules {
   /** The maximum time between two blocks. A node whose latest block is older is `stalled`. */
   quiet?: Duration | undefined;
-  /** The minimum number of peers; a node with fewer peers has the code `no_peers`. */
+  /** The minimum number of peers. A node with fewer peers has the code `no_peers`. */
   peers?: number | undefined;
 }
 
@@ -241,7 +244,7 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The keys of `/v1/info` to record for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
-  /** Maps places of example values to the patterns that the values must match. Collected from `x-example-from`. */
+  /** Maps places of example values to patterns that the values must match, as collected from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
   /** The source of the operations: URLs of files or folders at a fixed version. */
   written_from?: readonly string[] | undefined;

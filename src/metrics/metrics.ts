@@ -69,7 +69,7 @@ export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export interface Sample {
-  /** The values of the metric's labels, in the order of the table. A label with the value `undefined` is omitted. */
+  /** The values of the labels, in the order of `TABLE`. A label with the value `undefined` is omitted. */
   readonly labels?: readonly (string | number | undefined)[];
   readonly value: number | bigint | Observed;
 }
@@ -83,7 +83,7 @@ export const STATUS_CODES: readonly StatusCode[] = [
   ...NO_ANSWER,
 ];
 
-/** Creates metric samples from the info object of a node. `now` is in milliseconds since 1970. */
+/** @param now in milliseconds since 1970 */
 export function nodeSamples(info: Info, now: number): Samples {
   const { status, status_code: code } = info;
   const isSilent = status === "stale" || status === "unreachable";
@@ -126,7 +126,7 @@ export function serviceSamples(
   meters: Meters,
   gauges: Readonly<Partial<Record<MetricName, number | undefined>>>,
 ): Samples {
-  // Node.js 21 introduced `navigator`.
+  // Node.js before version 21 has no `navigator`.
   const { navigator } = globalThis as { navigator?: { userAgent?: string } };
   // On workerd, the start time is unknown.
   const startedAt = performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined;
@@ -185,7 +185,7 @@ function linesOf(
 /** Line feeds need no escape, since `labelOf` has already replaced them. */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
-/** The label value that replaces all new values once `SERIES_MAX` or `LABELS_MAX` is reached. */
+/** When `SERIES_MAX` or `LABELS_MAX` is reached, this label value replaces every new value. */
 export const OTHER = "other";
 const SERIES_MAX = 500;
 
@@ -216,7 +216,7 @@ export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] 
 const LABELS_MAX = 100;
 
 export interface Observed {
-  /** The number of durations up to each bound in {@linkcode BOUNDS}. */
+  /** For each bound in {@linkcode BOUNDS}, the number of durations up to this bound. */
   readonly counts: number[];
   count: number;
   sum: number;
@@ -260,7 +260,6 @@ export class Meters {
 
 const LENGTH_MAX = 128;
 
-/** Truncates a text for use as a label's value, and replaces control characters and lone surrogates. */
 export function labelOf(text: string): string {
   return printable(startOf(text, LENGTH_MAX)).replaceAll(/\p{Surrogate}/gu, "\ufffd");
 }

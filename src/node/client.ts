@@ -1,6 +1,6 @@
 /**
- * Sends requests to the node through sockets. In Deno 2.9 and Bun 1.4, `fetch` may resend a request that the node has
- * already received. `fetch` is used only if the runtime has no sockets.
+ * Sends requests to the node through sockets, or with `fetch` if the runtime has no sockets. In Deno 2.9 and Bun 1.4,
+ * `fetch` may resend a request that the node has already received.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
 
 export interface NodePlace {
   readonly auth?: SecretPlace | undefined;
-  /** A file of certificate authorities to trust in addition to the authorities of the runtime. */
+  /** The certificate authorities in this file are trusted in addition to the authorities of the runtime. */
   readonly tls?: { readonly ca_file: string } | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The HTTP/1.1 client on sockets. The library's public types use no types of `node:` modules, so that hosts need not
- * install `@types/node`.
+ * The HTTP/1.1 client on sockets. The library's public types must not use types of `node:` modules, so that hosts need
+ * not install `@types/node`.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
 
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 
-/** Creates a client. If a reused connection turns out to be closed, a request without `isOnce` is sent again. */
+/** If a reused connection turns out to be closed, a request without `isOnce` is sent again. */
 export function createSocketClient(open: OpenSocket): Client {
   const idle = new Map<string, Connection[]>();
   const owned = new WeakMap<object, Connection[]>();
@@ -62,9 +62,13 @@ export function createSocketClient(open: OpenSocket): Client {
 }
 
 export interface Connection {
-  /** Tells whether a request can be sent. Unsolicited bytes close the connection, since no response is expected. */
+  /** Bytes that arrive while no response is expected close the connection. */
   isFree(): Promise<boolean>;
-  /** Sends a request once. Calls `free` if the connection can be reused. A closed connection causes a `StaleError`. */
+  /**
+   * Rejects with a `StaleError` if a reused connection turns out to be closed.
+   *
+   * @param free is called when the connection can be reused
+   */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 
@@ -74,7 +78,10 @@ export class StaleError extends Error {
 
 const WAITING_MAX = 65_536;
 
-/** To let other tasks run, reading pauses after `TURN_MAX` bytes in a turn, or after `CHUNKS_MAX` chunks in a read. */
+/**
+ * So that other tasks can run, reading pauses after `TURN_MAX` bytes, or after more than `CHUNKS_MAX` chunks in one
+ * read.
+ */
 const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
 interface Exchange {
@@ -109,7 +116,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** True while reading pauses for other tasks: Node 20 accepts only one client per turn of the event loop. */
+  /** Reading pauses for other tasks, since Node 20 accepts only one client per turn of the event loop. */
   let isResting = false;
   const rest = () => {
     isResting = true;
@@ -146,7 +153,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
         let waiter = nobody;
-        /** Resolves each promise only once, since Node records every further call of `resolve`. */
+        /** Each promise is resolved only once, since Node records every further call of `resolve`. */
         const wake = () => {
           waiter();
           waiter = nobody;
@@ -208,7 +215,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const received = () => exchange.received;
         current = exchange;
         signal.addEventListener("abort", stop);
-        // Sends the head and the body together, since each write may wake the server and yield the processor.
+        // The head and the body are sent together, since each write may wake the server.
         if (!body) return void socket.write(head, "latin1");
         socket.cork();
         socket.write(head, "latin1");

@@ -1,6 +1,6 @@
 /**
- * Credentials for the node, sent only to the node's origin. Without configured credentials, the default files of a kind
- * are tried. The node must run on this machine, and its refusal (401 or 403) must be typical of only one kind.
+ * Credentials for the node, which are sent only to the node's origin. If no credentials are configured, the default
+ * files of a kind are tried, but only for a node on this machine whose refusal (401 or 403) is typical of this kind.
  *
  * @module
  */
@@ -30,10 +30,7 @@ export interface Exchanged {
 }
 
 export interface Credentials {
-  /**
-   * Sends a request and tries one secret after another. With HTTP Digest, no other request uses the connection until
-   * `read` ends.
-   */
+  /** With HTTP Digest, no other request uses the connection until `read` ends. */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -45,7 +42,6 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** The known kinds by name, to recognize a node's kind by its refusal. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   readonly triesDefaults?: boolean;
 }
@@ -54,7 +50,7 @@ type AuthHeaders = Readonly<Record<string, string>>;
 
 type Attempts = AsyncGenerator<AuthHeaders, SourceError, NodeRefusal>;
 
-/** Retries are needed because some servers use a new nonce for each connection. */
+/** Some servers use a new nonce for each connection, so a request may need a retry. */
 const RETRIES = 2;
 const NONE: AuthHeaders = {};
 
@@ -216,7 +212,7 @@ function createAuthorize(): Authorize {
   return (place, ...rest) => schemes[settingOf(place).scheme](place, ...rest);
 }
 
-/** The algorithms of HTTP Digest (RFC 7616, or RFC 2069 if the server does not send `qop`). */
+/** HTTP Digest is defined in RFC 7616. If the server does not send `qop`, RFC 2069 applies. */
 type Algorithm = "SHA-256" | "MD5";
 
 const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> = {
@@ -229,10 +225,9 @@ export interface DigestChallenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
   readonly algorithm: Algorithm;
-  /** The name of the algorithm as the server writes it; `undefined` if the server does not send a name. */
+  /** The name of the algorithm exactly as the server writes it, or `undefined` if the server sends no name. */
   readonly algorithmName: string | undefined;
   readonly isSession: boolean;
-  /** False if the server does not send `qop`. A challenge whose `qop` lacks `auth` is not supported. */
   readonly hasQop: boolean;
   readonly isStale: boolean;
 }

@@ -5,7 +5,6 @@
  */
 import { excerpt } from "../untrusted-text.ts";
 
-/** Failure codes for a node that does not respond. */
 export const NO_ANSWER = [
   "connection_refused",
   "timeout",
@@ -15,7 +14,6 @@ export const NO_ANSWER = [
   "reset",
 ] as const;
 
-/** Failure codes for a node that responds, but not as expected. */
 export const WRONG_ANSWER = [
   "unauthorized",
   "forbidden",
@@ -28,10 +26,7 @@ export const WRONG_ANSWER = [
 /** The machine-readable code of a failure. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
-/**
- * A failure of a source. The message completes the sentence "the node …". The message is public, so it must not contain
- * secrets or paths.
- */
+/** The message completes the sentence "the node …". The message is public, so it must not contain secrets or paths. */
 export class SourceError extends Error {
   override name = "SourceError";
   readonly code: FailureCode;
@@ -41,7 +36,7 @@ export class SourceError extends Error {
   readonly isAbsent: boolean;
   /** True if a node of the expected kind would never respond like this. */
   readonly isForeign: boolean;
-  /** Advice for the operator. The advice is never public, since it may name settings and paths. */
+  /** A hint is never public, since hints may name settings and paths. */
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
   readonly isQuoting: boolean;
@@ -65,7 +60,7 @@ export class SourceError extends Error {
   }
 }
 
-/** HTTP statuses for a missing path or a disallowed method. File servers respond to POST with 501. */
+/** File servers respond to POST with 501. */
 export const ABSENT: readonly number[] = [404, 405, 501];
 
 export function failureOfStatus(status: number): SourceError {
@@ -75,7 +70,7 @@ export function failureOfStatus(status: number): SourceError {
   });
 }
 
-/** The pattern is tested against an error's code and message, whose wording depends on the runtime. */
+/** `pattern` is tested against an error's code, followed by the error's message. Messages differ between runtimes. */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
 const START = "start the node, or correct node.url";
@@ -129,7 +124,7 @@ const MEANINGS: readonly Meaning[] = [
   ],
 ];
 
-/** Classifies an error from a socket or from `fetch`. The error's own message is not shown: it may contain headers. */
+/** The error's own message is never shown, since the message may contain headers. */
 export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   const { code, cause, message, name } = (error ?? {}) as Partial<Record<string, unknown>>;

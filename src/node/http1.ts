@@ -16,7 +16,6 @@ export interface RequestContent {
 }
 
 export interface NodeRequest extends RequestContent {
-  /** When the signal is aborted, the exchange ends and rejects with the signal's reason. */
   readonly signal: Signal;
   /** If true, the request is not sent again when a reused connection turns out to be closed. */
   readonly isOnce: boolean;
@@ -30,21 +29,23 @@ export interface ResponseHead {
 }
 
 export interface NodeResponse extends ResponseHead {
-  /** Returns the next bytes, or `undefined` at the end. Rejects if the response breaks off. */
+  /** Returns `undefined` at the end of the response. Rejects if the response breaks off. */
   next(): Promise<Bytes | undefined>;
-  /** Returns the number of bytes received on the wire, including the head and chunk framing. */
+  /**
+   * On sockets, counts all received bytes, including the head and the chunk framing. With `fetch`, counts only content.
+   */
   received(): number;
   /** Closes the connection, unless the response has ended. */
   cancel(): void;
 }
 
-/** A function that sends a request to the node, without following redirects or decoding content. */
+/** A client does not follow redirects. On sockets, a client does not decode content. */
 export type Client = (request: NodeRequest) => Promise<NodeResponse>;
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Formats the head of a request in Latin-1. Throws if a header contains a line break or a forbidden character. */
+/** The returned text must be encoded in Latin-1. */
 export function writeHead({ method, url, headers, body }: RequestContent): string {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {
@@ -61,7 +62,7 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
 
 export interface ResponseEvents {
   head(head: ResponseHead): void;
-  /** @param chunks the number of chunks in `bytes`: short chunks that are received together form one part */
+  /** @param chunks the number of chunks in `bytes`, which can be more than one since short chunks are joined */
   part(bytes: Bytes, chunks: number): void;
   end(isKept: boolean): void;
 }
@@ -97,13 +98,13 @@ export class ResponseReader {
   #joinedLength = 0;
   #joinedChunks = 0;
 
-  /** @param method the method of the request, since a response to HEAD has no content */
+  /** @param method the method of the request: a response to HEAD has no content */
   constructor(method: string, events: ResponseEvents) {
     this.#method = method;
     this.#events = events;
   }
 
-  /** Parses bytes. If the bytes are malformed, throws an error whose code begins with `HPE_`, as `node:http` does. */
+  /** If the bytes are malformed, throws an error whose code begins with `HPE_`, as `node:http` does. */
   push(bytes: Bytes): void {
     this.hasBegun = true;
     this.#read(bytes);
@@ -153,7 +154,7 @@ export class ResponseReader {
       this.#fields.push(name.toLowerCase(), trim(value));
     } else if (this.#state === "size") {
       const [, digits = ""] = CHUNK_SIZE.exec(line) ?? refuse("chunk size");
-      // Chunk extensions count towards the limit; chunk sizes and line breaks do not.
+      // Chunk extensions count towards `HEAD_MAX`, but chunk sizes and line breaks do not.
       this.#headLength -= digits.length + 2;
       this.#left = parseInt(digits, 16);
       this.#state = this.#left === 0 ? "trailer" : "chunk";
@@ -174,9 +175,9 @@ export class ResponseReader {
     const connection = headers.get("connection") ?? "";
     this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     if (status < 200) {
-      // Refuses 101, since no request asks to switch protocols.
+      // The status 101 is refused, since no request asks to switch protocols.
       if (status < 100 || status === 101) refuse("status");
-      // An interim response must keep the connection open, but HTTP/1.0 always closes it.
+      // An interim response (1xx) must not close the connection, but every HTTP/1.0 response closes the connection.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;
@@ -198,7 +199,7 @@ export class ResponseReader {
     if (isEmpty) this.#end();
   }
 
-  /** Joins short chunks into parts, since a node may send one chunk per byte, and handling each part takes time. */
+  /** A node may send one chunk per byte, and handling each chunk separately would take too much time. */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
     while (at + SHORT_MAX + 6 < bytes.byteLength) {
@@ -248,7 +249,6 @@ export class ResponseReader {
 
 const LINE_FEED = 10;
 const NOTHING: Bytes = new Uint8Array();
-/** Chunks of at most `SHORT_MAX` bytes (two hexadecimal digits) are joined in blocks of `BLOCK` bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 

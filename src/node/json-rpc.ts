@@ -8,8 +8,8 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { shorten } from "../untrusted-text.ts";
 
 /**
- * Error codes of JSON-RPC 2.0 (section 5.1), and five codes of our own. Our codes avoid those of EIP-1474 (-32000 to
- * -32006), Ethereum nodes (-32009, -32010, -32015) and MCP (-32020 and below).
+ * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). This service's own codes avoid the codes of
+ * EIP-1474 (-32000 to -32006), of Ethereum nodes (-32009, -32010, -32015) and of MCP (-32020 and below).
  */
 export const CODES = {
   notAllowed: -32011,
@@ -26,21 +26,20 @@ export const CODES = {
 
 export const RPC_HEADERS = { "content-type": "application/json", accept: "application/json" };
 
-/** Formats a call to the node. `params` is the JSON text of an array or an object. */
+/** `params` is the JSON text of an array or an object. */
 export function writeCall(method: string, id: number, params: string | undefined): string {
   const start = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
   return params === undefined ? `${start}}` : `${start},"params":${params}}`;
 }
 
-/** The members of the node's response to one call, as JSON text. A node may omit required members. */
+/** All members are JSON text, and a node may omit members that JSON-RPC requires. */
 export interface RpcResponse {
   readonly id?: string | undefined;
   readonly result?: string | undefined;
-  /** `undefined` if the member is null: JSON-RPC 1 nodes send a null error with each result. */
+  /** `undefined` if the node sends `null`: JSON-RPC 1 nodes send a null error with each result. */
   readonly error?: string | undefined;
 }
 
-/** Parses the response to a call or a batch. Duplicate keys are an error unless `takesDuplicates` is true. */
 export function readRpcResponse(
   text: string,
   depthMax: number,
@@ -69,7 +68,7 @@ export function readRpcResponse(
 }
 
 export interface RpcError {
-  /** The code as the node sends it; `undefined` if the code is too long or not a number. */
+  /** The code as the node sends it, or `undefined` if the code is too long or not a number. */
   readonly code?: string | number | undefined;
   readonly message: string;
   readonly data?: string | undefined;
@@ -77,7 +76,7 @@ export interface RpcError {
 
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
-/** Reads only the error members that JSON-RPC defines. Other members may expose stack traces or directories. */
+/** Members that JSON-RPC does not define are dropped, since they may expose stack traces or directories. */
 export function readRpcError(text: string, depthMax: number): RpcError {
   const { members } = readParts(text, {
     levels: 1,
@@ -107,13 +106,16 @@ export function isNoMethod({ code, message }: RpcError): boolean {
   return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
 }
 
-/** A client's call. The id and the parameters are JSON text. */
+/** `id` and `params` are JSON text. */
 export interface RpcCall {
   /** `undefined` for a notification. */
   readonly id: string | undefined;
   readonly method: string;
   readonly params: string;
-  /** True for a call without `"jsonrpc": "2.0"`. The response then has `result` and `error`; one of them is null. */
+  /**
+   * True for a call without `"jsonrpc": "2.0"`. The response to a JSON-RPC 1 call has both `result` and `error`, one of
+   * which is null.
+   */
   readonly isJsonRpc1: boolean;
 }
 

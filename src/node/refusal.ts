@@ -35,7 +35,6 @@ function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
   });
 }
 
-/** Returns the kind for which a refusal is typical, or `undefined` if no kind or several kinds match. */
 export function looksLike(headers: NodeRefusal["headers"], kinds: Kinds): string | undefined {
   const [name, ...others] = kindsLike(headers, kinds);
   return others.length > 0 ? undefined : name;

@@ -1,5 +1,6 @@
 /**
- * Sends queries to the node, with limits on time and size. Redirects are not followed: they could leak a secret.
+ * Sends queries to the node, with limits on time and size. Redirects are not followed, since a redirect could leak a
+ * secret.
  *
  * @module
  */
@@ -23,7 +24,7 @@ export interface NodeAccess {
   readonly credentials: Credentials;
 }
 
-/** A request that may be sent twice, so it must not change anything at the node. */
+/** A text request may be sent twice, so it must not change anything at the node. */
 export interface TextRequest extends RequestLimits {
   url: string;
   method: "GET" | "POST";
@@ -36,7 +37,6 @@ export interface TextResponse {
   text: string;
 }
 
-/** Sends a request with credentials and reads the response. If the request fails, rejects with a `SourceError`. */
 export async function requestText(
   request: TextRequest,
   { client, credentials }: NodeAccess,
@@ -101,7 +101,7 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
   return { status, text };
 }
 
-/** Omits the path if the redirect leads to another server, since the path may contain a secret. */
+/** The path is omitted if the redirect leads to another server, since the path may contain a secret. */
 function hintOfRedirect(location: string | null, from: string): string | undefined {
   if (location === null || !URL.canParse(location, from)) return undefined;
   const [to, own] = [new URL(location, from), new URL(from)];

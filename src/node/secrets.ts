@@ -1,5 +1,6 @@
 /**
- * Reads a secret from its file or environment variable on every use: a daemon may write a new secret at each start.
+ * Reads a secret from its file or environment variable on every use, since a daemon may write a new secret at each
+ * start.
  *
  * @module
  */
@@ -22,7 +23,7 @@ export type Secret = { readonly text: string } | { readonly reason: string };
 
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
-/** Returns the key of the setting that locates a secret, and the setting's value: a path or a variable name. */
+/** `name` is a file path or the name of an environment variable. */
 export function settingOf(place: object): { key: string; name: string; scheme: Scheme } {
   const [key = "", name = ""] = Object.entries(place)
     .find(([key, value]) => /_(file|env)$/.test(key) && value !== undefined) ?? [];
@@ -60,7 +61,6 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   return { text };
 }
 
-/** Returns the file path or variable name of a secret, and the reason if the secret cannot be read. */
 export async function checkPlace(place: SecretPlace): Promise<{ name: string; reason?: string }> {
   const secret = await readSecret(place);
   const { name } = settingOf(place);

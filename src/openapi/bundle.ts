@@ -1,6 +1,6 @@
 /**
- * Bundles a description into one document and turns reference targets into components. The order of the files does not
- * affect component names.
+ * Joins the files of a description into one document, and turns the targets of references into components. Component
+ * names do not depend on the order of the files.
  *
  * @module
  */
@@ -31,7 +31,6 @@ import {
 } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 
-/** Replacements for broken references. */
 const EMPTY: Readonly<Record<Shape, Json>> = {
   schema: {},
   response: { description: "" },
@@ -60,7 +59,7 @@ export function bundle(files: Files): Json {
 interface Plan {
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** Components of the root file that consist only of a `$ref`. The target of the `$ref` replaces the component. */
+  /** Components of the root file that consist only of a `$ref`, and are replaced by the target of the `$ref`. */
   readonly hosts: ReadonlySet<unknown>;
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
@@ -112,7 +111,6 @@ function planComponents(files: Files): Plan {
     uses.set(first, (uses.get(first) ?? (end.member === root ? 1 : 0)) + 1);
   }
   for (const [shape, used] of taken) {
-    // A path item becomes a component only if it is used more than once.
     const targets = [...uses.keys()].filter((target) =>
       target.shape === shape && (shape !== "pathItem" || uses.get(target)! > 1)
     );
@@ -251,17 +249,14 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** The maximum lengths of generated and of existing component names. Every reference contains such a name. */
+/** Every reference contains the name of a component, so long names would make the document much larger. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/**
- * Derives a component name from the last key of the path, ignoring keywords and media types. For a property or a
- * status, the name combines the last two keys.
- */
+/** For example, the schema at `/components/schemas/Pet/properties/owner` gets the name `PetOwner`. */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

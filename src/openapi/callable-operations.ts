@@ -22,7 +22,7 @@ const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as cons
 type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
 type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
 
-/** The JSON Schema keywords that the gateway checks in a call. The gateway ignores `pattern`. */
+/** The JSON Schema keywords that the gateway checks in a call, which do not include `pattern`. */
 export interface ValueRule extends Bounds {
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
@@ -41,7 +41,7 @@ export interface NodeParameter {
   readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** True if the parameter is repeated for each item of a list; false if commas separate the items. */
+  /** If true, the parameter is repeated for each item of a list. If false, commas separate the items. */
   readonly isExploded?: boolean;
   readonly multiSegment?: MultiSegment | undefined;
 }
@@ -58,7 +58,7 @@ export interface NodeOperation {
   /** True for JSON-RPC, false for REST. */
   readonly isMethod: boolean;
   readonly method: string;
-  /** The path template below the node's URL, including the base path. For JSON-RPC, the method name. */
+  /** For REST, the path template below the node's URL, including the base path. For JSON-RPC, the method name. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
   /**
@@ -69,11 +69,11 @@ export interface NodeOperation {
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   readonly isAnonymous: boolean;
-  /** `undefined` if unknown. If `isByPosition` is true, the parameters are sorted by position. */
+  /** `undefined` if the parameters are unknown. If `isByPosition` is true, the parameters are sorted by position. */
   readonly parameters: readonly NodeParameter[] | undefined;
-  /** For JSON-RPC: true if parameters are sent by position. */
+  /** True if a JSON-RPC call sends its parameters as a list. */
   readonly isByPosition?: boolean;
-  /** For JSON-RPC: true if the method can also be called with GET. */
+  /** True if a JSON-RPC method can also be called with GET. */
   readonly isGettable?: boolean;
   readonly body?: NodeBody | undefined;
   readonly responseHeaders: readonly string[];
@@ -81,7 +81,7 @@ export interface NodeOperation {
   readonly obstacle?: string | undefined;
 }
 
-/** The source of a description: the operator (as a file or text), the node's kind, or a server on the network. */
+/** A description that is given as a file or as text comes from the operator. */
 export type DescribedBy = "operator" | "kind" | "network";
 
 export function describedBy(entry: string): DescribedBy {
@@ -119,7 +119,6 @@ export function listServersElsewhere(document: Json): string[] {
   return [...urls];
 }
 
-/** Returns the name of a node operation, or `undefined` if the operation is not the node's. */
 export function nameOfNodeOperation(
   document: Json,
   path: string,
@@ -141,7 +140,7 @@ function methodOf(path: string): string | undefined {
 
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
-  /** Functions that read the rule of a schema, one for each nesting depth. Each function caches its results. */
+  /** The rule of a schema depends on the nesting depth, so each depth has its own cache. */
   const readers = Array.from(
     { length: DEPTH_MAX + 1 },
     (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
@@ -203,7 +202,7 @@ function createReader(document: Json, by: DescribedBy) {
   const typesOf = onceFor(({ content }: Json) =>
     Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
   );
-  /** Joins lists without duplicates. If only one list has items, returns it uncopied to save memory. */
+  /** If only one list has items, this list is returned without a copy, to save memory. */
   const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
     const filled = lists.filter(({ length }) => length > 0);
     return filled.length === 1 ? filled[0]! : [...new Set(filled.flat())];
@@ -297,9 +296,9 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
   };
 }
 
-/** The placeholder for parameters in sample paths. No percent-encoded literal contains this character. */
+/** Stands for a parameter in a sample path. No percent-encoded literal contains this character. */
 const ANY = "\uf8ff";
-/** In sample paths, a multi-segment parameter is replaced by this many segments. */
+/** The numbers of segments that replace a multi-segment parameter in sample paths. */
 const SPANNED = [1, 2, 50];
 
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {

@@ -46,7 +46,6 @@ export const formatSize = (bytes: number): string => `${bytes / 1_048_576} MiB`;
 export const formatCount = (count: number): string =>
   String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 
-/** Messages for both YAML and JSON. */
 export const MESSAGES = {
   duplicateKey: "duplicate key; the last value is used",
   largeNumber: "this number is too large for most JSON parsers; it is served as a string",
@@ -54,7 +53,7 @@ export const MESSAGES = {
   tooDeep: `is nested more than ${LIMITS.depth} levels deep`,
 };
 
-/** An error at an offset in a text. The message is a predicate, such as `is empty`. */
+/** The message is a predicate, such as `is empty`. */
 export class TextError extends Error {
   override name = "TextError";
   readonly offset: number;
@@ -89,9 +88,9 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
   readonly more: number;
 }
 
-/** The diagnostics of a file. Equal diagnostics are stored once, with the first position and the number of repeats. */
+/** Equal diagnostics are stored once, with the first position and the number of repeats. */
 export interface Diagnostics {
-  /** Adds a diagnostic. Calls `placeOf` only for the first diagnostic with this severity and message. */
+  /** `placeOf` is called only for the first diagnostic with this severity and message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
   list(): DiagnosticAt[];
   readonly omittedCount: number;
@@ -115,7 +114,7 @@ export function createDiagnostics(): Diagnostics {
   };
 }
 
-/** Adds a line and a column to each diagnostic, then sorts the diagnostics by position. */
+/** The returned diagnostics are sorted by position. */
 export function locate(
   file: string,
   text: string,
@@ -144,7 +143,7 @@ export function locate(
 /** Maps each object or list to the text offsets of its members or items. */
 export type Offsets = Map<unknown, Json | number[]>;
 
-/** Returns the offset of the value at a path, or of the nearest existing ancestor. */
+/** If the path has no value, returns the offset of the nearest existing ancestor. */
 export function offsetIn(root: unknown, offsets: Offsets, path: Path): number {
   let value = root, offset = 0;
   for (const key of path) {
@@ -173,7 +172,6 @@ export function limitDiagnostics(all: readonly Diagnostic[], omittedCount: numbe
   return [...kept, { ...stand, ...omitted > 1 && { more: omitted - 1 } }];
 }
 
-/** Formats a diagnostic as one terminal-safe line, such as `openapi.yaml:12:5 the reference leads nowhere`. */
 export function formatDiagnostic({ file, line, column, message, more = 0 }: Diagnostic): string {
   const others = more > 0 ? ` (and ${formatCount(more)} more)` : "";
   return printable(`${file}:${line}:${column} ${message}${others}`);

@@ -1,5 +1,6 @@
 /**
- * Reads each file of a description once. All files must be in the root file's folder or at its HTTP origin.
+ * Reads each file of a description once. All files must be in the folder of the root file, or at the HTTP origin of the
+ * root file.
  *
  * @module
  */
@@ -11,25 +12,24 @@ import { formatSize, LIMITS, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
-  /** The URL at which the file was read, with symbolic links and redirects resolved. */
+  /** Symbolic links and redirects are resolved in this URL. */
   readonly url: URL;
   readonly bytes: Bytes;
-  /** True if the name or the media type indicates JSON. */
   readonly isJson: boolean;
-  /** A stamp that changes with the content: made from a file's modification time and size, an `ETag`, or a digest. */
+  /** A stamp is an `ETag`, a digest, or the modification time and size of a file. */
   readonly stamp: string;
 }
 
-/** Reads a file; returns `undefined` if the file still has the given stamp. */
+/** Returns `undefined` if the file still has the given stamp. */
 export type Reader = (url: URL, stamp?: string) => Promise<File | undefined>;
 
-/** Fetches an http(s) URL. The message of a thrown {@linkcode ReadError} is reported unchanged. */
+/** The message of a thrown {@linkcode ReadError} is reported unchanged. */
 export type FetchUrl = (
   url: URL,
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
 ) => Promise<Response>;
 
-/** A failure to read a file. The message is only the reason, such as `it is a folder`. */
+/** The message is only the reason, such as `it is a folder`. */
 export class ReadError extends Error {
   override name = "ReadError";
 }
@@ -52,7 +52,6 @@ export function createReader(
   };
 }
 
-/** Creates a file from JSON bytes, stamped with their digest. Returns `undefined` if `stamp` equals the digest. */
 export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<File | undefined> {
   const current = await digest(bytes);
   return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
@@ -77,7 +76,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
     ...stamp?.startsWith('"') && { "if-none-match": stamp },
     ...loginOf(asked),
   };
-  // Removes the login: this URL becomes the visible base of relative server URLs.
+  // The login is removed, since this URL becomes the visible base of relative server URLs.
   let url = new URL(asked);
   url.username = url.password = "";
   try {
@@ -128,7 +127,7 @@ function loginOf({ username, password }: URL): Record<string, string> {
 }
 
 export interface Member extends Source {
-  /** The base URL for references (RFC 3986, section 5.1.3), with symbolic links and redirects resolved. */
+  /** The base URL for references (RFC 3986, section 5.1.3). Symbolic links and redirects are resolved in this URL. */
   readonly url: string;
 }
 
@@ -136,7 +135,7 @@ type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 
 export interface Loader {
   readonly members: ReadonlyMap<string, Member>;
-  /** Loads the root file. If loading fails, the returned member has a diagnostic instead of a value. */
+  /** If loading fails, the returned member has a diagnostic instead of a value. */
   loadRoot(): Promise<Member>;
   load(reference: string, from: Member): Promise<LoadedFile>;
 }

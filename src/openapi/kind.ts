@@ -37,11 +37,10 @@ import {
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
-/** A node's report on its operations: either their names, or the node's software and version. */
+/** What a node tells about its operations: their names, or the software and version of the node. */
 export interface Offer {
   /** Names of methods, names of method groups (if `before` is set), or paths without the leading slash. */
   readonly names?: readonly string[] | undefined;
-  /** The separator between the group and the rest of a method name. */
   readonly before?: string | undefined;
   readonly software?: string | undefined;
   readonly version?: string | undefined;
@@ -53,7 +52,6 @@ export interface AboutKind {
   readonly version: string;
 }
 
-/** Creates a kind's document. REST operations are called at the node, and JSON-RPC methods at this service. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
@@ -84,10 +82,7 @@ function withPageMarks(value: unknown): unknown {
   return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
-/**
- * Removes operations that the node does not have from a kind's interface. The node's list decides,
- * or else its software and version.
- */
+/** The node's list of operations decides. If there is no list, the node's software and version decide. */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
@@ -143,7 +138,7 @@ function numbersOf(version: string | undefined): number[] | undefined {
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
-/** Copies the kind's marks to the operations in a node's own description, and removes all other marks. */
+/** All marks that the node itself has set are removed, since only the marks of the kind are trusted. */
 export function withMarks(document: Json, kind: Json = {}): Json {
   const marked = new Map(
     operationsIn(kind).map((located) => {
@@ -159,7 +154,6 @@ export function withMarks(document: Json, kind: Json = {}): Json {
   );
 }
 
-/** Copies the kind's marks to the methods in a node's own OpenRPC document, and removes all other marks. */
 export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   const known = objectOf(kind.paths);
   const methods = listOf(openrpc.methods).map((method) => {
@@ -187,8 +181,8 @@ function withLimits(method: Json, post: Json): Json {
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
 /**
- * Tests whether an operation is `read` only within limits that the kind sets for its parameters. A
- * node's own description may lack these limits.
+ * An operation may be `read` only within limits that the kind sets for its parameters. The node's own description may
+ * lack these limits.
  */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
@@ -229,8 +223,7 @@ function mapOperationsIn(document: Json, change: (located: PathOperation) => Jso
 }
 
 /**
- * Adds the kind's REST paths to a description without REST paths, and the kind's JSON-RPC methods
- * to a description without JSON-RPC methods.
+ * Adds the kind's REST paths if the description has none, and the kind's JSON-RPC methods if the description has none.
  */
 export function withOtherPart(document: Json, kind: Json = {}): Json {
   const theirs = objectOf(document.paths);

@@ -33,7 +33,7 @@ import {
 } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** The input of {@linkcode load}: only plain data, so that it can be sent to a thread. */
+/** A job contains only plain data, so that it can be sent to a thread. */
 export interface LoadJob {
   /** The URL of the root file, or `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;
@@ -47,7 +47,7 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** The URLs from which a {@linkcode Reader} reads the kind's interface and the node's `Offer`. */
+/** A {@linkcode Reader} returns the kind's interface and the node's `Offer` for these URLs. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
@@ -58,7 +58,6 @@ export interface Loaded {
   readonly basePaths?: readonly string[] | undefined;
 }
 
-/** Loads a description as one document, and adds the operations of the node's kind and of this service. */
 export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
   const { entry, kind, hasOffer, own, operations, documentOfHost } = job;
   const readValue = async (url: string) => {
@@ -102,7 +101,7 @@ async function loadFiles(
   return { document, diagnostics: diagnosticsIn(files), basePaths };
 }
 
-/** Lists the diagnostics of all files, beginning with the root file. Each file's diagnostics are sorted by position. */
+/** The diagnostics of the root file come first. */
 export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
   let omittedCount = 0;
   const all = [...members.values()].flatMap((member) => {

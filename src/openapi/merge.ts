@@ -23,7 +23,6 @@ export interface DescribedOperation {
   operation: Readonly<Record<string, unknown>>;
 }
 
-/** The parts of the description that a host adds or replaces. */
 export interface DocumentOfHost {
   readonly info?: unknown;
   readonly tags?: unknown;
@@ -74,10 +73,7 @@ export function withHost(
   return addOperations(hosted.document, hosted.operations);
 }
 
-/**
- * Matches the service's paths that appear in descriptions. The service's other paths serve the page
- * and the description itself.
- */
+/** The service's other paths serve the page, the description itself and the API catalog. */
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
 export const TAG = "About this service";
@@ -85,7 +81,6 @@ const TAG_DESCRIPTION = "The identity and the status of this node.";
 
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
-/** Adds this service's operations to a node's description, except at paths that the description already has. */
 export function withServiceOperations(
   own: Json,
   node: Json,
@@ -117,8 +112,7 @@ export function withServiceOperations(
   const { components, rename } = mergeComponents(theirComponents, used, prefixed);
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
-  // Declares the tag only if the node declares tags: viewers list declared tags before undeclared
-  // ones.
+  // Viewers list declared tags before undeclared tags, so this tag is declared only if the node declares tags.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
   return {
     ...document,
@@ -128,10 +122,7 @@ export function withServiceOperations(
   };
 }
 
-/**
- * If a path of the node is also a path of this service, moves the first segment of the node's path
- * to the server's URL.
- */
+/** If the node and this service have the same path, moves the first segment of the node's path to the server URL. */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -166,9 +157,8 @@ function referencesIn(value: unknown): string[] {
 }
 
 /**
- * Adds the components in `added` to the components in `theirs`. The callback `wanted` proposes a
- * name for each added component; a name that is already taken gets a number. The returned `rename`
- * updates the references to renamed components.
+ * @param wanted proposes a name for each component in `added`; a number is appended to a name that is taken
+ * @returns the merged components; `rename` updates the references to renamed components
  */
 export function mergeComponents(
   theirs: Json,

@@ -101,10 +101,6 @@ const ANY_PARAMS = {
 };
 
 /**
- * Converts methods to operations and keeps their extensions (`x-…`). Adds `x-position` to positional parameters. The
- * method name becomes the `operationId`. If a method has both `GET` and `POST`, the `POST` gets the suffix `_post`.
- * Of several methods with the same name, keeps only the first.
- *
  * @param openrpc a document, or a part of a document; invalid parts are omitted
  * @throws {RangeError} if the total size of parameters and results is too large
  */
@@ -153,7 +149,6 @@ export function openApiOfMethods(
   };
 }
 
-/** Converts an OpenRPC document to OpenAPI, with this service as the server. */
 export function upgradeOpenRpc(openrpc: Json): Json {
   return {
     openapi: "3.1.1",
@@ -171,7 +166,7 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
-/** Finds the only scalar type that a schema allows, since values in a query carry no type. */
+/** Values in a query carry no type, so a schema of a query parameter must allow exactly one scalar type. */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();
   const scalarOf = (value: unknown, depth = 0): string | undefined => {

@@ -23,7 +23,7 @@ export const COMMON_METHODS = ["get", "put", "post", "delete", "options", "head"
 const METHODS = [...COMMON_METHODS, "trace", "query"];
 const CHAIN_MAX = 16;
 
-/** Follows references within a document. Returns an empty object if the chain is too long or broken. */
+/** Returns an empty object if the chain of references is broken or too long. */
 export function followReference(document: Json, value: unknown): Json {
   let found = objectOf(value);
   for (let i = 0; typeof found.$ref === "string"; i++) {
@@ -77,10 +77,6 @@ export interface Parameter {
   readonly place: string;
 }
 
-/**
- * Lists the parameters of an operation and of its path item. An operation's parameter replaces the
- * path item's parameter of the same name and place.
- */
 export function parametersOf(document: Json, item: Json, operation: Json): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
@@ -92,7 +88,7 @@ export function parametersOf(document: Json, item: Json, operation: Json): Param
   return [...parameters.values()];
 }
 
-/** Returns the first non-empty list of servers, for example of an operation, its path item or the document. */
+/** @param holders in order of precedence, such as an operation, its path item and the document */
 export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
@@ -116,7 +112,9 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
   return Object.keys(mapped).length > 0 ? { ...item, ...mapped } : item;
 }
 
-/** Reports invalid parameters. Removes duplicate operationIds, overlong `security` lists, and surplus operations. */
+/**
+ * Returns the document without duplicate operationIds, surplus `additionalOperations` and an overlong `security` list.
+ */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
   const firsts = new Map<unknown, string>();
   const limitOperations = (item: Json, path: Path): Json => {

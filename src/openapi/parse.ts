@@ -20,17 +20,14 @@ import {
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
 
-/**
- * A parsed file. Its values must not be mutated, since several YAML aliases may refer to one
- * object.
- */
+/** The values of a parsed file must not be mutated, since several YAML aliases may refer to one object. */
 export interface Source extends Parsed {
   readonly name: string;
   readonly text: string;
   readonly diagnostics: Diagnostics;
 }
 
-/** Parses a JSON or YAML file in UTF-8. Never throws: errors become diagnostics. */
+/** `parse` never throws: errors become diagnostics. */
 export function parse(
   name: string,
   { bytes, isJson }: { readonly bytes: Bytes; readonly isJson: boolean },

@@ -37,10 +37,10 @@ export interface Target {
 
 export interface Link {
   readonly reference: Reference;
-  /** The root file or the reference target in which this reference was found. */
+  /** The root file, or the target of another reference, in which this reference was found. */
   readonly start: Target;
   target?: Target;
-  /** The last target in the reference chain: a root component, or a value that is not a reference. */
+  /** The end of a chain of references: a component of the root file, or a value that is not a reference. */
   end?: Target | undefined;
   isBroken?: boolean;
 }
@@ -54,10 +54,7 @@ export interface Files {
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
 }
 
-/**
- * Loads and validates a description. In all files except the root file, validates only the targets
- * of references.
- */
+/** In files other than the root file, only the targets of references are validated. */
 export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const { members, loadRoot, load } = createLoader(entry, read);
   const root = await loadRoot();
@@ -157,11 +154,7 @@ async function loadSample(file: string, from: Member, root: Member, load: Loader
   return loaded.member && !isBeside(loaded.member.url) ? elsewhere : loaded;
 }
 
-/**
- * Adds a diagnostic about a reference.
- *
- * @param failure the rest of a sentence that begins with the reference, such as `leads nowhere`
- */
+/** @param failure the rest of a sentence that begins with the reference, such as `leads nowhere` */
 export function report({ reference, start }: Link, failure: string, severity?: Severity): void {
   const isSample = reference.expected === SAMPLE;
   const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));

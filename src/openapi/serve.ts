@@ -10,11 +10,11 @@ import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
 import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
 
-/** The served description. Requests for YAML may have to wait, since writing YAML is slow. */
+/** Writing YAML is slow, so a request for YAML may have to wait. */
 export interface Description {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
-  /** The JSON and YAML documents that are served below `/v1/`, with server URLs relative to `/v1/`. */
+  /** The documents below `/v1/`, with server URLs relative to `/v1/`. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
@@ -27,10 +27,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/**
- * Prepares the service's own description without the paths in `omitted`. In the result, `own` is the
- * description without the host's operations and `document` parts.
- */
+/** In the result, `own` lacks the host's operations and the parts in `ofHost`. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],

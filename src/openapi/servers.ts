@@ -10,7 +10,7 @@ import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { mapItems, mapOperations } from "./operations.ts";
 
 const HERE = "http://here.invalid";
-/** This service's URL, relative to the description. It works behind any path prefix or proxy. */
+/** A URL relative to the description works behind any path prefix or proxy. */
 export const THIS_SERVICE = ".";
 export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
@@ -18,9 +18,11 @@ export interface ServerContext {
   readonly base?: string | undefined;
   /** The server to use if the document has none. @default base */
   readonly home?: string | undefined;
-  /** The public URL of the node, which replaces the document's servers. */
   readonly publicUrl?: string | undefined;
-  /** The node's URL if the node served the document. This URL then replaces `localhost` in server URLs. */
+  /**
+   * The node's URL if the node served the document. Then `publicUrl`, or else this URL, replaces a loopback origin in
+   * server URLs.
+   */
   readonly itself?: string | undefined;
   /** The node's URL if clients call the node through this service. */
   readonly node?: string | undefined;
@@ -28,7 +30,6 @@ export interface ServerContext {
   readonly servers?: string | undefined;
 }
 
-/** Points the node's servers to its public URL, to this service's path for the node, or to the node's own URL. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -45,8 +46,7 @@ export function withServers(
   const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
   const through = (servers: readonly Json[]) =>
     publicUrl ? servers : throughThisService(servers, where, isForwarding);
-  // A path or operation may repeat a top-level server of the document, in Swagger 2.0 even with
-  // another scheme.
+  // A path or an operation may repeat a top-level server. In Swagger 2.0, the repeated server may have another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
@@ -117,7 +117,6 @@ function pathAtNode(url: string, node: string, isItself: boolean): string | unde
   return belowNode(trim(url.slice(host.length)), node);
 }
 
-/** Makes a path relative to the path of the node's URL. */
 function belowNode(path: string, node: string): string {
   const base = trim(new URL(node).pathname);
   if (base.endsWith(path)) return "";
@@ -136,7 +135,6 @@ function nearUrl(url: string, { base, publicUrl, itself }: ServerContext): strin
   return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
 
-/** Lists the possible base paths: the empty path, and the paths of the document's servers. */
 export function basePathsOf(document: Json): string[] {
   const urls = listOf(document.servers).filter(isObject).flatMap(expand);
   const paths = urls.filter((url) => URL.canParse(url, "http://localhost"))
@@ -153,7 +151,7 @@ function serversOf(document: Json): Json[] {
   return all.flat();
 }
 
-/** Applies `change` to the servers of a document, its paths and its operations. Returns `document` if unchanged. */
+/** Returns `document` itself if no server changes. */
 export function mapServers(
   document: Json,
   change: (servers: readonly Json[]) => readonly Json[],
@@ -194,7 +192,6 @@ export function originsOf(document: Json, most: number = LIMITS.origins): string
   return [...origins];
 }
 
-/** Reports servers that the page cannot call, or that it can call only with some values of their variables. */
 export function checkServers(
   document: Json,
   { base, publicUrl }: ServerContext,
@@ -246,7 +243,7 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** Returns the origin of a loopback URL without normalizing it, since a caller needs its original length. */
+/** The origin is not normalized, since `nearUrl` needs its original length. */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;
@@ -265,15 +262,11 @@ function variablesOf(template: string): Set<string> {
   return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
 }
 
-/** Returns a server's URL with the default values of variables, or `undefined` if the URL is too long. */
+/** Returns `undefined` if the URL is too long. */
 export function usualUrl(server: Json): string | undefined {
   return join(textsOf(server).map(([usual]) => [usual!]))[0];
 }
 
-/**
- * Returns a server's URL for each combination of variable values, or only the default URL if there
- * are too many combinations.
- */
 export function expand(server: Json): string[] {
   const texts = textsOf(server);
   const count = texts.reduce((count, { length }) => count * length, 1);
@@ -299,10 +292,7 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/**
- * Removes user names and passwords from the values of server variables. Omits variables that the
- * server's URL contains only in its user name or password.
- */
+/** Omits variables that the server's URL contains only in its user name or password. */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);

@@ -36,7 +36,7 @@ export interface Structure {
   readonly kinds: Readonly<Record<string, ReadonlyMap<string, Rule>>>;
   /** For each shape, the path to its components in a document. */
   readonly sections: Readonly<Record<Shape, Path>>;
-  /** True since OpenAPI 3.1, which allows siblings of `$ref` and boolean schemas. */
+  /** In OpenRPC, and since OpenAPI 3.1, `$ref` may have siblings and a schema may be a boolean. */
   readonly hasSiblings: boolean;
 }
 
@@ -83,7 +83,7 @@ function versionOf(document: unknown): keyof typeof ROWS {
 
 export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
 
-/** Compiles the tables of a version on demand, so that the command starts fast. */
+/** The tables are compiled on demand, so that the command starts fast. */
 const structureIn = memoize((name): Structure => {
   const kinds = compile(ROWS[name as keyof typeof ROWS]);
   // Swagger 2.0 has no `components`: maps such as `definitions` are top-level members of the
@@ -96,10 +96,7 @@ const structureIn = memoize((name): Structure => {
   return { name, kinds, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 });
 
-/**
- * Tests whether any version of OpenAPI or Swagger has a member of this name that may contain
- * references.
- */
+/** Tests whether any version of OpenAPI or Swagger has a member of this name that may contain references. */
 export function isKeyword(key: string): boolean {
   keywords ??= new Set(
     Object.keys(ROWS).filter((name) => name !== "OpenRPC 1.3")
@@ -144,10 +141,6 @@ function itemOf(shape: Shape, key: string): Shape | undefined {
 export const shapeOfMember = (structure: Structure, shape: Shape, key: string): Shape | undefined =>
   ruleOf(structure, shape, key)?.shape;
 
-/**
- * Returns the shape of the value at a path in a document, or `undefined` for plain data and for
- * members that are not in the tables.
- */
 export function shapeAt(structure: Structure, path: Path): Shape | undefined {
   const next = (shape: Shape | undefined, key: string) =>
     shape && shapeOfMember(structure, shape, key);
@@ -160,10 +153,7 @@ export function nameOfShape(shape: Shape): string {
   return shape.startsWith("{") ? `map (${kind})` : kind;
 }
 
-/**
- * Tests whether a value of the given shape is a reference. In the `mapping` of a discriminator,
- * `$ref` is an ordinary key.
- */
+/** In the `mapping` of a discriminator, `$ref` is an ordinary key. */
 export function isReference(shape: Shape, value: unknown): value is Json & { $ref: string } {
   return isObject(value) && Object.hasOwn(value, "$ref") && typeof value.$ref === "string" &&
     !Object.hasOwn(NAMING, shape.slice(1, -1));
@@ -177,10 +167,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/**
- * A map whose keys are pairs of an object and a shape. YAML aliases can repeat one object at places
- * that need different shapes.
- */
+/** YAML aliases can repeat one object at places that need different shapes. */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 
@@ -209,8 +196,8 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 }
 
 /**
- * Visits the values of a document in order: objects, lists, each {@linkcode SAMPLE}, and strings that are references
- * ({@linkcode NAMING}). Visits an object only once per shape, even if it occurs several times.
+ * Visits objects, lists, and strings whose shape is in {@linkcode NAMING}, in document order. Visits an object only
+ * once per shape.
  *
  * @param wrongIn returns the invalid members of an object, which are not visited
  */

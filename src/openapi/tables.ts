@@ -17,16 +17,13 @@ import { COMMON_METHODS } from "./operations.ts";
 
 export type Rows = Readonly<Record<string, string>>;
 
-/**
- * The key of the rule for all members that have no rule of their own, except extensions (`x-…`).
- */
+/** The key of the rule for all members that have no rule of their own, except extensions (`x-…`). */
 export const OTHERS = "*";
 
 /** The types of strings that act as references, each with the kind of object that the string refers to. */
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** The values of each enumerated type. */
 export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   place: ["query", "header", "path", "cookie"],
   placeSince3_2: ["query", "querystring", "header", "path", "cookie"],
@@ -36,10 +33,6 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   typeInSwagger: [...TYPES, "null", "file"],
 };
 
-/**
- * The patterns that the keys of some maps must match, each with the message for a key that does not
- * match.
- */
 export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: string]>> = {
   paths: [/^\//, "must begin with /"],
   responses: [
@@ -158,7 +151,7 @@ export const OPENRPC_1_3: Rows = {
 
 const SIMPLE = `${FACETS} type:typeInSwagger items:items collectionFormat`;
 
-/** Swagger 2.0, where a `discriminator` is a string. */
+/** In Swagger 2.0, a `discriminator` is a string. */
 export const SWAGGER: Rows = {
   ...COMMON,
   document: `swagger ${DOCUMENT} host:host basePath schemes consumes produces ` +

@@ -65,7 +65,10 @@ function expectedOf(type: string, value: unknown): string | undefined {
   return isText && typeof value !== "string" ? "a string" : undefined;
 }
 
-/** Returns the reason why a value cannot be used, such as `must be a list`. Checks only required members. */
+/**
+ * Returns the reason why a value cannot be used, such as `must be a list`. Of an object's members, only the required
+ * members are checked.
+ */
 export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
   if (Object.hasOwn(NAMING, shape)) {
     return typeof value === "string" ? undefined : "must be a string";
@@ -86,11 +89,11 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
   return undefined;
 }
 
-/** Validates the direct members of an object, a map or a list. */
+/** Validates only the direct members of a value. */
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
-  // The validation of the parent reports a list in place of an object. In `items`, a list is valid.
+  // A list in place of an object is reported when its parent is validated. The keyword `items` allows a list.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
@@ -178,8 +181,7 @@ function unknownMember(
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
   // Comparing long names is slow.
   const meant = key.length > 40 ? undefined : nearest(key, others);
-  // A member that exists only in another version of OpenAPI is omitted, since references in it are
-  // not checked.
+  // A member from another version of OpenAPI is omitted, since the references in that member are not checked.
   const isOmitted = isKeyword(key);
   const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
   const omitted = isOmitted ? "; it is omitted" : "";
@@ -189,7 +191,7 @@ function unknownMember(
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
 /**
- * Validates a part of a document. All references in the part must point into the part itself.
+ * All references in the part must point into the part itself.
  *
  * @param version an object with the version, such as `{ openapi: "3.1.1" }`
  */
@@ -222,7 +224,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
-/** Returns the reason why a reference's target is invalid, as a predicate such as `leads nowhere`. */
+/** Returns the reason why the target of a reference is invalid, such as `leads nowhere`. */
 export function explainTarget(
   root: unknown,
   target: { readonly path: Path; readonly value: unknown; readonly shape: Shape } | undefined,

@@ -12,7 +12,10 @@ import type { Json } from "../json/values.ts";
 import { escapeOf } from "../untrusted-text.ts";
 import { mapServers } from "./servers.ts";
 
-/** Characters that JSON leaves unescaped, but YAML forbids (1.2, section 5.1) or treats as line breaks (1.1). */
+/**
+ * JSON leaves these characters unescaped. YAML 1.2 forbids most of them (section 5.1), and YAML 1.1 treats some as line
+ * breaks.
+ */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 /** Matches strings with control characters or lone surrogates, and the special YAML 1.1 strings `=` and `<<`. */
 const QUOTED =
@@ -32,7 +35,7 @@ const quotedText: ScalarTag = {
   stringify: ({ value }: Scalar) => JSON.stringify(value).replaceAll(UNPRINTABLE, escapeOf),
 };
 
-/** In YAML 1.1, `1e-8` is a string, so it is written as `1.0e-8`. */
+/** YAML 1.1 reads `1e-8` as a string, so this number is written as `1.0e-8`. */
 const number: ScalarTag = {
   default: true,
   identify: (value) => typeof value === "number" || typeof value === "bigint",
@@ -42,7 +45,7 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-/** Writes YAML without anchors. Parsers of YAML 1.1 and of YAML 1.2 read the output alike. */
+/** Parsers of YAML 1.1 and of YAML 1.2 read the output alike. */
 export function writeYaml(document: Json): string {
   const yaml = new Document<Node>(null, {
     compat: "yaml-1.1",
@@ -55,8 +58,8 @@ export function writeYaml(document: Json): string {
 export interface Written {
   readonly text: string;
   /**
-   * The sorted byte offsets of relative server URLs. In documents below `/v1/`, these URLs begin
-   * with a second dot.
+   * The sorted byte offsets of relative server URLs. Documents below `/v1/` get a second dot at each offset:
+   * `./v1/node` becomes `../v1/node`.
    */
   readonly dots: readonly number[];
 }
@@ -67,9 +70,8 @@ export interface Writer {
 }
 
 /**
- * Creates a writer. Relative server URLs begin with one dot (`./v1/node`), or with two dots in
- * documents below `/v1/` (`../v1/node`). To find these URLs in the written text, the writer marks
- * each URL with a unique string. The string begins with `@`, so YAML quotes the URL.
+ * To find relative server URLs in the written text, the writer marks each such URL with a unique string. The string
+ * begins with `@`, so YAML quotes the URL.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

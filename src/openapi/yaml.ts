@@ -31,8 +31,8 @@ import {
 } from "./diagnostics.ts";
 
 /**
- * Uses the core schema even if a `%YAML` directive selects another version. Avoids `uniqueKeys:
- * true`, which takes quadratic time.
+ * The core schema applies even if a `%YAML` directive selects another version. `uniqueKeys: true` would take quadratic
+ * time.
  */
 const OPTIONS = {
   schema: "core",
@@ -66,8 +66,8 @@ function countLines(text: string): void {
 }
 
 /**
- * Parses like `parseDocument` of the `yaml` package, but without recursion. In Node 20.20,
- * compiling a regular expression on an almost full stack aborts the process.
+ * Works like `parseDocument` of the `yaml` package, but without recursion. In Node 20.20, compiling a regular
+ * expression on an almost full stack aborts the process.
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
@@ -114,7 +114,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
 
 const ENOUGH = new Error();
 
-/** Limits the number of errors, since a composer stores each error with a stack trace. */
+/** A composer stores each error with a stack trace, so the number of errors is limited. */
 function limitErrors(composer: Composer): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const onError = Reflect.get(composer, "onError") as OnError;
@@ -135,9 +135,6 @@ interface Anchored {
   built?: { value: unknown; height: number; nodes: number; text: number };
 }
 
-/**
- * Builds the value of a document. An alias refers to the value of its anchor without copying it.
- */
 function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed {
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();

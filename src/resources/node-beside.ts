@@ -16,10 +16,7 @@ import type { Live } from "./live.ts";
 export interface NodeBeside extends NodeFacts {
   readonly monitor: Lazy<Monitor>;
   readonly snapshot: Resource<Snapshot>;
-  /**
-   * Finds the node's kind and interface; returns `undefined` while the kind is unknown. If the kind
-   * is unknown, first queries the node to detect it.
-   */
+  /** Queries the node if its kind is unknown. Returns `undefined` if the kind remains unknown. */
   find(): Promise<KnownNode | undefined>;
   lacks(): readonly string[];
   noteLacking(method: string): void;

@@ -33,10 +33,7 @@ type PageContent = Pick<Content, "page" | "origins">;
 /** The longest times to wait for a configured description and for a discovered one, in milliseconds. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/**
- * Waits for the node's description. If the node takes too long, resolves with the service's own
- * description.
- */
+/** Resolves with the service's own description if the node's description takes too long. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
@@ -50,8 +47,6 @@ export async function openDescription(
   const makePage = async ({ page, origins }: PageContent, notice?: string) =>
     createPage(page, { origins, notice, title, view, icons: await icons.get() });
   const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
-  // If the host has any operation at one of these paths, the service's own operation there is
-  // omitted.
   const omitted = ["/v1/events", "/v1/history"].filter((path) =>
     hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );
@@ -114,7 +109,6 @@ const WITH_METRICS = lazy(async () =>
   formsOf(await import("../generated/description-with-metrics.js"))
 );
 
-/** Returns the service's own description, which all services in the process share. */
 export function ownDescription(hasMetrics: boolean): Resource<Forms> {
   return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
 }

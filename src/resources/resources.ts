@@ -21,27 +21,16 @@ type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
 
 export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
   readonly page: (name: DocumentName) => Resource<Representation>;
-  /**
-   * Returns the resource for `/v1/health`, which responds with 200 if the node's state is in
-   * `accepted`.
-   */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
   readonly metrics: Resource<Representation> | undefined;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly assets: Resource<Assets>;
   readonly live: Live;
   readonly beside: NodeFacts;
-  /** Returns the node's callable operations, or `undefined` if the description cannot be shown. */
+  /** Resolves to `undefined` if the description cannot be shown. */
   readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
-  /**
-   * Prepares resources in advance: all except the explorer's files, `/v1/spec.*`, large YAML, and
-   * resources that need the node.
-   */
   prepare(): Promise<void>;
   refresh(): Promise<void>;
-  /**
-   * Stops all background work: the service no longer queries the node or reloads its description.
-   */
   close(): Promise<void>;
 }
 
@@ -186,10 +175,6 @@ interface RefreshOptions {
 /** The longest time that a request waits for a check of the description, in milliseconds. */
 const PATIENCE = 250;
 
-/**
- * Wraps a resource so that requests refresh it, without a timer. After `end`, requests no longer
- * refresh the resource.
- */
 export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   resource: Lazy<T>,
   { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,

@@ -211,8 +211,8 @@ const OWN_KIND = v.pipe(
 );
 
 /**
- * Makes the schema of the configuration file. `locate` resolves a path in the file; `own` contains
- * the names of the operator's own kinds.
+ * @param locate resolves a path in the file
+ * @param own the names of the operator's own kinds
  */
 export function configuration(
   locate: (path: string) => string = (path) => path,
@@ -361,7 +361,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
   );
 }
 
-/** Finds conflicts between `forward` and other settings. An `undefined` `hasNode` means unknown. */
+/** @param hasNode `undefined` if it is unknown whether there is a node */
 export function forwardConflicts(
   forward: Pick<ResolvedForward, "origins"> | undefined,
   hosts: Hosts = [],

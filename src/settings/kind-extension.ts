@@ -14,7 +14,7 @@ import type { Diagnostic, Path } from "./schema.ts";
 
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
 
-/** Merges an extension into its base kind. The extension need not be valid. */
+/** @param own the extension, which need not be valid */
 export function extendKind(base: Kind, own: Json): Json {
   const { aliases: _, written_from: __, tried: ___, examples: ____, ...inherited } = base;
   const whole: Json = { ...inherited, ...own };
@@ -99,8 +99,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the operations of the base kind whose calls a new operation at `path` would receive. If no
- * operation has the same path, these are the operations with more general path templates.
+ * Lists the operations of the base kind whose calls a new operation at `path` would receive. If no operation has the
+ * same path, these are the operations with path templates that overlap `path` and are not more specific.
  */
 function operationsAt(
   base: Kind,

@@ -122,10 +122,7 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
   }),
 });
 
-/**
- * Finds errors in a kind's `openrpc` and `openapi`, whose references may also point to components
- * of the kind `base`.
- */
+/** References in the kind may also point to components of the kind `base`. */
 export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
   const partOf = (key: keyof KindInterface, part: unknown, version: string) => {

@@ -253,7 +253,6 @@ export function withoutSecretFiles(kind: Kind): Kind {
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
 }
 
-/** Finds conflicts between the parts of a kind, which need not be valid. */
 function diagnosticsBetween(kind: Json): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (path: Path, message: string, isKey = false) =>

@@ -182,10 +182,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
 });
 
-/**
- * The schema of a source in a kind. A kind may come from anyone, so its sources cannot read files
- * or run programs.
- */
+/** A kind may come from anyone, so its sources cannot read files or run programs. */
 export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
 
 const source = (path: Schema<string>): Schema<Source> =>
@@ -306,13 +303,12 @@ export function hasKind({ kind, url }: NodeSettings): boolean {
   return kind === undefined ? url !== undefined : kind !== "none";
 }
 
-/** Finds fields whose source is missing from both `info.sources` and `kinds`, the node's possible kinds. */
+/** @param kinds the possible kinds of the node */
 export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
   const own = Object.keys(info.sources ?? {});
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];
   return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>
     placesOf(field).flatMap((place) => {
-      // If several kinds are possible, the message lists only the sources in `info.sources`.
       const message = explainSource(place, names, kinds.length > 1 ? own : names);
       return message === undefined
         ? []
@@ -334,10 +330,7 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/**
- * Returns an error message if a place names a source that does not exist. If no source has a
- * similar name, the message lists the sources in `listed`.
- */
+/** @param listed the sources that the message lists if no source has a similar name */
 export function explainSource(
   place: unknown,
   names: readonly string[],

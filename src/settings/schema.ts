@@ -27,7 +27,6 @@ export interface About {
   readonly argument?: string;
 }
 
-/** A setting that can also be set as text, by a flag or an environment variable. */
 export interface CliOption<T = unknown> extends About {
   readonly schema: Schema<T>;
   /** The setting's key in the configuration file, with dots between the keys of nested sections. */
@@ -76,9 +75,8 @@ export function partsOf(schema: Schema): Parts {
 interface TextRule<T = string> {
   /** Returns the complete message for a common mistake. */
   readonly explain?: (text: string) => string | undefined;
-  /** Tells whether a text that matches the pattern is valid. @default every matching text is valid */
+  /** Is called only with a text that matches the pattern. */
   readonly isValid?: (text: string) => boolean;
-  /** Converts a valid text. @default the text itself */
   readonly read?: (text: string) => T;
 }
 
@@ -103,10 +101,7 @@ export function text<T = string>(
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
 
-/**
- * Makes a schema that accepts one of the words. `also` maps common wrong words to the words that
- * the message suggests.
- */
+/** @param also maps common wrong words to the words that the message suggests */
 export function word<const W extends string>(
   words: readonly W[],
   expected: string = `one of ${words.join(", ")}`,
@@ -147,10 +142,7 @@ export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.pipe(v.array(of, expected), v.minLength(1, `${expected}; it must not be empty`));
 }
 
-/**
- * Makes a schema for an object with known keys. Keys that `isOther` accepts may also occur, with
- * any value.
- */
+/** @param isOther tells whether another key may occur, with any value */
 export function object<S extends Settings>(
   settings: S,
   isOther: (key: string) => boolean = () => false,
@@ -165,7 +157,7 @@ export function object<S extends Settings>(
   ) as Schema<Output<S>>;
 }
 
-/** Makes a schema for an object with known keys. `null`, the empty value in YAML, counts as an empty object. */
+/** `null`, the empty value in YAML, counts as an empty object. */
 export function section<S extends Settings>(settings: S): Schema<Output<S>> {
   return v.nullable(object(settings), {}) as Schema<Output<S>>;
 }
@@ -191,10 +183,7 @@ export function filledMap<K extends string, T>(
   );
 }
 
-/**
- * Makes a schema for an object in one of several forms, each identified by a key that no other form
- * has.
- */
+/** @param forms each form by a key that no other form has */
 export function oneOf<F extends Readonly<Record<string, Settings>>>(
   forms: F,
 ): Schema<{ [Key in keyof F]: Output<F[Key]> }[keyof F]> {
@@ -220,7 +209,7 @@ export function byKey<T>(
   });
 }
 
-/** The schema of any JSON value. Integers that do not fit a `number` become `bigint`s. */
+/** Integers that do not fit a `number` become `bigint`s. */
 export const json: Schema = v.pipe(
   v.unknown(),
   v.rawTransform(({ dataset, addIssue }) =>
@@ -230,15 +219,10 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/**
- * The value of `lang` that marks issues about secrets: valibot copies `lang` from a schema's
- * configuration to its issues.
- */
+/** valibot copies `lang` from a schema's configuration to its issues. The value `secret` marks issues about secrets. */
 const SECRET = "secret";
 
-/**
- * Returns a schema whose messages do not show the invalid value, which may be a misplaced secret.
- */
+/** The messages of the schema do not show the invalid value, which may be a misplaced secret. */
 export function secret<T>(schema: Schema<T>): Schema<T> {
   return v.config(schema, { lang: SECRET });
 }
@@ -317,7 +301,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Validates and converts a value according to its schema. Invalid parts are returned unchanged. */
+/** Invalid parts of the value are returned unchanged. */
 export function readValue<T>(
   value: unknown,
   schema: Schema<T>,
@@ -344,14 +328,13 @@ function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
   return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
 }
 
-/** Returns the issues of the one option of a failed union that accepts the value's type. */
+/** Of a failed union's issues, returns those of the option that accepts the value's type. */
 function issuesOfForm({ issues }: Issue): Issue[] {
   return (issues ?? []).flatMap((issue) =>
     issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)
   );
 }
 
-/** The words before the path in the message for an unknown key. */
 const UNKNOWN_KEY = "unknown key";
 
 export function formatDiagnostic({ path, message }: Diagnostic): string {

@@ -43,7 +43,6 @@ export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
 
 const ANY_ADDRESS = 'must be an address, not "*"; 0.0.0.0 listens on all IPv4 addresses, :: on all';
 
-/** Accepts a host name or an IP address, and removes brackets: `[::1]` becomes `::1`. */
 export const HOST: Schema<string> = text(
   "a host name or an address",
   /^(\[[\da-fA-F:.]+\]|[^\s/[\]*]+)$/,
@@ -84,10 +83,7 @@ export const PLACE: Schema<string> = text("the path of a file, a URL, or none", 
   },
 });
 
-/**
- * Tells whether a description is a file. A file must exist when the service starts, but a URL may
- * become available later.
- */
+/** A file must exist when the service starts, but a URL may become available later. */
 export function isFilePlace(place: string): boolean {
   return place !== "none" && !/^(?:https?|file):/i.test(place);
 }
@@ -100,10 +96,7 @@ export const SERVERS: Schema<string> = text(
 
 export const URL_EXAMPLE = "a URL such as http://127.0.0.1:8545";
 
-/**
- * The URL of a node. A node's URL must not contain a secret, since process lists would show the
- * secret.
- */
+/** A node's URL must not contain a secret, since process lists would show the secret. */
 export const NODE_URL: Schema<string> = secret(
   text(URL_EXAMPLE, /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@]+(\/[^\s?#]*)?$/, {
     explain: explainUrl,
@@ -151,7 +144,6 @@ export const PATH_OR_LINK: Schema<string> = text(
   /^(\/|[\w-]+#\/)\S*$/,
 );
 
-/** A host name without a port. It may contain letters of any script. */
 export const HOST_NAME: Schema<string> = text(
   'a host name without a port, or "*" in place of the list',
   /^[^\s\/?#@:*\\[\]]+$/,
@@ -161,7 +153,7 @@ export const HOST_NAME: Schema<string> = text(
   },
 );
 
-/** An origin as browsers send it: in lower case, without a default port. */
+/** The origin is converted to the form that browsers send: in lower case, without a default port. */
 export const ORIGIN: Schema<string> = text(
   'an origin such as https://app.example, or "*" in place of the list',
   /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@*]+$/,

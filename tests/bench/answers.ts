@@ -9,7 +9,6 @@ import type { Runtime } from "./servers.ts";
 export const FOLDER: string = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
 process.on("exit", () => rmSync(FOLDER, { recursive: true, force: true }));
 
-/** Returns the path of the file with a runtime's recorded responses. */
 export const answersOf = ({ id }: Runtime): string => join(FOLDER, `${id}.json`);
 
 export async function startNodeface(runtime: Runtime): Promise<Running> {
@@ -18,7 +17,6 @@ export async function startNodeface(runtime: Runtime): Promise<Running> {
   return running;
 }
 
-/** @throws {Error} if the bare server does not send the recorded responses */
 export async function startBare(runtime: Runtime, nodeface: Running): Promise<Running> {
   const { name, command } = runtime.bare;
   const running = await start((port) => command(port, answersOf(runtime)));

@@ -17,7 +17,7 @@ const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 /** The delay before memory is measured, in milliseconds. The delay is long because V8 frees memory late. */
 const REST = 60_000;
 
-/** A minimal program that processes a description in each format, as a baseline. */
+/** The baseline: for each format, a minimal program that processes a description. */
 const LEAST = {
   JSON: "JSON.stringify(JSON.parse(text))",
   YAML: 'require("yaml").parse(text)',
@@ -134,10 +134,7 @@ async function serve(
   return { took: whole, yaml, wait, most, more };
 }
 
-/**
- * Requests the description until it has the node's operations. At first, the served description contains only the
- * service's own operations.
- */
+/** At first, the served description contains only the service's own operations. */
 async function askUntilLarge(port: number): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const sizes: number[] = [];

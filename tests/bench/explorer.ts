@@ -1,6 +1,5 @@
 /**
- * Measures when API explorers become readable and usable on a slow connection. All explorers show the same
- * description.
+ * Measures when API explorers become readable and usable on a slow connection. All explorers show the same description.
  */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -21,7 +20,7 @@ import { median } from "./statistics.ts";
 const PEERS = `${ROOT}tests/bench/peers/node_modules/`;
 const MODULES: Readonly<Record<string, string>> = { "@scalar": `${ROOT}node_modules/` };
 
-/** Large descriptions. Nodeface is measured with these descriptions, but the other explorers are not. */
+/** Only Nodeface is measured with these descriptions. */
 const LARGE: readonly (readonly [name: string, file: string])[] = [
   ["Nodeface, Ergo's description, 0.2 MB", `${ROOT}tests/description/ergo-openapi.yaml`],
   ["Nodeface, GitHub's description, 13 MB", `${ROOT}tests/.cache/documents/github.json`],
@@ -93,7 +92,7 @@ send calls. In the last two rows, Nodeface's simple page shows a larger descript
   return { title: "The explorer", text, table };
 }
 
-/** Copies a JSON description without its `servers`, so that its operations are sent to the node. */
+/** Without `servers` in the description, the explorer sends calls to the node. */
 async function atNode(file: string): Promise<string> {
   if (!file.endsWith(".json")) return file;
   const { servers: _, ...document } = JSON.parse(await readFile(file, "utf8"));
@@ -102,7 +101,7 @@ async function atNode(file: string): Promise<string> {
   return copy;
 }
 
-/** Waits for the description, because the service shows the page before it has read the description. */
+/** The service shows the page before it has read the description. */
 async function untilDescribed(url: string): Promise<void> {
   for (const end = performance.now() + PATIENCE; performance.now() < end;) {
     const page = await (await fetch(`${url}/v1/spec/simple`)).text();
@@ -159,7 +158,6 @@ async function visit(browser: Browser, explorer: Explorer, url: string): Promise
 
 type Noted = { times: Record<string, number> };
 
-/** Returns a script that clicks each element as soon as it is visible, and records the times. */
 const watch = ({ readable, presses, answered }: Explorer): string =>
   `{
   globalThis.times = {};

@@ -6,8 +6,8 @@ export interface Explorer {
   /** A JavaScript expression for an element that is visible once an operation can be read. */
   readonly readable: string;
   /**
-   * JavaScript expressions for the elements that a user clicks to send the first operation, in
-   * order. The list is empty if the explorer cannot send operations.
+   * JavaScript expressions for the elements that a user clicks to send the first operation, in order. The list is empty
+   * if the explorer cannot send operations.
    */
   readonly presses: readonly string[];
   /** A JavaScript expression for an element that appears on the page together with the response. */
@@ -21,7 +21,6 @@ export interface Explorer {
 
 const one = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
 
-/** Returns an expression that finds an element by its text or its accessible name. */
 const named = (selector: string, name: RegExp) =>
   `[...document.querySelectorAll(${JSON.stringify(selector)})]` +
   `.find((element) => ${name}.test(element.ariaLabel + element.innerText))`;
@@ -33,7 +32,6 @@ const inRapiDoc = (selector: string) =>
   `document.querySelector("rapi-doc")?.shadowRoot.querySelector("api-request")?.shadowRoot` +
   `.querySelector(${JSON.stringify(selector)})`;
 
-/** An expression that fills in the required fields of the first form and returns its button. */
 const SEND = `((form) => {
   for (const field of form?.querySelectorAll("[aria-required]") ?? []) field.value ||= "a";
   return form?.querySelector(".send");

@@ -22,7 +22,9 @@ const CALL: Omit<Asked, "path"> = {
   body: '{"jsonrpc":"2.0","id":1,"method":"read","params":[{n}]}',
 };
 
-/** `http-proxy` cannot convert a GET request to a JSON-RPC call, so its requests go to `/small` instead. */
+/**
+ * `http-proxy` cannot convert a GET request to a JSON-RPC call, so the requests to `http-proxy` go to `/small` instead.
+ */
 const NODES: readonly {
   readonly cases: Readonly<Record<string, readonly [own: Asked, proxy: Asked]>>;
   readonly description: object;
@@ -56,7 +58,6 @@ const NODES: readonly {
   },
 ];
 
-/** A server to measure, which is either Nodeface or `http-proxy`. */
 interface Entrant {
   readonly name: string;
   readonly isProxy: boolean;

@@ -1,28 +1,27 @@
 /** Prints tables row by row on the terminal, formats them for the report, and shows the progress. */
 import process from "node:process";
 
-/** A table cell. Numbers are right-aligned, and NaN is shown as `–`. */
+/** The number NaN is shown as `–`. */
 export type Cell = string | number;
 
 export interface Options {
-  /** The IDs of the runtimes to measure. An empty list selects all runtimes. */
+  /** The IDs of runtimes. An empty list selects all runtimes. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
-  /** Folders with builds of other commits, which are measured for comparison. */
+  /** Folders with builds of other commits. */
   readonly beside: readonly string[];
 }
 
 export interface Section {
   title: string;
-  /** Markdown that explains the measurement. */
+  /** The text is Markdown. */
   text: string;
   table: Table;
 }
 
-/** The minimum width of the first column, and of each other column, in characters. */
+/** Minimum widths of the columns, in characters. */
 const FIRST = 26, OTHERS = 7;
 
-/** A table whose rows are printed as they are added. */
 export class Table {
   readonly head: readonly string[];
   readonly rows: string[][] = [];
@@ -39,7 +38,7 @@ export class Table {
     console.log(this.#line(row));
   }
 
-  /** Formats the table in Markdown. `deno fmt` aligns the columns later. */
+  /** `deno fmt` aligns the columns later. */
   toString(): string {
     const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
     const rule = this.head.map((_, column) => column === 0 ? "---" : "---:");
@@ -54,7 +53,7 @@ export class Table {
   }
 }
 
-/** Formats a number below 100 with three digits, and a larger number without decimals: `0.97`, `12.3`, `45,678`. */
+/** Examples: `0.97`, `12.3`, `45,678`. */
 function format(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const decimals = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
@@ -64,7 +63,6 @@ function format(value: number): string {
   });
 }
 
-/** Shows the current step on the terminal, in place of the previous step. */
 export function step(what: string): void {
   const { isTTY, columns = 80 } = process.stderr;
   if (isTTY) process.stderr.write(`\r\x1b[K${what.slice(0, columns - 1)}`);

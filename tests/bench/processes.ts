@@ -34,10 +34,7 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 /** The number of bytes to read from the end of a program's output. */
 const PRINTED_MAX = 10_000;
 
-/**
- * Starts a server whose output goes to a file. Reading the output from a pipe would take processor time in this
- * process.
- */
+/** The output goes to a file, because reading a pipe would take processor time in this process. */
 function launch([program, ...args]: readonly string[]) {
   const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;
   const folder = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
@@ -62,21 +59,13 @@ function readEnd(file: number): string {
   return bytes.toString();
 }
 
-/**
- * @returns the end of the program's output, including standard error
- * @throws {Error} if the program fails
- */
+/** @returns the end of the program's output, including standard error */
 export async function run(command: readonly string[]): Promise<string> {
   const { code, printed } = await launch(command).ended;
   if (code !== 0) throw new Error(`"${command.join(" ")}" ended with ${code}: ${printed}`);
   return printed;
 }
 
-/**
- * Starts a server, and waits until `GET /v1/info` responds with 200.
- *
- * @throws {Error} if the server exits, or does not respond within a minute
- */
 export async function start(command: (port: number) => readonly string[]): Promise<Running> {
   const port = await freePort();
   const since = performance.now();
@@ -100,10 +89,11 @@ export async function start(command: (port: number) => readonly string[]): Promi
   return { pid: child.pid!, port, took, stop };
 }
 
-/** A response exactly as it was sent, except for its date. */
+/**
+ * Headers keep their order and letter case. The `Date` header is omitted, because it differs between equal responses.
+ */
 export interface Answer {
   status: number;
-  /** Header names and values, in the order and letter case of the response. */
   headers: readonly (readonly [name: string, value: string])[];
   body: Buffer;
 }
@@ -124,12 +114,12 @@ export function ask(
   });
 }
 
-/** Returns a header's value, or an empty string. `name` is in lower case. */
+/** @param name the header's name in lower case */
 export function header({ headers }: Answer, name: string): string {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1] ?? "";
 }
 
-/** Returns the processor time of a process in microseconds, or NaN without `/proc`. */
+/** Returns microseconds, or NaN without `/proc`. */
 export function processorTime(pid: number): number {
   const stat = readProc(pid, "stat");
   // Field 2 is the program's name in brackets, and may contain anything. Fields 14 and 15 are the user and system time.
@@ -138,7 +128,7 @@ export function processorTime(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-/** Returns the current (`VmRSS`) or peak (`VmHWM`) memory of a process in MB, or NaN without `/proc`. */
+/** Returns the current (`VmRSS`) or peak (`VmHWM`) memory in MB, or NaN without `/proc`. */
 export function memory(pid: number, which: "VmRSS" | "VmHWM"): number {
   const [, kib] = new RegExp(`^${which}:\\s+(\\d+) kB$`, "m").exec(readProc(pid, "status")) ?? [];
   return Number(kib) * 1024 / 1e6;

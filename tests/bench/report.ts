@@ -7,7 +7,7 @@ import type { Section } from "./output.ts";
 import { run } from "./processes.ts";
 import { PROGRAMS } from "./servers.ts";
 
-/** The load average of the minute before the run. */
+/** The load average is read before the run, because the run itself raises the load average. */
 const [LOAD = 0] = loadavg();
 
 const FILE = `${ROOT}BENCHMARKS.md`;
@@ -43,7 +43,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** @param since the time at which the run began */
 export async function writeReport(sections: readonly Section[], since: Date): Promise<void> {
   const parts = sections.map(({ title, text, table }) => `## ${title}\n\n${text}\n\n${table}`);
   writeFileSync(FILE, ["# Benchmarks", METHOD, ...parts, await machine(since), ""].join("\n\n"));

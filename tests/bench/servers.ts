@@ -5,23 +5,17 @@ import { BUN, DENO, ROOT } from "../_paths.ts";
 
 export interface Server {
   name: string;
-  /**
-   * Returns the command that starts the server. Every server except Nodeface sends the responses in
-   * the file `answers`.
-   */
+  /** Every server except Nodeface sends the responses in the file `answers`. */
   command(port: number, answers: string): readonly string[];
 }
 
-/** A runtime, and the servers that are compared on this runtime. */
 export interface Runtime {
   id: string;
   name: string;
   nodeface: Server;
-  /** Returns the build of Nodeface in `folder`. */
   nodefaceIn(folder: string): Server;
   bare: Server;
   peers: readonly Server[];
-  /** The program that runs `@fastify/http-proxy` for the comparison. */
   proxyProgram: string;
 }
 
@@ -44,7 +38,6 @@ export const BUILD_BARE: readonly string[] = [
 ];
 
 const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
-/** The command for Deno, with the permissions of `deno task start`. */
 const DENO_START: readonly string[] = [
   ...[DENO, "run", "--node-modules-dir=manual"],
   ...tasks.start.command.split(" ").slice(2, -1),

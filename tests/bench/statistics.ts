@@ -1,15 +1,13 @@
 /** Calculates medians and ratios of the measured values. */
 
-/** Returns the median of some values, or NaN for an empty list. */
+/** Returns NaN for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length >> 1;
   return sorted.length % 2 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
-/**
- * Returns the ratio of the two values in each round. Other load on the machine affects both values of a round equally.
- */
+/** Other load on the machine affects both values of a round equally. */
 export function ratiosOf(values: readonly number[], beside: readonly number[]): number[] {
   return values.map((value, round) => value / beside[round]!);
 }

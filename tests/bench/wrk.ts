@@ -1,6 +1,6 @@
 /**
- * Generates load with `wrk`. The load-testing packages on npm are slower than the servers, and would hide the
- * differences between them.
+ * Generates load with `wrk`. The load-testing packages on npm are slower than the measured servers, and would hide the
+ * differences between the servers.
  */
 import { fileURLToPath } from "node:url";
 import { processorTime, run, type Running } from "./processes.ts";
@@ -68,11 +68,9 @@ export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 
 /**
- * Measures the servers one after the other, and reverses their order in every second round. An extra first round warms
- * the servers up; its results are discarded.
+ * An extra first round warms the servers up, and its results are discarded.
  *
  * @param askedOf returns the request to send to a server, or `undefined` to skip the server
- * @returns the results of each server, one per round
  */
 export async function measureInTurn<Server>(
   running: ReadonlyMap<Server, Running>,

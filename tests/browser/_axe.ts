@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
-/** Playwright injects axe, so the page's content security policy does not block it. */
+/** Playwright injects axe, so the page's content security policy does not block axe. */
 const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
 
 /**
@@ -16,15 +16,12 @@ const KNOWN = [
   "aria-valid-attr-value",
 ];
 
-/** Lists axe's serious or critical findings, except violations of the rules in `KNOWN`. */
 export const unknownIn = async (page: Page): Promise<string[]> =>
   (await serious(page)).filter((found) => !KNOWN.some((rule) => found.startsWith(`${rule}: `)));
 
-/** Lists axe's serious or critical findings, each as a text with the rule, the element and the explanation. */
 export async function serious(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
-  // Waits until all animations have ended, because an element has too little contrast while it
-  // fades in.
+  // An element has too little contrast while it fades in, so axe runs only after all animations.
   await page.evaluate(() =>
     Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
   );

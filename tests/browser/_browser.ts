@@ -13,9 +13,8 @@ const CHROMIUM = require.resolve("@sparticuz/chromium");
 /** The longest wait for a page, in milliseconds. Only a failing test waits that long. */
 export const PATIENCE = 60_000;
 
-/** Events that a page must not cause, such as errors and requests to other origins. */
 export interface Complaints {
-  /** Requests to any origin other than the page's own. */
+  /** URLs of requests to other origins. */
   outside: string[];
   /** Console errors and warnings, and uncaught errors. */
   console: string[];
@@ -29,7 +28,7 @@ export const QUIET: Complaints = { outside: [], console: [], failed: [], refused
 
 let started: Promise<Browser> | undefined;
 
-/** Starts Chromium, or returns the running instance. Chromium exits with the process. */
+/** Chromium exits with the process. */
 export function launch(): Promise<Browser> {
   return started ??= start();
 }
@@ -38,7 +37,7 @@ export async function closePages(browser: Browser | undefined): Promise<void> {
   await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
 }
 
-/** Starts Chromium with the libraries from its own package, because the system may lack them. */
+/** The libraries come from Chromium's own package, because the system may lack them. */
 async function start(): Promise<Browser> {
   const { default: packaged, inflate } = await import(pathToFileURL(CHROMIUM).href);
   await inflate(join(dirname(CHROMIUM), "../bin/al2023.tar.br"));
@@ -60,7 +59,7 @@ async function start(): Promise<Browser> {
   });
 }
 
-/** Records unwanted events on a page, beginning with its next navigation. */
+/** Call `watch` before a navigation, because the added script does not run in the current document. */
 export async function watch(page: Page, origin: string): Promise<Complaints> {
   const complaints: Complaints = { outside: [], console: [], failed: [], refused: [] };
   page.setDefaultTimeout(PATIENCE);

@@ -1,7 +1,4 @@
-/**
- * Creates descriptions of nodes, and adds the service's own operations to them, as the service
- * does.
- */
+/** Creates descriptions of nodes, and adds the operations of the service to each description, as the service does. */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
@@ -12,19 +9,16 @@ import { openApiOfMethods } from "../../src/openapi/openrpc.ts";
 import { withServiceOperations } from "../../src/openapi/merge.ts";
 import { pathOf } from "../description/_load.ts";
 
-/** Describes a JSON-RPC node with all methods of the kind `bitcoin`. */
 export async function describeChain(): Promise<Json> {
   const { openrpc } = await loadInterface("bitcoin");
   const parts = openApiOfMethods(openrpc);
   return await complete({ ...START, info: { title: "Bitcoin", version: "1" }, ...parts });
 }
 
-/** Describes a REST node, based on the node's own OpenAPI file. */
 export async function describeStorage(): Promise<Json> {
   return await complete(parse(readFileSync(pathOf("ergo-openapi.yaml"), "utf8")));
 }
 
-/** Describes a node with only four operations, each of which has an `x-access` mark. */
 export async function describeBroker(): Promise<Json> {
   const get = (tag: string, summary: string, marks: Json) => ({
     get: { tags: [tag], summary, responses: { 200: { description: "The answer." } }, ...marks },

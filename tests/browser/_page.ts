@@ -5,7 +5,6 @@ import { ROOT } from "../_paths.ts";
 
 const SCREENSHOTS = `${ROOT}tests/.cache/screenshots/`;
 
-/** The info object of a healthy node. */
 export const NODE = {
   name: "harbour-2",
   software: "litecoind",
@@ -21,7 +20,6 @@ export const NODE = {
 
 export const SIMPLE = "v1/spec/simple";
 
-/** Opens the reference and waits until Scalar shows it. */
 export async function visit(page: Page, url: string, fragment = ""): Promise<void> {
   await page.goto(`${url}v1/spec${fragment}`);
   await mounted(page);
@@ -32,8 +30,8 @@ export async function mounted(page: Page): Promise<void> {
 }
 
 /**
- * Holds the requests that match `pattern` until the returned function is called. Each held request is then passed to
- * `end`, which continues or aborts it.
+ * The requests that match `pattern` wait until the returned function is called. Each request is then passed to `end`,
+ * which continues or aborts the request.
  */
 export async function hold(
   page: Page,
@@ -72,7 +70,7 @@ export async function tabTo(page: Page, name: RegExp): Promise<void> {
   throw new Error(`The Tab key does not reach an element named ${name}`);
 }
 
-/** The page's global variable with the total layout shift that `observeShifts` has measured. */
+/** `observeShifts` sets this global variable of the page. */
 export interface Shifts {
   shift: number;
 }

@@ -9,7 +9,7 @@ export const ANVIL: string = `${ROOT}tests/node_modules/.bin/anvil`;
 
 export interface CountedNode {
   readonly url: string;
-  /** The names of the called methods, in the order of the calls. */
+  /** The names of the called JSON-RPC methods. */
   readonly arrived: string[];
   stop(): Promise<void>;
 }

@@ -11,19 +11,18 @@ import { NodeEvents } from "../../src/info/events.ts";
 import type { Info } from "../../src/info/info.ts";
 import { formatJson } from "../../src/json/lossless.ts";
 
-/** A listening service, whose URL ends with a slash. */
+/** The URL ends with a slash. */
 export interface Served {
   url: string;
   close(): Promise<void>;
 }
 
-/** Replacements for parts of a service. */
 export interface Shown {
-  /** Returns the info object, or `undefined` to make requests for `/v1/info` fail. */
+  /** Returns `undefined` to make requests for `/v1/info` fail. */
   info?: () => Record<string, unknown> | undefined;
   /** The OpenAPI description to show instead of the service's own. */
   document?: unknown;
-  /** Responds to a request, or returns `undefined` to leave the request to the service. */
+  /** Returns `undefined` to leave the request to the service. */
   answer?: (request: Request) => Promise<Response | undefined>;
 }
 

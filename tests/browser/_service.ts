@@ -7,21 +7,18 @@ import { call, type Daemon, startDaemon } from "../nodes/_daemon.ts";
 import { ANVIL } from "./_relay.ts";
 
 export interface WatchedService {
-  /** The service's URL, with a trailing slash. */
+  /** The URL ends with a slash. */
   readonly url: string;
   readonly node: Daemon;
-  /** The current process of the service. Each call of `start` replaces this process. */
   process: Daemon;
-  /** Starts the service again, on the same port as before. */
   start(): Promise<void>;
-  /** Counts the open event streams. */
   listeners(): Promise<number>;
-  /** Mines a block at the node, and returns the height of that block. */
+  /** Returns the height of the mined block. */
   mine(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Starts a service and its node. The node mines a block only when `mine` is called. */
+/** The node mines a block only when `mine` is called. */
 export async function startService(): Promise<WatchedService> {
   const [port, ofNode] = [await freePort(), await freePort()];
   const node = await startDaemon([ANVIL, "--port", String(ofNode), "--silent"], ofNode);
@@ -54,7 +51,6 @@ export async function startService(): Promise<WatchedService> {
   return service;
 }
 
-/** Waits until a page shows the given block height and the state of a healthy node. */
 export async function showsHeight(page: Page, height: number, timeout?: number): Promise<void> {
   const options = timeout === undefined ? {} : { timeout };
   await page.locator("#node dl div", { hasText: "Height" })
@@ -62,7 +58,6 @@ export async function showsHeight(page: Page, height: number, timeout?: number):
   await page.locator('#node [data-state="answers"], #node [data-state="synced"]').waitFor(options);
 }
 
-/** Makes a page believe that its tab is in the background or in the foreground. */
 export const look = (page: Page, hidden: boolean): Promise<void> =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, value: hidden });

@@ -10,12 +10,12 @@ export interface Targets {
   readonly rpc: string;
   /** A URL on the page's own origin. The server redirects this URL to the URL in `method`. */
   readonly redirect: string;
-  /** A JSON-RPC body that calls the method. */
   readonly body: string;
 }
 
 /**
  * Tries to call the method in every way that does not navigate away from the page.
+ *
  * @returns each attempt with the text of its response, or `nothing` if the page got no response
  */
 export async function attempt({ method, rpc, redirect, body }: Targets) {
@@ -104,7 +104,7 @@ export async function attempt({ method, rpc, redirect, body }: Targets) {
   return results;
 }
 
-/** Navigates from the page to a URL of the service. `how` is the means of navigation, such as a link or a form. */
+/** `how` must be a key of `ways`. */
 export function leave(
   [how, { method, rpc, redirect, body }]: readonly [string, Targets],
 ): void {
@@ -122,8 +122,7 @@ export function leave(
       method,
       enctype,
     });
-    // A `text/plain` form is sent as `name=value`, so the name and the value together form valid
-    // JSON.
+    // A `text/plain` form is sent as `name=value`, so the name and the value together form valid JSON.
     const input = Object.assign(document.createElement("input"), {
       name: `${body.slice(0, -1)},"a":"`,
       value: `"}`,

@@ -1,4 +1,4 @@
-/** Calls all read-only operations of a real node from the forms of the simple page. */
+/** Calls the read-only operations of a real node from the forms of the simple page. */
 import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
@@ -11,14 +11,9 @@ import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
 export interface Reads {
   readonly sent: number;
-  /** Operations for which the page showed an unexpected status or an empty result. */
   readonly wrong: readonly string[];
 }
 
-/**
- * Fills in and sends the form of each read-only operation whose required parameters have known values. Compares the
- * status on the page with the node's own response.
- */
 export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   const { openrpc } = markedAs("read", await loadInterface(kind));
   const beside = await startBeside(node, kind, "reads");
@@ -57,7 +52,7 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   return { sent, wrong };
 }
 
-/** Calls a read-only operation with an invalid parameter, and returns the message beside the form field. */
+/** @returns the page's message about the invalid field */
 export async function sendWrong(
   node: AskedNode,
   kind: string,

@@ -12,11 +12,10 @@ export async function openForm(operation: Locator): Promise<Locator> {
   return form;
 }
 
-/** The response as the page shows it. */
 export interface Shown {
   /** The status, such as `200 OK`. */
   readonly status: string;
-  /** The whole line that the page shows below the form. The line begins with the status. */
+  /** The line below the form, which begins with the status. */
   readonly line: string;
   /** The content of the response, or an empty string if there is none. */
   readonly text: string;
@@ -39,7 +38,7 @@ export async function sendForm(operation: Locator): Promise<Shown> {
 export const confirmSent = (page: Page): Promise<void> =>
   page.locator("#plain dialog").getByRole("button", { name: "Send", exact: true }).click();
 
-/** Fills in the named fields, and empties all other fields. */
+/** Empties all fields that have no entry in `values`. */
 export async function fillForm(form: Locator, values: Record<string, string>): Promise<void> {
   for (const field of await form.locator("input, select, textarea").all()) {
     const name = await field.getAttribute("name") ?? "";

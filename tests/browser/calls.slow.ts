@@ -26,7 +26,10 @@ const FAR = Object.values(networkInterfaces()).flat()
 
 const TOKEN = "0123456789abcdef-0123456789abcdef";
 
-/** The method that pages of other origins try to call. Only the last test expects the call to succeed. */
+/**
+ * Only the last test may call this method successfully, because the earlier tests check that the node never received a
+ * call of the method.
+ */
 const METHOD = "eth_gasPrice";
 
 let browser: Browser;
@@ -35,9 +38,8 @@ let folder: string;
 /** The service `open` forwards some operations of the node; the service `off` forwards none. */
 let open: Served;
 let off: Served;
-/** A server whose pages belong to another origin. */
 let stranger: Server;
-/** A second server in the description, besides the node. `heard` contains the requests that it received. */
+/** The second server in the description. `heard` contains the GET requests that `elsewhere` received. */
 let elsewhere: Server;
 let both: Served;
 const heard: [path: string, authorization: string | undefined][] = [];
@@ -97,7 +99,7 @@ calls.after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
-/** Describes operations at the node and at another server. The two servers need the same type of secret. */
+/** Both servers in the description need the same type of secret. */
 function describeBoth() {
   const get = (summary: string) => ({
     summary,
@@ -352,7 +354,6 @@ test("a write is sent only after confirmation, and only if the chain has not cha
     assert.is(arrived(), 1);
   }));
 
-/** Returns the URL of a page and all data that the page stores in the browser. */
 const keptBy = (page: Page): Promise<string> =>
   page.evaluate(async () => {
     const databases = await indexedDB.databases();

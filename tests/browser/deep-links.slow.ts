@@ -8,9 +8,7 @@ import { type Served, serveNode } from "./_serve.ts";
 
 const deepLinks = suite("links to an operation");
 
-/**
- * The distance by which an operation may move on the page: the height of a line of text, in pixels.
- */
+/** The height of a line of text, in pixels. An operation on the page may move by at most this distance. */
 const LINE = 24;
 
 const LINKS: readonly (readonly [fragment: string, operation: string])[] = [
@@ -136,16 +134,12 @@ deepLinks(
     }),
 );
 
-/**
- * The state of an operation in an animation frame. The position `top` is null while the operation's
- * heading is hidden.
- */
+/** `top` is null while the operation's heading is hidden. */
 interface Noted {
   readonly top: number | null;
   readonly isOpen: boolean;
 }
 
-/** A script that runs in the page and records each frame that differs from the previous frame. */
 const NOTE = `
   globalThis.noted = [];
   globalThis.shift = 0;

@@ -218,7 +218,7 @@ header("values from a node are shown as text, never as HTML", async () => {
   assert.equal(complaints, QUIET);
 });
 
-/** Opens the simple page, because it has the same header as the reference and loads at once. */
+/** The simple page has the same header as the reference, but loads at once. */
 async function open(page: Page): Promise<void> {
   const told = page.waitForResponse(`${server.url}v1/info`);
   await page.goto(server.url + SIMPLE, { waitUntil: "commit" });
@@ -243,7 +243,6 @@ async function refresh(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
 }
 
-/** Makes the page believe that its tab is in the background or in the foreground. */
 const look = (page: Page, hidden: boolean) =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, value: hidden });

@@ -40,8 +40,7 @@ hostile("the page stays readable with a text of 2 MB", async () => {
   });
 });
 
-// A description may be nested up to 256 levels deep, and each nested property of a schema takes two
-// levels.
+// A description may be nested up to 256 levels deep, and each nested property of a schema takes two levels.
 for (const depth of [60, 115]) {
   hostile(`the page stays readable with a schema that is ${depth} levels deep`, async () => {
     let schema: unknown = { type: "string" };
@@ -76,7 +75,6 @@ function describe(text: string, schema: unknown = { type: "string", description:
   };
 }
 
-/** Opens a description first in the simple page and then in the reference, and calls `work` on each page. */
 async function inExplorer(
   document: unknown,
   work: (

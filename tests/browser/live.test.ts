@@ -32,7 +32,7 @@ live.after(() => closePages(browser));
 
 const anvil = without(ANVIL);
 
-/** Returns an array to which the URL of each new request for the path is added. */
+/** The URL of each later request for `path` is added to the returned array. */
 function requestsFor(page: Page, path: string): string[] {
   const urls: string[] = [];
   page.on("request", (request) => {
@@ -143,10 +143,7 @@ async function serveTold({ info = () => NODE, history }: {
   });
   return {
     url: server.url,
-    /**
-     * Waits until the page has opened an event stream, and sends an event. After a `description` event, the next call
-     * of `tell` waits until the page has opened a new stream.
-     */
+    /** After a `description` event, the next call of `tell` waits until the page has opened a new stream. */
     async tell(event: string) {
       await until(() => Promise.resolve(stream !== undefined));
       stream!.enqueue(new TextEncoder().encode(`event: ${event}\ndata: {}\n\n`));

@@ -15,7 +15,7 @@ const explorer = suite("a node's own description in Chromium");
 
 const ERGO = readFileSync(pathOf("ergo-openapi.yaml"), "utf8");
 
-/** Returns a URL of the same server with a different host name, which makes it a different origin. */
+/** With another host name, the same server is a different origin. */
 const otherName = (url: string) => url.replace("127.0.0.1", "localhost");
 
 let node: Server;
@@ -69,9 +69,7 @@ async function tryOut(button: RegExp) {
   await page.getByRole("button", { name: button }).first().click();
 }
 
-/** Presses Send in the dialog and returns the requested URL.
- * @param others a pattern for the URLs that the page requests to update its header
- */
+/** @param others a pattern for the URLs that the page requests to update its header */
 async function send(others: RegExp = /\/v1\/info$/): Promise<string> {
   const [answer] = await Promise.all([
     page.waitForResponse((response) =>

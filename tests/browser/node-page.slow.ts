@@ -175,8 +175,7 @@ nodePage(
       await block.getByText(/^1\d minutes ago$/).waitFor();
       assert.match(await block.getAttribute("title") ?? "", /^\d{4}-.* UTC$/);
       const before = await block.textContent();
-      // Each new info object resets the page's clock to the service's time, so the test advances
-      // the clock repeatedly.
+      // Each new info object resets the page's clock to the service's time, so the test advances the clock repeatedly.
       await until(async () => {
         await page.clock.runFor(180_000);
         return await block.textContent() !== before;
@@ -228,7 +227,6 @@ const placesOf = (page: Page, selector: string) =>
     selector,
   );
 
-/** Waits until the script has replaced every time in the header with an age. */
 const shownAges = (page: Page) =>
   page.waitForFunction(() =>
     [...document.querySelectorAll<HTMLElement>("#node time")]

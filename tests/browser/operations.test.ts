@@ -53,7 +53,6 @@ interface Sent {
   headers?: Record<string, string>;
 }
 
-/** Returns the content of the response, or `opaque` or `failed` if the page cannot read it. */
 async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   const url = new URL(path, node.url).href;
   return await page.evaluate(async ([url, init]) => {
@@ -66,7 +65,7 @@ async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   }, [url, init] as const);
 }
 
-/** Requests that could change data on a server. Browsers send the first two requests without a preflight request. */
+/** Browsers send the first two of these requests without a preflight request. */
 const CHANGES: readonly Sent[] = [
   { method: "POST", mode: "no-cors", body: "a" },
   { method: "POST", body: "a" },
@@ -74,10 +73,7 @@ const CHANGES: readonly Sent[] = [
   { method: "DELETE" },
 ];
 
-/**
- * URLs of the attacker's page. The first URL belongs to the same site as the service, because the port is not part of a
- * site.
- */
+/** The first URL belongs to the same site as the service, because the port is not part of a site. */
 const VISITS: readonly [site: string, url: () => string][] = [
   ["of the same site", () => stranger.url],
   ["of another site", () => stranger.url.replace("127.0.0.1", "localhost")],

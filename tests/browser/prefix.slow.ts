@@ -57,10 +57,7 @@ prefix("the curl commands and the server URL contain the prefix", async () => {
   await page.close();
 });
 
-/**
- * Pairs of two prefixes: the one that a proxy strips, and the one that the service is configured
- * with.
- */
+/** In each pair, a proxy strips the first prefix, and the service is configured with the second prefix. */
 const MOUNTS = [["", ""], ["", "/deep/node"], ["/outer", ""]] as const;
 
 const NOWHERE = `openapi: 3.1.1
@@ -78,10 +75,7 @@ const PEERS = {
   handle: () => new Response("[]"),
 } as const;
 
-/**
- * The operation's URL is the path `below` of the server's URL, followed by the operation's own
- * `path`.
- */
+/** The operation's URL is the URL of the server, then `below`, then `path`. */
 type Tried = readonly [path: string, tag: string, below: string];
 
 const SHOWN: readonly [title: string, NodefaceOptions, readonly Tried[]][] = [
@@ -109,8 +103,7 @@ for (const [stripped, known] of MOUNTS) {
           const fragment = `#tag/${tag}/GET${path}`;
           await page.goto(`${base}/${SIMPLE}${fragment}`);
           const curl = page.locator("#plain pre", { hasText: path }).first();
-          // Only the URL before the query is compared, because the query contains the examples of
-          // optional fields.
+          // Only the URL before the query is compared, because the query contains the examples of optional fields.
           const [command] = (await curl.textContent() ?? "").replaceAll(/['"]/g, "").split("?");
           assert.is(command, `curl ${base}${below}${path}`);
           await visit(page, `${base}/`, fragment);
@@ -130,7 +123,6 @@ for (const [stripped, known] of MOUNTS) {
   }
 }
 
-/** Starts a proxy that strips a prefix without telling the service. */
 async function strip(prefix: string, target: string): Promise<Server> {
   const server = createServer((asked, answer) => {
     if (!asked.url?.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();

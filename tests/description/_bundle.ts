@@ -8,26 +8,22 @@ import { referenceAt, structureOf, walk } from "../../src/openapi/structure.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade.ts";
 import type { Json } from "../../src/json/values.ts";
 
-/** Files by path. A file is given as YAML text, or as a value that is converted to JSON. */
+/** The keys are paths. A string is YAML; any other value is converted to JSON. */
 export type FilesOf = Readonly<Record<string, unknown>>;
 
 export interface Bundled {
   // deno-lint-ignore no-explicit-any -- each test accesses a different part of the document
   readonly document: any;
   readonly diagnostics: readonly string[];
-  /** The values of all `$ref`s in the bundled document, in order. */
   readonly references: readonly string[];
-  /** The paths of the requested files. */
   readonly asked: readonly string[];
 }
 
 const FOLDER = "http://node.example/api/";
 
 /**
- * Bundles files into one document.
- *
- * @param files the files, of which the first is the root document
- * @param moved maps the URL of each redirect to its target
+ * @param files the first file is the root document
+ * @param moved maps the path of each redirect to its target
  */
 export async function bundleFiles(
   files: FilesOf,
@@ -54,7 +50,6 @@ export async function bundleFiles(
   return { document, diagnostics: diagnosticsIn(found).map(formatDiagnostic), references, asked };
 }
 
-/** Creates a document whose only operation has the given members. */
 export function describe(
   operation: Json,
   more: Json = {},
@@ -73,6 +68,5 @@ export function describeSchema(schema: unknown, more: Json = {}, openapi?: strin
   return describe({ responses: { 200: { description: "OK", content } } }, more, openapi);
 }
 
-/** Returns the schema in a bundled document from {@linkcode describeSchema}. */
 export const schemaOf = ({ document }: Bundled): unknown =>
   document.paths["/a"].get.responses[200].content["application/json"].schema;

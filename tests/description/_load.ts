@@ -38,7 +38,7 @@ export interface Loaded {
   yaml: string;
 }
 
-/** Loads a file in this folder, or a text, and merges it with the service's own description. */
+/** A string in `place` is the name of a file in this folder. */
 export async function load(
   place: DescriptionPlace,
   where: ServerContext & Pick<PlaceOptions, "forward"> = NEAR,

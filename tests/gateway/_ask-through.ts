@@ -12,21 +12,19 @@ import {
 } from "../nodes/_interface.ts";
 import type { Beside } from "./_beside.ts";
 
-/** A response that came through the service, compared with the node's own response. */
 export interface Compared {
-  /** The request that was sent, such as `GET /v1/rpc/getblock?…`. */
+  /** The request, such as `GET /v1/rpc/getblock?…`. */
   readonly asked: string;
   /**
    * `same`: both results have the same bytes. `moves`: the node's value changed between the requests. `error`: the
    * service passed on the node's error. `wrong`: any other outcome.
    */
   readonly is: "same" | "moves" | "error" | "wrong";
-  /** Both responses, if they differ. */
   readonly shown?: string;
 }
 
 export interface AskedThrough {
-  /** For each operation, the validation result of the response that came through the service. */
+  /** The validation results of the responses that came through the service. */
   readonly outcomes: readonly Outcome[];
   readonly compared: Compared[];
   /** Successful JSON-RPC calls whose results do not change, with the results as JSON. */
@@ -39,7 +37,7 @@ interface Said {
   readonly text: string;
 }
 
-/** Matches a value that depends on the number of connections to the node. */
+/** The matched value depends on the number of connections to the node. */
 const OF_WHO_ASKS = /("rpc_connections_count": )\d+/g;
 
 const ATTEMPTS = 4;
@@ -61,7 +59,7 @@ export function markedAs(
   } as KindInterface;
 }
 
-/** Calls each operation that has known parameter values, by every HTTP method that the description allows. */
+/** Calls each operation whose parameter values are known, by every HTTP method that the description allows. */
 export async function askThrough(
   { openrpc, openapi }: KindInterface,
   node: AskedNode,
@@ -117,7 +115,6 @@ async function throughMethods(
   return await askMethods({ ...part, methods: byName } as OpenRpcPart, through);
 }
 
-/** Lists the requests that call a method with the given values. */
 function formsOf(name: string, values: Json, paths: Beside["paths"]) {
   const path = `/v1/rpc/${encodeURIComponent(name)}`;
   const { get, post } = objectOf(paths[path]);
@@ -168,8 +165,7 @@ async function throughPaths(
 }
 
 /**
- * Sends a request to the node, to the service, and to the node again. If the outcome is `wrong`, the three requests are
- * repeated, up to `ATTEMPTS` times in total.
+ * Sends a request to the node, to the service, and to the node again. If the outcome is `wrong`, `compare` tries again.
  */
 async function compare(
   direct: () => Promise<Said>,
@@ -198,7 +194,7 @@ async function compare(
 
 async function said(response: Response): Promise<Said> {
   const type = response.headers.get("content-type") ?? "";
-  // Binary content is decoded as Latin-1, so that no byte is lost.
+  // Latin-1 keeps every byte of binary content.
   const octets = Buffer.from(await response.arrayBuffer());
   const isText = /json|text|^$/.test(type);
   const text = octets.toString(isText ? "utf8" : "latin1").replace(
@@ -208,7 +204,6 @@ async function said(response: Response): Promise<Said> {
   return { status: response.status, type, text };
 }
 
-/** Returns true if both results have the same bytes. */
 function isSameResult(direct: Said, through: Said): boolean {
   const [, before = "", rest = ""] = /^(.*?"result"\s*:\s*)(.*)$/s.exec(direct.text) ?? [];
   if (before === "" || through.status !== 200 || !rest.startsWith(through.text)) return false;

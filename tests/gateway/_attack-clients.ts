@@ -2,7 +2,6 @@
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 
-/** The attack to run, the number of attackers, and the URL of the target. */
 export interface Order {
   attack: keyof typeof ATTACKS;
   count: number;
@@ -10,31 +9,24 @@ export interface Order {
 }
 
 export interface Outcome {
-  /**
-   * The number of responses, by status. Status 0 stands for connections that were closed without a
-   * response.
-   */
+  /** The number of connections, keyed by response status. Status 0 means that the attacker read no response. */
   statuses: Record<number, number>;
   /** The length of the longest response, in bytes. */
   longest: number;
 }
 
 interface Attack {
-  /** The number of connections that one attacker opens. */
   readonly connections?: number;
-  /** The time between two connections, in milliseconds. */
+  /** The time between two new connections, in milliseconds. */
   readonly every?: number;
   readonly path: string;
-  /** Returns the content headers and the raw content of a POST. */
+  /** Returns header lines and the body of a POST. Without `content`, the request is a GET. */
   readonly content?: (
     at: number,
   ) => readonly [fields: string, content: Buffer | string];
-  /** True if the attacker reads the response. @default true */
+  /** @default true */
   readonly reads?: boolean;
-  /**
-   * The time after which the attacker disconnects, in milliseconds. By default, the attacker waits
-   * for the response.
-   */
+  /** The time in milliseconds after which the attacker disconnects. By default, the attacker waits for the response. */
   readonly leavesAfter?: number;
 }
 
@@ -127,7 +119,7 @@ function exchange(
     let status = 0;
     let length = 0;
     const [fields, bytes] = content?.(at) ?? [""];
-    // Each GET has a different query, so that calls are not coalesced.
+    // Each GET has a different query, because the service coalesces equal calls.
     const line = bytes ? `POST ${path}` : `GET ${path}?n=${at}`;
     socket.write(
       `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields}\r\n`,

@@ -3,13 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 
-/** The numbers of concurrent light and heavy calls. */
+/** The numbers of concurrent calls. */
 export interface NodeLoad {
   light: number;
   heavy: number;
 }
 
-/** The duration of a slow call, in milliseconds, even if its caller disconnects. */
 const WORK_MS = 3000;
 
 /** The number of one-byte chunks in the response of `/tiny`. */
@@ -17,12 +16,12 @@ const TINY = 6_000_000;
 const CHUNK = "1\r\na\r\n";
 const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 
-/** The default value of `forward.limit`, and a body that is smaller than this limit. */
+/** `LIMIT` is the default of `forward.limit`, in bytes. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
 /**
- * Both `load` and `forget` request the peak load since the previous message. `forget` also resets the current load,
- * because calls from a stopped service may still be running.
+ * `load` and `forget` ask for the peak load since the previous question. `forget` also resets the current load, because
+ * calls from a stopped service may still be running.
  */
 export type Question = "load" | "forget";
 
@@ -77,7 +76,7 @@ process.on("message", (question: Question) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** Sends many one-byte chunks at once, so that the node is not the bottleneck. */
+/** Sends many chunks at once, so that the node is not the bottleneck. */
 function sendTiny({ socket }: IncomingMessage): void {
   socket.write(
     "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n" +

@@ -19,7 +19,7 @@ export const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
   ...existsSync(EXECUTABLE) && { executable: [EXECUTABLE] },
 };
 
-/** The time limit for an attack, in milliseconds. If an attack exceeds this limit, the service is restarted. */
+/** If an attack takes longer than this limit, the service is restarted. */
 const PATIENCE_MS = 35_000;
 
 const SAMPLE_MS = 20;
@@ -27,22 +27,17 @@ const SAMPLE_MS = 20;
 export interface Seen {
   readonly info: Waits;
   readonly call: Waits;
-  /** The peak of the resident memory minus the memory before the first run, in MB; NaN if unknown. */
+  /** The peak of the resident memory minus the memory before the first run, in MB. NaN if the memory is unknown. */
   readonly memory: number;
-  /** The peak numbers of concurrent light and heavy calls at the node. */
   readonly load: NodeLoad;
-  /** The attackers' result, or `undefined` if the attack exceeded its time limit. */
+  /** `undefined` if the attack took too long. */
   readonly outcome: Outcome | undefined;
 }
 
-/** A running service with a simulated node, attackers and honest clients. */
 export interface Scene {
-  /**
-   * Runs honest clients during an attack by `count` attackers. If `count` is 0, the clients run for two seconds without
-   * an attack, as a baseline.
-   */
+  /** If `count` is 0, the clients run for two seconds without an attack, as a baseline. */
   run(attack: Order["attack"], count: number, call: HonestCall): Promise<Seen>;
-  /** Stops the service, so that the next run measures the memory of a new process. */
+  /** Stops the service, so that the next run starts and measures a new process. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -68,8 +63,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
     const running = services.get(name);
     if (running) return running;
     const service = await start([...command, "--config", configs[name]]);
-    // Sends the requests on which the service loads code, so that the memory of this code is not attributed to the
-    // attack.
+    // These requests load code, so that the memory of this code is not attributed to the attack.
     for (let i = 0; i < 50; i++) {
       await askFor(service.url, "info"), await askFor(service.url, call);
     }
@@ -87,7 +81,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
       const outcome = count === 0
         ? await sleep(2000, { statuses: {}, longest: 0 })
         : await attackBy(attackers, { attack, count, url });
-      // The honest clients keep running for a moment, because the service may still be busy with the attack.
+      // After the attack, the service may still be busy for a moment.
       if (outcome) await sleep(300, undefined);
       const [info, beside] = await Promise.all(honest.map((client) => client.leave()));
       clearInterval(sampling);

@@ -11,25 +11,24 @@ import type { AskedNode } from "../nodes/_interface.ts";
 
 export const TOKEN = "Kq3vJ0mZ8xR5tY2wB7nC4dF6gH9sL1pA";
 
-/** The value of `forward.token_file`, relative to the configuration. */
+/** The value of `forward.token_file`, relative to the configuration file. */
 export const TOKEN_FILE = "token";
 
 export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };
 
-/** A running service that forwards calls. */
 export interface Beside {
   /** The URL of the service, without a trailing slash. */
   readonly url: string;
   /** The paths in the service's description. */
   readonly paths: Readonly<Record<string, Json>>;
   readonly ask: AskedNode["send"];
-  /** Returns the number of calls that the service has sent to the node, according to its log. */
+  /** Counts the calls that the service has sent to the node, according to its log. */
   forwarded(): number;
   readonly service: Running;
 }
 
 /**
- * Starts the service for a node, and waits until the service describes the node's operations.
+ * Waits until the service describes the node's operations.
  *
  * @param forward the value of `--forward`, or the `forward` object of the configuration
  */

@@ -8,11 +8,11 @@ const INTERVAL_MS = 20;
 
 const PATIENCE_MS = 60_000;
 
-/** The time that each response took, in milliseconds, and the number of failed requests. */
+/** All times are in milliseconds. */
 export interface Waits {
   readonly waits: number[];
   failed: number;
-  /** The longest time without a successful response, in milliseconds. */
+  /** The longest time without a successful response. */
   gap: number;
 }
 
@@ -25,7 +25,7 @@ const REQUESTS = {
   "write": ["POST", "/v1/rpc", callOf("eth_send")],
 } as const;
 
-/** Sends a request, and returns true if a complete and successful response arrived. */
+/** Resolves to true if a complete and successful response arrived. */
 export function askFor(url: string, what: keyof typeof REQUESTS, agent?: Agent): Promise<boolean> {
   const [method, path, body] = REQUESTS[what];
   const headers = {
@@ -46,7 +46,6 @@ export function askFor(url: string, what: keyof typeof REQUESTS, agent?: Agent):
   });
 }
 
-/** Repeats a request on a persistent connection until `leave` is called. */
 export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Promise<Waits> } {
   const seen: Waits = { waits: [], failed: 0, gap: 0 };
   const agent = new Agent({ keepAlive: true });
@@ -70,7 +69,7 @@ export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Prom
   return {
     async leave() {
       hasLeft = true;
-      // The time spent waiting for the pending response is recorded too.
+      // The wait for the pending response is recorded too.
       seen.waits.push(performance.now() - since);
       look();
       agent.destroy();

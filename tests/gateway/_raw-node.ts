@@ -6,13 +6,13 @@ export const LARGE: number = 200 * 1024 * 1024;
 
 export interface RawNode {
   url: string;
-  /** Returns the number of requests with a given method and target. */
+  /** `request` is a method and a target, such as `POST /do/close?id=true`. */
   arrived(request: string): number;
-  /** The total number of requests, and the number of requests on reused connections. */
+  /** `kept` counts the requests on reused connections. */
   readonly total: { arrived: number; kept: number };
   /** The number of open connections. */
   readonly open: number;
-  /** The number of bytes that the node has sent in large responses. */
+  /** The number of bytes sent in large responses. */
   readonly sent: number;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ const parts = (socket: Socket, count: number) => {
   for (let at = 0; at < count; at += PART.length) socket.write(PART);
 };
 
-/** Returns a description of the node. Operations below `/do` and `/get` have no `x-access` mark. */
+/** Operations below `/do` and `/get` have no `x-access` mark. */
 export const describeNode = (url: string): string =>
   JSON.stringify({
     openapi: "3.1.1",
@@ -47,7 +47,7 @@ const operation = (access: string | undefined, body?: string) => ({
   responses: { 200: { description: "Done" } },
 });
 
-/** The node's behaviour, by the last segment of the requested path. */
+/** Each key is the last segment of a requested path. */
 const ANSWERS: Readonly<Record<string, (socket: Socket, count: (bytes: number) => void) => void>> =
   {
     ok: (socket) => void socket.write(`${head("Content-Length: 2")}ok`),
@@ -140,7 +140,7 @@ export async function startRawNode(): Promise<RawNode> {
   };
 }
 
-/** Returns the end of the first request in a text, or `undefined` if the request is incomplete. */
+/** `undefined` means that the first request in `text` is incomplete. */
 function endOf(text: string): number | undefined {
   const end = text.indexOf("\r\n\r\n") + 4;
   if (end < 4) return undefined;

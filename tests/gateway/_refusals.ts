@@ -7,10 +7,9 @@ import { type AskedNode, METHOD_NOT_FOUND, paramsOf } from "../nodes/_interface.
 import type { Beside } from "./_beside.ts";
 
 export interface Tried {
-  /** The number of forbidden operations. */
   readonly operations: number;
   readonly requests: number;
-  /** The requests that were not refused. */
+  /** The requests that were not refused as expected. */
   readonly wrong: readonly string[];
 }
 
@@ -22,7 +21,6 @@ const UNKNOWN = [
   ...["generate", "setmocktime", "mockscheduler", "__proto__", "constructor", "toString", ""],
 ];
 
-/** Tries to call every operation that is not read-only. */
 export async function tryRefused(
   parts: KindInterface,
   node: AskedNode,
@@ -47,7 +45,7 @@ export async function tryRefused(
     if (statuses.includes(response.status) && isRight(text)) return;
     wrong.push(`${method} ${path} ${body ?? ""}: ${response.status} ${text.slice(0, 200)}`);
   };
-  /** Returns true if every response whose ID is not `read` is an error with this code. */
+  /** Ignores responses with the ID `read`, which belong to allowed calls. */
   const isError = (code: number) => (text: string) =>
     [parseJson(text)].flat().filter((answer) => objectOf(answer).id !== "read")
       .every((answer) => objectOf(objectOf(answer).error).code === code);
@@ -75,7 +73,7 @@ export async function tryRefused(
     const { name } = method;
     const values = paramsOf(method, node.known) ?? {};
     const path = `/v1/rpc/${name}`;
-    // Operations that this node does not report are absent from the description.
+    // If this node does not report an operation, the description does not contain the operation.
     const isShown = Object.hasOwn(paths, path);
     await expect([isShown ? 403 : 404], ["POST", path, JSON.stringify(values)]);
     await expect([isShown ? 405 : 404], ["GET", path]);

@@ -15,7 +15,6 @@ export interface Service {
 
 const OPEN = ["reads", "POST /do/*", "GET /get/*"];
 
-/** Settings of `forward` besides `open`. */
 export type Settings = Readonly<Record<string, string | number>>;
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-gateway-"));
@@ -53,7 +52,6 @@ export interface Got {
   isBroken: boolean;
 }
 
-/** Sends a request on a new connection, and reads the response according to its HTTP framing. */
 export function ask(url: string, path: string, method = "GET", body = ""): Promise<Got> {
   return new Promise((resolve, reject) => {
     const socket = send(url, path, method, body).setEncoding("latin1");

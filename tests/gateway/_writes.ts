@@ -2,11 +2,9 @@
 import type { AskedNode, SentRequest } from "../nodes/_interface.ts";
 
 export interface Writes {
-  /** Queries the node directly for its state. */
   state(node: AskedNode): Promise<unknown>;
   /** The name of the call in the settings. */
   readonly name: string;
-  /** Creates a call that changes the node. The test sends this call through the service. */
   write(node: AskedNode): SentRequest & { path: string };
 }
 
@@ -80,7 +78,7 @@ export const WRITES: Readonly<Record<string, Writes>> = {
       }),
   },
   etcd: {
-    // The response of `/v3/kv/range` contains the revision of all data.
+    // The `/v3/kv/range` response contains the revision of the store, which grows with every change of a key.
     state: answers(
       ["/v3/kv/range", { key: "AA==", range_end: "AA==" }],
       ...[["/v3/auth/user/list", {}], ["/v3/auth/role/list", {}]] as const,

@@ -24,7 +24,6 @@ const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 /** The default maximum memory that an attack may take, in MB. */
 const MEMORY_MAX = 150;
 
-/** The maximum numbers of concurrent light and heavy calls at the node. */
 const LIGHT_MAX = 8, HEAVY_MAX = 1;
 
 interface Row {
@@ -38,11 +37,13 @@ interface Row {
   readonly takesSlots?: boolean;
   /** The maximum length of a response, in bytes. */
   readonly response?: number;
-  /** The maximum wait of an honest client, in milliseconds. Replaces `WAIT_MAX`. */
+  /** The maximum wait of an honest client, in milliseconds, instead of `WAIT_MAX`. */
   readonly wait?: number;
   /** The maximum time without a successful call, in milliseconds. */
   readonly gap?: number;
-  /** The maximum memory, in MB, including the buffers of sockets and of the runtime's parser. Replaces `MEMORY_MAX`. */
+  /**
+   * The maximum memory, in MB, including the buffers of sockets and of the runtime's parser, instead of `MEMORY_MAX`.
+   */
   readonly memory?: number;
   readonly runs?: number;
 }
@@ -94,7 +95,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   const attacks = suite(`attacks on ${runtime}`);
   const table: string[] = [];
   let scene: Scene;
-  /** The longest wait of an honest client while there is no attack. */
+  /** The longest wait of an honest client without an attack. */
   let usual: number;
   attacks.before(async () => {
     scene = await stage(command);
@@ -146,7 +147,7 @@ function faultsOf(
   const { heavy, light, longest, gaps } = worst(seen);
   const memory = median(seen.map((run) => run.memory));
   demand(gaps <= gap, `no successful call for ${Math.round(gaps)} ms`);
-  // Where memory cannot be measured, `memory` is NaN, and this check must pass.
+  // `memory` is NaN if it cannot be measured. In this case, the check must pass.
   demand(!(memory > room), `${Math.round(memory)} MB more`);
   demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light calls at once`);
   demand(longest <= response, `a response of ${longest} bytes`);

@@ -78,7 +78,7 @@ testWhere(
   },
 );
 
-/** The programs in the manual, keyed by client library. Each program prints the height of a node. */
+/** Programs in the manual that print the height of a node, keyed by client library. */
 const PROGRAMS_OF_PAGE: Readonly<Record<string, readonly [kind: string, method: string]>> = {
   ethers: ["ethereum", "eth_blockNumber"],
   viem: ["ethereum", "eth_blockNumber"],
@@ -97,7 +97,7 @@ for (const [name, [kind, method]] of Object.entries(PROGRAMS_OF_PAGE)) {
       const program = programs.find((program) => program.includes(`from "${name}"`))!;
       const node = await PROGRAMS[kind]!.start();
       const beside = await startBeside(node, kind);
-      // The program is written to the folder in which its packages are installed.
+      // The program must be in the folder in which its packages are installed.
       const file = installed(`.${name}.mjs`);
       try {
         const { host } = new URL(beside.url);

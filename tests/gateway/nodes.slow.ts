@@ -19,7 +19,6 @@ import { WRITES } from "./_writes.ts";
 
 const nodes = suite("calls to real nodes");
 
-/** A node to test. Some nodes are tested with two types of secret. */
 interface Variant {
   readonly name: string;
   readonly kind: string;
@@ -50,7 +49,6 @@ for (const { name, kind, start } of VARIANTS) {
   );
 }
 
-/** Calls all read-only operations, tries all other operations, and checks that nothing has changed. */
 async function tryReads(node: AskedNode, kind: string, name: string): Promise<void> {
   const parts = await loadInterface(kind);
   const beside = await startBeside(node, kind, "reads");
@@ -72,8 +70,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     assert.equal(wrong, []);
     assert.equal(await WRITES[kind]?.state(node), before, "the node has changed");
     console.log(`${name}: ${told(asked)}; ${operations} others refused in ${requests} requests`);
-    // If a JSON-RPC batch contains read-only and refused calls, the service forwards the read-only
-    // calls.
+    // If a JSON-RPC batch contains read-only and refused calls, the service forwards the read-only calls.
     const { openrpc } = parts;
     if (!openrpc) assert.is(beside.forwarded(), forwarded);
   } finally {
@@ -81,7 +78,6 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
   }
 }
 
-/** Calls the sensitive operations and makes one change, using the operator's token. */
 async function tryToken(node: AskedNode, kind: string, name: string): Promise<void> {
   const secrets = markedAs("secret", await loadInterface(kind));
   const writes = WRITES[kind];
@@ -116,12 +112,11 @@ async function tryToken(node: AskedNode, kind: string, name: string): Promise<vo
 function assertRight({ outcomes, compared }: AskedThrough): void {
   const wrong = compared.filter(({ is }) => is === "wrong");
   assert.equal(wrong.map(({ asked, shown }) => `${asked}\n  ${shown}`), []);
-  // The comparison above already covers the node's error responses.
+  // `compared` already covers the node's error responses.
   const misfits = outcomes.filter(({ mistake }) => mistake && !/^gets /.test(mistake));
   assert.equal(misfits.map(({ name, mistake }) => `${name} ${mistake}`), []);
 }
 
-/** Sends all calls with stable results as one batch, and checks that the results come in the order of the calls. */
 async function tryBatch(
   { still: before }: AskedThrough,
   { ask }: Beside,

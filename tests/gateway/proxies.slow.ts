@@ -1,4 +1,4 @@
-/** Tests calls through nginx and Caddy (`apt-get install nginx caddy`), configured as in docs/proxies.md. */
+/** Tests calls through nginx and Caddy (`apt-get install nginx caddy`), configured as in `docs/proxies.md`. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -17,7 +17,7 @@ import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";
 
-/** `around` adds the settings that the manual's example for the proxy leaves to the reader. */
+/** `around` adds the settings that the manual's example leaves to the reader. */
 const PROXIES = {
   nginx: {
     program: "/usr/sbin/nginx",
@@ -72,7 +72,6 @@ const DESCRIPTION = {
 for (const [name, { program, around, arguments: toArguments }] of Object.entries(PROXIES)) {
   const proxied = suite(`calls behind ${name}`);
   const missing = without(program, OPENSSL);
-  /** The requests that the node has received. */
   let come: string[] = [];
   let node: Server;
   let service: Running;
@@ -152,8 +151,7 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     assert.equal(come, ["GET /items/a%252Fb%20c"]);
     come = [];
     const malformed = [
-      // A proxy might rewrite one of these paths to an allowed path, but the node must receive none
-      // of them.
+      // A proxy might rewrite each of these paths to an allowed path, but the node must receive none of them.
       ...["/v1/node//items/1", "/v1//node/items/1", "//v1/node/items/1"],
       ...["//v1/node/secret", "/v1//node/secret", "/v1/node//secret", "/v1/node/secret/"],
       ...["/v1/node/items/../secret", "/v1/node/items/%2e%2e/secret", "/v1/node/%73ecret"],
@@ -194,7 +192,7 @@ const isListening = (port: number) =>
     socket.on("connect", end(true)).on("error", end(false));
   });
 
-/** Sends a request over TLS with the path exactly as given. */
+/** Sends `path` exactly as given, without normalization. */
 function askOver(
   port: number,
   path: string,

@@ -30,7 +30,7 @@ for (const [runtime, start] of SERVICES) {
         `a ${method} that is not read-only is sent only once if the node reads it (${how})`,
         async () => {
           for (const kept of [false, true]) {
-            // This call leaves a connection that can be reused.
+            // After this call, the service can reuse its connection to the node.
             if (kept) assert.is((await ask(service.url, "/v1/node/ok")).status, 200);
             const target = `/${path}/${how}?id=${kept}`;
             const { status, text } = await ask(service.url, `/v1/node${target}`, method, body);
@@ -59,8 +59,6 @@ for (const [runtime, start] of SERVICES) {
     assert.is(node.total.kept, before + 5);
     assert.is(node.open, 1);
     socket.destroy();
-    // If the client disconnects, the service closes its connection to the node instead of keeping
-    // it.
     await until(() => Promise.resolve(node.open === 0));
   });
 
@@ -125,7 +123,7 @@ for (const [runtime, start] of SERVICES) {
     // The operating system's buffers hold several MiB of each response.
     assert.ok(held < 4 * 24 * MIB, `${Math.round(held / MIB)} MiB are held`);
     assert.ok(most < 96 * MIB, `${Math.round(most / MIB)} MiB`);
-    // The calls must end after their clients have disconnected, which may take up to a minute.
+    // A call may end up to a minute after its client has disconnected.
     await isIdle(60_000);
   });
 

@@ -16,7 +16,7 @@ const MIB = 1024 * 1024, GROWTH_MAX = 64 * MIB;
 
 const CLIENTS = 24;
 
-/** Requests, each with the time in milliseconds after which its client disconnects. */
+/** The times in milliseconds after which clients disconnect. */
 const VISITS = [
   ["ok", 200],
   ["mega", 200],
@@ -42,7 +42,7 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
       await visit(service, Math.max(10, SECONDS / 6));
       const before = await settled(service, node);
       let after = before;
-      // The amount of garbage varies, but a leak grows each time.
+      // A leak makes the memory grow each time, but garbage does not.
       for (let visits = 0; visits < 3; visits++) {
         await visit(service, SECONDS);
         after = await settled(service, node);
@@ -62,7 +62,7 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
   soak(`waiting calls never block the service's own responses, on ${runtime}`, async () => {
     const node = await startRawNode();
     const service = await startService(command, node.url);
-    // Each call is different, so that the calls are not coalesced.
+    // Each call is different, because the service coalesces equal calls.
     const waiting = Array.from(
       { length: 60 },
       (_, at) => send(service.url, `/v1/node/hang?id=${at}`),
@@ -87,7 +87,7 @@ async function visit({ url }: Service, seconds: number): Promise<void> {
   const client = async () => {
     while (performance.now() < end) {
       const [name, stay] = VISITS[next++ % VISITS.length]!;
-      // `id` has only 20 values, so that some calls are equal and the service coalesces them.
+      // `id` has only 20 values, so that the service coalesces some calls.
       const socket = send(url, `/v1/node/${name}?id=${next % 20}`).on("data", () => {});
       if (next % 3 === 0) socket.pause();
       await new Promise((resolve) => setTimeout(resolve, stay));
@@ -98,7 +98,7 @@ async function visit({ url }: Service, seconds: number): Promise<void> {
   await Promise.all(Array.from({ length: CLIENTS }, client));
 }
 
-/** Returns the resources that a service uses after all clients have left and idle connections have closed. */
+/** Waits until idle connections have closed. */
 async function settled({ pid = 0 }: Service, node: RawNode) {
   await until(() => Promise.resolve(node.open === 0));
   await new Promise((resolve) => setTimeout(resolve, 3000));

@@ -24,14 +24,13 @@ const CLIENTS = 8;
 
 const PATIENCE_MS = 20_000;
 
-/** The number of requests between two progress lines. */
 const PROGRESS = 10_000;
 
 interface Sent {
   readonly id: string;
   readonly bytes: Buffer;
   readonly content: Buffer;
-  /** True if the request is malformed. The service must refuse such a request or close its connection. */
+  /** The service must refuse a malformed request or close its connection. */
   readonly isBroken: boolean;
 }
 
@@ -62,7 +61,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
         let kept: Socket | undefined;
         while (left > 0 && seen.wrong.length < 10) {
           const requests = makeBatch(random, () => String(left--), runtime === "Bun");
-          // Connections are reused, because tens of thousands of new connections in a minute would use up the ports.
+          // Tens of thousands of new connections in a minute would use up the ports.
           const socket = kept ?? connect(port, "127.0.0.1").setNoDelay();
           kept = await exchange(socket, requests, random, arrived, seen);
           for (const _ of requests) {
@@ -125,9 +124,7 @@ function configure(node: Server): string {
 }
 
 /**
- * Creates up to four pipelined requests. Only the last request may be malformed. For Bun 1.4,
- * creates a single request without trailers: Bun refuses trailers, and may close a connection with
- * pipelined requests.
+ * Only the last request may be malformed. Bun 1.4 refuses trailers, and may close a connection with pipelined requests.
  */
 function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {
   const requests: Sent[] = [];
@@ -185,10 +182,7 @@ function makeRequest(
   return { id, content, isBroken, bytes: Buffer.from(text, "latin1") };
 }
 
-/**
- * Sends requests in parts, and checks that the responses come in order. Returns the connection if
- * further requests can be sent on it.
- */
+/** Returns the connection if further requests can be sent on it. */
 function exchange(
   socket: Socket,
   requests: readonly Sent[],
@@ -223,8 +217,7 @@ function exchange(
         const { head, status, content } = response;
         const request = waiting[0];
         if (!request) {
-          // The service may parse the rest of a malformed request as a further request, and refuse
-          // that request.
+          // The service may parse the rest of a malformed request as a further request, and refuse that request.
           return status >= 400 ? socket.destroy() : fail(`has an extra response: ${status}`);
         }
         const isSame = status === 200 && content.equals(request.content);
@@ -240,7 +233,7 @@ function exchange(
     socket.on("close", () => {
       const [request] = waiting;
       if (request?.isBroken) seen.closed++;
-      // A malformed request closes the connection, and earlier responses in transit may be lost.
+      // After a malformed request, the service closes the connection. Earlier responses in transit may be lost.
       else if (request && isReset && requests.at(-1)!.isBroken) seen.reset++;
       else if (request && seen.wrong.length === 0) fail("has no response");
       done();

@@ -13,7 +13,6 @@ import type { Started } from "./_suite.ts";
 export interface Bundler {
   readonly name: string;
   readonly runtime: "node" | "bun";
-  /** The packages in `tests/hosts/` that the bundler needs. */
   readonly packages?: readonly string[];
 }
 
@@ -50,11 +49,8 @@ export async function bundleExample({ name }: Bundler, examples: string): Promis
 }
 
 export interface BundleOptions extends Omit<StartOptions, "folder"> {
-  /** True if the files in `NAMESAKES` are put next to the bundle. */
   readonly hasNamesakes?: boolean;
-  /**
-   * Returns the program and its flags. The bundle's file name is appended to them. @default the runtime of the bundler
-   */
+  /** Returns the program and its flags, without the bundle's file name. @default the runtime of the bundler */
   readonly command?: (folder: string) => readonly string[];
 }
 

@@ -1,16 +1,12 @@
-/**
- * The checks that the service must pass with every host and every bundler, wherever it is mounted.
- */
+/** The checks that the service must pass with every host and every bundler, wherever it is mounted. */
 import * as assert from "uvu/assert";
 import { PATHS } from "../_app.ts";
 import { send } from "../_http.ts";
 
 export interface Served {
-  /** The URL at which the service is mounted, without a trailing slash: `http://127.0.0.1:8080/deep/node`. */
+  /** A URL without a trailing slash, such as `http://127.0.0.1:8080/deep/node`. */
   readonly base: string;
-  /**
-   * The host's response to unknown paths, or `undefined` if the service sends its own 404 response.
-   */
+  /** The host's response to unknown paths, or `undefined` if the service sends its own 404 response. */
   readonly own: string | undefined;
 }
 
@@ -38,7 +34,6 @@ const put = (
     body: JSON.stringify({ height }),
   });
 
-/** The checked members of an info or peer object. */
 interface Said {
   readonly software?: string;
   readonly height: number;
@@ -125,7 +120,7 @@ export const CHECKS: readonly Check[] = [
           const answer = await send(info);
           const leads = `${path}: ${server} leads to ${info}`;
           assert.is(answer.status, 200, leads);
-          // The host may have its own page at any path, so the type is checked.
+          // The content type is checked, because the host may have its own page at any path.
           assert.is(answer.headers.get("content-type"), "application/json", leads);
         }
       }
@@ -137,8 +132,7 @@ export const CHECKS: readonly Check[] = [
       const { base } = served;
       for (const path of ["", "?x=/y", "/", "/v1", "/v1/"]) {
         let url = new URL(base + path);
-        // Some hosts redirect paths with a trailing slash. Next.js redirects to the path without
-        // the slash.
+        // Some hosts first redirect to another path. Next.js, for example, removes a trailing slash.
         for (let hops = 0; hops < 3 && url.href !== `${base}/v1/spec`; hops++) {
           const { status, headers } = await send(url);
           assert.ok([307, 308].includes(status), `${url} is ${status}`);
@@ -241,7 +235,7 @@ export const LARGE_CHECKS: readonly Check[] = [{
 
 const LARGE_COUNT = 400;
 
-/** Returns a description of more than 256 KiB, as JSON. */
+/** Returns JSON of more than 256 KiB. */
 export function largeDescription(): string {
   const paths = Array.from({ length: LARGE_COUNT }, (_, i) => {
     const responses = { 200: { description: `Value ${i}. ${"It is so. ".repeat(80)}` } };

@@ -1,6 +1,6 @@
 /**
- * The examples (`examples/`) and the ways to run them. Each example is a server that mounts the service. A new example
- * needs a row here and a section in `docs/embedding-node.md` or `docs/embedding-fetch.md`.
+ * The examples in `examples/`, and the ways to run them. A new example needs a row here and a section in
+ * `docs/embedding-node.md` or `docs/embedding-fetch.md`.
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,6 @@ import { BUN, DENO, ROOT } from "../_paths.ts";
 export interface Example {
   readonly name: string;
   readonly file: string;
-  /** The packages that the example needs besides Nodeface. */
   readonly packages: readonly string[];
   readonly runtime: "node" | "deno" | "bun" | "workerd" | "next" | "next standalone";
   /** True if the host passes all paths below the mount path to the service, and never shows its own page. */

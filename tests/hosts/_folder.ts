@@ -5,7 +5,7 @@ import { ROOT } from "../_paths.ts";
 
 export const PACKAGES: string = `${ROOT}tests/hosts/node_modules`;
 
-/** The reason to skip tests that need the packages in `PACKAGES`, or `undefined` if they are installed. */
+/** The reason to skip tests that need `PACKAGES`, or `undefined` if the packages are installed. */
 export const NOT_INSTALLED: string | undefined = existsSync(`${PACKAGES}/.installed`)
   ? undefined
   : "needs node tests/hosts/setup.mjs";
@@ -19,7 +19,6 @@ export function copyExamples(project: string): string {
   return folder;
 }
 
-/** Returns the name and version of a package, such as `express 5.3.0`, or `undefined` if it is not installed. */
 export function withVersion(name: string): string | undefined {
   const file = join(PACKAGES, name, "package.json");
   if (!existsSync(file)) return undefined;

@@ -9,7 +9,6 @@ import { runProgram } from "../tools/_program.ts";
 import { PACKAGES } from "./_folder.ts";
 
 export interface NextOptions {
-  /** The folder of the examples. */
   readonly folder: string;
   readonly prefix: string;
   /** True if Next.js builds with `output: "standalone"`, and the result is served from an empty folder. */
@@ -73,7 +72,6 @@ async function buildApp({ folder, prefix, isStandalone }: NextOptions): Promise<
   return app;
 }
 
-/** Copies the files that Next.js serves, and keeps the symbolic links between them. */
 function move(output: string): string {
   const folder = makeFolder();
   cpSync(output, folder, { recursive: true, verbatimSymlinks: true });

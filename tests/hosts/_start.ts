@@ -14,14 +14,10 @@ import { startNext } from "./_next.ts";
 import type { Started } from "./_suite.ts";
 
 export interface StartOptions {
-  /** The folder of the examples. */
   readonly folder: string;
   /** The path at which the service is mounted: `/deep/node`, or `""`. */
   readonly prefix: string;
-  /**
-   * True if the node has a description of more than 256 KiB. Otherwise, the node has no
-   * description.
-   */
+  /** If true, the node has a description of more than 256 KiB. Otherwise, the node has no description. */
   readonly isLarge?: boolean;
 }
 

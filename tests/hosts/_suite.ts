@@ -20,8 +20,7 @@ export function testHost({ name, missing, start, checks }: Host): Row {
   const host = suite(name);
   const row: Row = { name, cells: new Map() };
   let started: Started | undefined;
-  // The error is kept for the tests to report, because uvu does not print an error that is thrown
-  // in a hook.
+  // The tests report the error, because uvu does not print an error that is thrown in a hook.
   let failure: unknown;
   host.before(async () => {
     if (missing !== undefined) return;

@@ -6,7 +6,7 @@ export interface Row {
   readonly cells: Map<string, string>;
 }
 
-/** A cell is `ok`, `FAIL`, or `-` if the check was not run. The checks are listed by number below the table. */
+/** A cell is `ok`, `FAIL`, or `-` if the check was not run. */
 export function tableOf(rows: readonly Row[]): string {
   const checks = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))];
   const width = Math.max(...rows.map(({ name }) => name.length));

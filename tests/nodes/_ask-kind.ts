@@ -8,7 +8,6 @@ import { askOperations } from "./_ask-operations.ts";
 import { OTHERS, type Program, PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
 
-/** A real node. Most nodes are named after their kind. */
 export interface NamedProgram extends Program {
   readonly name: string;
   readonly kind: string;
@@ -17,17 +16,12 @@ export interface NamedProgram extends Program {
 export const NODES: readonly NamedProgram[] = Object.entries({ ...PROGRAMS, ...OTHERS })
   .map(([name, program]) => ({ name, kind: name, ...program }));
 
-/** The results of the calls to a node. */
 export interface Asked {
   readonly parts: KindInterface;
   readonly outcomes: readonly Outcome[];
 }
 
-/**
- * Starts a node and calls the operations of its kind.
- *
- * @param also a function that is called with the node and the results before the node is stopped
- */
+/** @param also a function that is called before the node is stopped */
 export async function askKind(
   { kind, start }: NamedProgram,
   also: (node: AskedNode, asked: Asked) => Promise<void> = async () => {},
@@ -48,13 +42,12 @@ export async function askKind(
 }
 
 export interface Learnt {
-  /** The methods that the service showed and the test called. */
   readonly called: readonly string[];
-  /** The methods that the service marks as missing when all calls are done. */
+  /** The methods that the service marks as missing after all calls. */
   readonly lacking: readonly string[];
 }
 
-/** Calls each read-only JSON-RPC method that the service shows for a node. */
+/** Calls each read-only JSON-RPC method that the service's description shows. */
 export async function callShown(
   { url, auth }: AskedNode,
   kind: string,
@@ -67,7 +60,6 @@ export async function callShown(
     const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : {};
     return await app.fetch(new Request(`http://localhost${path}`, init));
   };
-  /** Returns the descriptions of the shown methods, by method name. */
   const shownNow = async () => {
     // The service must know the status of the node first.
     await (await ask("/v1/info")).text();

@@ -12,7 +12,6 @@ import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.
 
 const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"];
 
-/** Calls every read-only operation whose required parameters and content are known. */
 export async function askOperations(part: OpenApiPart, node: AskedNode): Promise<Outcome[]> {
   const check = checkAt(part);
   const outcomes: Outcome[] = [];
@@ -26,7 +25,7 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
       if (!request) continue;
       const { status, type, text } = await node.request!(method.toUpperCase(), request);
       const asked = { name: operation.operationId, params: request.params };
-      // A node that lacks the operation responds with 404, 501, or (if the path has other methods) 405.
+      // A node that lacks an operation responds with 404 or 501. If the path has other methods, the status is 405.
       const exists = status < 400 || (status !== 404 && status !== 405 && status !== 501);
       const key = [String(status), `${String(status)[0]}XX`].find((key) =>
         Object.hasOwn(operation.responses, key)
@@ -49,16 +48,15 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
 }
 
 export interface RestRequest {
-  /** The path, including its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The content, as JSON. */
   readonly body?: string;
-  /** The parameters, keyed by name. The key `body` holds the content. */
+  /** The request content has the key `body`. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Creates a request with values that are valid for the node, or returns `undefined` if a value is missing. */
+/** Returns `undefined` if a required value is unknown. */
 export function requestOf(
   part: OpenApiPart,
   { operationId, requestBody }: RestOperation,
@@ -97,7 +95,7 @@ export function requestOf(
   return { path: path + search, headers, body, params: { ...params, body: content } };
 }
 
-/** Returns the JSON pointer to the description of a response's content, if there is one. */
+/** Returns a JSON pointer to the description of the response's content. */
 function pathOfContent(
   part: OpenApiPart,
   template: string,

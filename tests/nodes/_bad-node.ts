@@ -1,4 +1,4 @@
-/** A simulated node that tests can switch between correct behaviour and many faults, all on the same port. */
+/** A simulated node with many faults. The node keeps its port when a test switches from one fault to another. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -9,7 +9,6 @@ const MEBIBYTE = 1024 * 1024;
 /** A gzip file of 100 KiB that expands to 100 MiB of spaces. */
 const BOMB = gzipSync(new Uint8Array(100 * MEBIBYTE).fill(32), { level: 9 });
 
-/** The faults that the node can simulate, keyed by name. Each function handles one response. */
 export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "hangs": () => {},
   "drips a byte a second": (response) => {
@@ -36,13 +35,11 @@ export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void
     void response.writeHead(307, { location: "http://localhost:1/secret" }).end(),
 };
 
-/** A server that responds like anvil until its behaviour is changed. */
 export interface BadNode {
   url: string;
   /**
-   * Changes the behaviour to `good`, to `refuses`, or to a fault in `BADNESS`. With `refuses`, the node stops listening
-   * and closes the open connections. Any other change keeps them open, because the service would report a closed
-   * connection as an unreachable node.
+   * Changes the behaviour to `good`, to `refuses`, or to a fault in `BADNESS`. Only `refuses` closes the open
+   * connections, because the service would report a closed connection as an unreachable node.
    */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;

@@ -23,13 +23,11 @@ export function callsBy(send: AskedNode["send"], path: string): Call {
   };
 }
 
-/** Calls a method of a node, and returns false if the node does not have the method. */
 export async function isKnown(call: Call, method: string, params?: unknown): Promise<boolean> {
   const answer = await call(method, params);
   return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
 }
 
-/** Returns the result of a call. Throws if the call fails. */
 export async function resultOf<T>(
   call: Call,
   method: string,
@@ -40,7 +38,6 @@ export async function resultOf<T>(
   return answer.result as T;
 }
 
-/** Returns a function that sends requests to a URL, with additional headers. */
 export function requestsTo(
   url: string,
   own: () => Promise<Record<string, string>> = () => Promise.resolve({}),
@@ -57,7 +54,7 @@ export function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]
   };
 }
 
-/** Returns a function that logs in with HTTP Digest through curl, which shares no code with the service. */
+/** Uses curl for HTTP Digest, because curl shares no code with the service. */
 export function digestRequestsTo(url: string, login: string): AskedNode["send"] {
   return async (path, { method, headers = {}, body }) => {
     const flags = ["--silent", "--digest", "--user", login, "--request", method];

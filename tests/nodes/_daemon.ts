@@ -5,18 +5,18 @@ import * as assert from "uvu/assert";
 
 export interface Daemon {
   url: string;
-  /** Sends a signal that ends the daemon, and resolves after the daemon has exited. */
+  /** Resolves after the daemon has exited. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
 }
 
-/** Starts a daemon, and waits until it responds to a request. */
+/** Resolves when the daemon responds to requests. */
 export async function startDaemon(
   [program = "", ...args]: readonly string[],
   port: number,
   env: Record<string, string> = {},
 ): Promise<Daemon> {
-  // Some commands are scripts that start the actual program, so signals are sent to a process group.
+  // Some commands are scripts that start the actual program, so signals are sent to the process group.
   const child = spawn(program, args, {
     env: { ...process.env, ...env },
     stdio: "ignore",
@@ -42,11 +42,7 @@ export async function startDaemon(
 
 const isGone = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
-/**
- * Polls until a condition holds, and rejects if the condition does not hold in time.
- *
- * @param ms a generous time limit, since only a failing test waits that long
- */
+/** @param ms the time limit, which is long because only a failing test reaches it */
 export async function until(holds: () => Promise<boolean>, ms = 60_000): Promise<void> {
   const end = performance.now() + ms;
   while (!await holds()) {
@@ -55,7 +51,7 @@ export async function until(holds: () => Promise<boolean>, ms = 60_000): Promise
   }
 }
 
-/** Calls a method of a daemon directly, not through the service. */
+/** Calls the daemon directly, not through the service. */
 export async function call(url: string, method: string, params: unknown[] = []) {
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -63,9 +59,8 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 }
 
 /**
- * Requests the service's info object and a static file at the same time. Returns the info object, and the number of
- * milliseconds by which it arrived later than the file. A busy machine delays both responses, so only the difference is
- * meaningful.
+ * `took` is the number of milliseconds by which the info object arrived later than a static file. A busy machine delays
+ * both responses, so only the difference is meaningful.
  */
 export async function infoOf(service: string) {
   const started = performance.now();
@@ -83,8 +78,7 @@ export async function infoOf(service: string) {
 }
 
 /**
- * Asserts that the service responded without waiting for the node. One slow response is allowed, since a machine may
- * stall.
+ * One slow response is allowed, since a machine may stall.
  *
  * @param times the number of milliseconds by which each response arrived later than a static file
  * @param wait the response time of the node, in milliseconds

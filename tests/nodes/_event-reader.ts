@@ -1,7 +1,7 @@
 /** Reads the events of a service like a client that remembers its position in the stream. */
 import { parseJson } from "../../src/json/lossless.ts";
 
-/** An event, and the time at which it was read, from `performance.now()`. */
+/** `at` is the time at which the event was read, from `performance.now()`. */
 export interface ReadEvent {
   readonly event: string;
   readonly id: string;
@@ -19,7 +19,7 @@ export class EventReader {
     this.#url = new URL(`v1/events${names && `?events=${names}`}`, service);
   }
 
-  /** Opens the stream, which resumes after the last event that was read. Resolves when the response begins. */
+  /** Resolves when the response begins. */
   async open(): Promise<this> {
     const { signal } = this.#stop = new AbortController();
     const id = this.events.at(-1)?.id;

@@ -1,6 +1,5 @@
 /**
- * Sends the forms of the read-only operations as the simple page does, with the initial values of
- * their fields. Runs the `curl` line of each form. No browser is used.
+ * Sends each form of the simple page with its initial values, and also runs the form's `curl` line. No browser is used.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -16,13 +15,13 @@ import { startBeside } from "../gateway/_beside.ts";
 import type { AskedNode } from "./_interface.ts";
 
 export interface SentForms {
-  /** The status of each response, keyed by operation name. */
+  /** HTTP statuses by operation name. */
   readonly sent: ReadonlyMap<string, number>;
-  /** The read-only operations with a field that only the user can fill in. */
+  /** The operations with a field that only the user can fill in. */
   readonly asking: readonly string[];
-  /** The read-only operations for which the form and the `curl` line get different responses. */
+  /** The operations for which the form and the `curl` line get different responses. */
   readonly differing: readonly string[];
-  /** The responses with a status other than 200, keyed by operation name. */
+  /** The responses with a status other than 200, by operation name. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
@@ -32,7 +31,7 @@ export function readForms(html: string): { forms: FormData[]; examples: NodeExam
   return { forms, examples: JSON.parse(examples) };
 }
 
-/** Sends the forms of a node's read-only operations, but not those of the service's own operations. */
+/** Skips the service's own operations. */
 export async function sendForms(node: AskedNode, kind: string): Promise<SentForms> {
   const { url, service } = await startBeside(node, kind, "reads");
   const sent = new Map<string, number>();
@@ -72,5 +71,5 @@ export async function sendForms(node: AskedNode, kind: string): Promise<SentForm
   return { sent, asking: asking!, differing: differing!, texts };
 }
 
-/** Replaces each number by 0, because numbers may differ between two responses to the same request. */
+/** Numbers may differ between two responses to the same request. */
 const shape = (text: string) => text.replaceAll(/\d+/g, "0").slice(0, 300);

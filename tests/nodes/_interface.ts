@@ -11,20 +11,19 @@ import type {
 } from "../../src/kinds/interface.ts";
 import type { RestRequest } from "./_ask-operations.ts";
 
-/** A running node with some blocks or other data. */
 export interface AskedNode {
-  /** The version of the node, which is compared with `x-since`. */
+  /** The node's version, which is compared with `x-since`. */
   readonly version: string;
   readonly url: string;
-  /** The path of the node's JSON-RPC endpoint, below `url`. @default "" */
+  /** The path of the JSON-RPC endpoint, below `url`. @default "" */
   readonly rpcPath?: string;
-  /** The location of the node's secret, as in the `node.auth` setting. Absent if the node needs no secret. */
+  /** The value has the form of the `node.auth` setting. Absent if the node needs no secret. */
   readonly auth?: Readonly<Record<string, string>>;
-  /** Sends a request with the node's secret, and returns the response unchanged. */
+  /** Adds the node's secret to the request. */
   send(path: string, init: SentRequest): Promise<Response>;
-  /** Calls a JSON-RPC method. Absent if the node has no JSON-RPC. */
+  /** Absent if the node has no JSON-RPC. */
   call?(method: string, params: unknown): Promise<RpcAnswer>;
-  /** Sends an HTTP request with the node's secret. Absent if the node has no REST interface. */
+  /** Adds the node's secret to the request. Absent if the node has no REST interface. */
   request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
    * Valid values of parameters. For required parameters, the key is the parameter's name. For optional parameters, and
@@ -32,16 +31,15 @@ export interface AskedNode {
    * instead of a method name, and its request content has the key `operationId.body`.
    */
   readonly known: Readonly<Record<string, unknown>>;
-  /** Tells whether the node has a JSON-RPC method, without changing the node. */
+  /** This call must not change the node. */
   has?(method: string): Promise<boolean>;
-  /** Tells whether the node has a REST operation, such as `POST /blocks`, without changing the node. */
+  /** This call must not change the node. */
   hasOperation?(verb: string, path: string): Promise<boolean>;
-  /** The operations that the node itself lists, most of which the kind must describe. */
+  /** The operations that the node itself lists. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;
 }
 
-/** A request to a node, before the secret is added. */
 export interface SentRequest {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -62,13 +60,12 @@ export interface Outcome {
   readonly params: Readonly<Record<string, unknown>>;
   readonly exists: boolean;
   readonly result?: unknown;
-  /** The error in the response, or `undefined` if the response is valid. */
+  /** `undefined` if the response is valid. */
   readonly mistake?: string;
 }
 
 export const METHOD_NOT_FOUND = -32601;
 
-/** Calls every read-only method whose required parameters are known. */
 export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Outcome[]> {
   const check = checkResults(part);
   const outcomes: Outcome[] = [];
@@ -89,15 +86,13 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
   return outcomes;
 }
 
-/** Returns true if the node's version should have an operation. */
 export const isThere = (operation: OperationMarks, { version }: AskedNode): boolean =>
   isAtLeast(version, operation["x-since"] ?? "0");
 
-/** Returns true if an operation is not a write operation, does not stream, and exists in the node's version. */
 export const isHarmless = (operation: OperationMarks, node: AskedNode): boolean =>
   operation["x-access"] !== "write" && !operation["x-streaming"] && isThere(operation, node);
 
-/** Lists the operations of a kind with their names: the JSON-RPC method's name, or the HTTP method and the path. */
+/** The name of a REST operation consists of its HTTP method and its path. */
 export function operationsOf({ openrpc, openapi }: KindInterface): [string, OperationMarks][] {
   const methods = (openrpc?.methods ?? []).map((method): [string, OperationMarks] => [
     method.name,
@@ -119,10 +114,7 @@ function isAtLeast(version: string, least: string): boolean {
   return at < 0 || (has![at] ?? 0) > wants![at]!;
 }
 
-/**
- * Returns the parameters of a method, from `known` or from the method's first example. Returns `undefined` if a
- * required parameter is missing.
- */
+/** Returns `undefined` if the value of a required parameter is unknown. */
 export function paramsOf(
   { name, params, examples }: Method,
   known: AskedNode["known"],
@@ -139,7 +131,6 @@ export function paramsOf(
   return Object.fromEntries(given.map(([{ name }, value]) => [name, value]));
 }
 
-/** Converts parameters to a list if the method requires parameters by position. */
 export function formOf(
   { paramStructure, params }: Method,
   values: Record<string, unknown>,
@@ -150,20 +141,18 @@ export function formOf(
   return list.slice(0, last + 1).map((value) => value ?? null);
 }
 
-/** The result of validating a value. `mistake` is absent if the value is valid. */
+/** `mistake` is absent if the value is valid. */
 export interface Checked {
   mistake?: string;
 }
 
-/** Returns a function that validates a result against the result schema of the method at a given index. */
 export function checkResults(part: OpenRpcPart): (at: number, result: unknown) => Checked {
   const check = checkAt(part);
   return (at, result) => check(`/methods/${at}/result/schema`, result);
 }
 
 /**
- * Returns a function that validates a value against the schema at a JSON pointer in `part`. Undescribed
- * members are errors; otherwise, a misspelled optional member would go unnoticed.
+ * Members that the schema does not describe are errors. Otherwise, nobody would notice a misspelled optional member.
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };
@@ -182,8 +171,7 @@ export function checkAt(part: object): (pointer: string, value: unknown) => Chec
 }
 
 /**
- * The number of operations of a kind, and how many of them were called, exist on the node, and returned a valid
- * response.
+ * `exist` counts the called operations that the node has. `right` counts the called operations with a valid response.
  */
 export interface Tally {
   readonly kind: string;

@@ -5,11 +5,11 @@ import type { AddressInfo } from "node:net";
 
 export interface PlayedServer extends AsyncDisposable {
   readonly url: string;
-  /** Handles the requests. A test may replace this function. */
+  /** A test may replace this function to change the responses. */
   fetch: typeof fetch;
   /** Stops listening and closes all connections. */
   stop(): Promise<void>;
-  /** Starts listening again, on the same port. */
+  /** Listens on the same port as before. */
   start(): Promise<void>;
 }
 

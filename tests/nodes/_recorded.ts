@@ -8,11 +8,11 @@ export interface Recording {
   recorded: string;
   /** The time of the recording. Set only if the info object depends on the current time. */
   now?: string;
-  /** Maps each request, such as `GET /path`, `POST /path` or the name of a JSON-RPC method, to its response. */
+  /** The keys are requests such as `GET /path`, or names of JSON-RPC methods. */
   answers: Record<string, unknown>;
   /** JSON-RPC errors, by method name. */
   errors?: Record<string, unknown>;
-  /** Maps a request, such as `GET /path`, to its HTTP status. The default is 200. */
+  /** HTTP statuses by request, such as `GET /path`. The default is 200. */
   statuses?: Record<string, number>;
   /** The expected info object, without the members that describe the service itself. */
   info: Record<string, unknown>;
@@ -27,7 +27,6 @@ export const RECORDINGS: ReadonlyMap<string, Recording> = new Map(
   ]),
 );
 
-/** Creates a `fetch` that responds like the recorded node. */
 export function play({ answers, errors = {}, statuses = {} }: Recording): typeof fetch {
   return async (input, init) => {
     const { pathname } = new URL(String(input));

@@ -12,7 +12,7 @@ export interface Seen {
   header: string;
 }
 
-/** Requests `/v1/info`, `/v1/health` and the page, and asserts that they agree. */
+/** Asserts that `/v1/info`, `/v1/health` and the page agree. */
 export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
   const get = async (path: string) => await fetch(new Request(`http://localhost${path}`));
   for (;;) {
@@ -20,8 +20,7 @@ export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
     const health = await get("/v1/health");
     const page = await (await get("/v1/spec")).text();
     const after = await (await get("/v1/info")).json();
-    // If the status has changed between the two requests for the info object, the responses cannot
-    // be compared.
+    // If the status changes between the requests, the responses cannot be compared.
     if (before.status !== after.status || before.status_reason !== after.status_reason) continue;
     const { status, status_code: code, status_reason: reason } = after;
     assert.equal(

@@ -1,4 +1,4 @@
-/** Starts bcoin from npm (tests/nodes/package-lock.json). `_start-hsd.ts` uses some functions of this file. */
+/** Starts bcoin from npm (tests/nodes/package-lock.json). */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,6 @@ import type { AskedNode } from "./_interface.ts";
 
 export const BCOIN = `${ROOT}tests/nodes/node_modules/bcoin/bin/node`;
 
-/** Starts bcoin or hsd on regtest, with the data in memory. */
 export async function startInMemory(
   program: string,
   port: number,
@@ -37,7 +36,7 @@ export function askInMemory(
     call,
     request: askBy(send),
     async has(method: string) {
-      // Unlike the other methods, `getworklp` does not return its help text, but waits.
+      // `getworklp` waits for new work instead of returning its help text.
       if (method === "getworklp") return true;
       return await isKnown(call, "help", [method]);
     },

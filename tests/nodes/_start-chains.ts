@@ -28,7 +28,6 @@ export interface Program {
   readonly lacks?: readonly string[];
 }
 
-/** One node program for each kind, keyed by kind. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   bcoin: { path: BCOIN, start: startAskedBcoin },
   bitcoin: { path: "/usr/lib/litecoin/litecoind", start: () => startLitecoind() },
@@ -50,18 +49,13 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   syncthing: { path: SYNCTHING, start: startSyncthing },
 };
 
-/** Other Ethereum nodes, which lack many of the methods that the kind describes. */
+/** These nodes lack many methods that the kind describes. */
 export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }>> = {
   hardhat: { kind: "ethereum", path: HARDHAT, start: () => askEthereum(startHardhat()) },
   ganache: { kind: "ethereum", path: GANACHE, start: () => askEthereum(startGanache()) },
 };
 
-/**
- * Starts litecoind with a wallet.
- *
- * @param login a user and password for `rpcauth`. Without a login, litecoind uses cookie
- * authentication
- */
+/** @param login a user and password for `rpcauth`. Without a login, litecoind uses cookie authentication */
 export async function startLitecoind(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));
   const port = await freePort();
@@ -154,7 +148,6 @@ function rpcAuthOf(login: string): string {
   return `${user}:${salt}$${createHmac("sha256", salt).update(password).digest("hex")}`;
 }
 
-/** Lists the methods in litecoind's help text, except the methods of the wallet. */
 function listedIn(help: string): string[] {
   const parts = help.split(/^== (?=.* ==$)/m).filter((part) => !part.startsWith("Wallet"));
   return parts.flatMap((part) => part.split("\n").slice(1))

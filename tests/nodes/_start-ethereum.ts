@@ -47,7 +47,6 @@ export async function startAnvil(): Promise<Daemon> {
   return await startDaemon([ANVIL, "--port", String(port)], port);
 }
 
-/** Sends transactions to an Ethereum node and mines some blocks, so that tests can query real data. */
 export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode> {
   const daemon = await starting;
   const call = callsTo(daemon.url);
@@ -57,7 +56,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
     const [address, to] = await ask<[string, string]>("eth_accounts");
     const transaction = { from: address, to, value: "0x1" };
     const transactionHash = await ask("eth_sendTransaction", transaction);
-    // The constructor of this contract emits a LOG0 without data.
+    // The constructor of this contract emits a log entry without topics and data (`LOG0`).
     await ask("eth_sendTransaction", {
       from: address,
       data: "0x60006000a000",
@@ -100,7 +99,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         payload: { blockStateCalls: [{ calls: [transaction] }] },
       },
       async has(method) {
-        // This call has no parameters, so methods that send transactions fail.
+        // Methods that send transactions fail without parameters.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

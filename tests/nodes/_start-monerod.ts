@@ -15,11 +15,7 @@ export const MONEROD = "/usr/bin/monerod";
 const ADDRESS =
   "47ehG1xBa6837pfpgww47F5ztmMGsi4eWPY9NHCDxPk3CTHEQRSMuH6g3HqiQ2qrutgz4F4bHZBtBAW2y7gyfpTACsUvfW9";
 
-/**
- * Starts monerod.
- *
- * @param login the user and password for HTTP Digest; if absent, clients need no login
- */
+/** @param login the user and password for HTTP Digest; if absent, clients need no login */
 export async function startMonerod(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-monerod-"));
   const [port, other] = [await freePort(), await freePort()];
@@ -53,7 +49,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         const content = body === undefined ? {} : { body };
         const response = await send(path, { method, headers, ...content });
         const text = await response.text();
-        // monerod reports errors in a member of the response, not by the HTTP status.
+        // monerod reports a failure in the member `status`, with the HTTP status 200.
         const isFailure = response.ok && objectOf(parseJson(text)).status !== "OK";
         const type = response.headers.get("content-type") ?? "";
         return { status: isFailure ? 500 : response.status, type, text };
@@ -86,7 +82,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
   }
 }
 
-/** Converts a result with a failed `status` to a JSON-RPC error, because monerod reports failures in this member. */
+/** monerod reports a failed call in the member `status` of the result. */
 function strict(call: Call): Call {
   return async (method, params = {}) => {
     const answer = await call(method, params);

@@ -13,9 +13,7 @@ export const ETCD = "/usr/bin/etcd";
 export const NATS = "/usr/sbin/nats-server";
 export const SYNCTHING = "/usr/bin/syncthing";
 
-/**
- * Returns true if a node has an operation. Sends PROPFIND, because a 405 response lists the valid methods in `Allow`.
- */
+/** Sends PROPFIND, because a 405 response lists the valid methods in `Allow`. */
 async function hasPath(
   [verb, path]: readonly [string, string],
   url: string,
@@ -27,7 +25,6 @@ async function hasPath(
   return response.status !== 404 && (allow === null || allow.split(", ").includes(verb));
 }
 
-/** Starts nats-server with a subscribed client, and with a stream that has a consumer. */
 export async function startNats(): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-nats-"));
   const [port, client] = [await freePort(), await freePort()];
@@ -99,10 +96,7 @@ export async function startNats(): Promise<AskedNode> {
   }
 }
 
-/**
- * Returns a configuration that disables `setLowPriority`, because this option moves Syncthing's child process to
- * another process group.
- */
+/** `setLowPriority` is disabled, because this option moves Syncthing's child process to another process group. */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
 <configuration version="36">
   <folder id="texts" label="Texts" path="${folder}" type="receiveonly">

@@ -54,7 +54,6 @@ testWhere(
   },
 );
 
-/** Starts Prometheus with the alert rules, whose durations are shortened for the test. */
 async function startPrometheus(bench: Bench, services: readonly Running[]): Promise<string> {
   const rules = (await readFile(RULES, "utf8")).replaceAll(/for: \w+/g, "for: 2s")
     .replaceAll("[5m]", "[10s]");

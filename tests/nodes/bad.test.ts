@@ -21,8 +21,8 @@ let service: Running;
 const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
 
 /**
- * Polls until the status is `wanted`. Returns the number of milliseconds by which each info object arrived later than a
- * static file (`times`), and the peak memory of the service in KiB (`most`).
+ * `times` contains the milliseconds by which each info object arrived later than a static file. `most` is the peak
+ * memory of the service, in KiB.
  */
 async function watch(wanted: string): Promise<{ times: number[]; most: number }> {
   const times: number[] = [];
@@ -51,7 +51,7 @@ bad.after(async () => {
   await node?.close();
 });
 
-/** Behaviours of a node that never completes a response. The service then shows the last known values for a while. */
+/** After one of these faults, the service shows the last known values for a while. */
 const SILENT = ["refuses", "hangs", "drips a byte a second"];
 
 for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
@@ -73,7 +73,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     seen.push(await watch("ok"));
     assertQuick(seen.flatMap(({ times }) => times), 500);
     const more = (Math.max(...seen.map(({ most }) => most)) - before) / MEBIBYTE;
-    // A single response would take 100 MiB if the service buffered it whole.
+    // Buffering a whole response would take 100 MiB.
     assert.ok(more < 40, `the service took ${more} MiB more`);
   });
 
@@ -88,7 +88,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const late = new AbortController();
     const response = await Promise.race([
       app.fetch(new Request("http://localhost/v1/info")),
-      // This limit is shorter than the default timeout of 2 s.
+      // The limit of 1.5 s is shorter than the default timeout of 2 s.
       sleep(3 * 500, undefined, { signal: late.signal }),
     ]);
     late.abort();

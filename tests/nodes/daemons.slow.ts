@@ -17,12 +17,9 @@ interface Example {
   program: string;
   /** `other` is a second free port. */
   args(port: number, home: string, other: number): string[];
-  /** Returns the expected info object, with values from the daemon itself. */
+  /** The expected values come from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
-  /**
-   * Returns the `paths` that the description must contain. The number of paths that match `form` must be `least` or
-   * more.
-   */
+  /** The description must contain `paths`, and at least `least` paths that match `form`. */
   shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
   /** A path that responds with a 2xx status once the daemon is ready. */
   ready?: { path: string; method?: string };

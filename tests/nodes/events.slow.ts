@@ -48,10 +48,7 @@ testWhere(
     const heads = () => reader.of("head").map(({ height }) => height as number);
     const reader = await new EventReader(url).open();
     await untilSeen(() => reader.of("snapshot").length === 1);
-    /**
-     * The heights that the info object has shown. There may be no `head` event for height 0, because the service may
-     * read this height before a client listens.
-     */
+    /** Height 0 may have no `head` event, because the service may read height 0 before a client listens. */
     const seen = new Set<number>();
     const look = async () => {
       const { height } = await (await fetch(new URL("v1/info", url))).json();

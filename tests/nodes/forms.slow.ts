@@ -14,16 +14,13 @@ import { PROGRAMS } from "./_start-chains.ts";
 const forms = suite("the forms of the simple page with real nodes");
 
 interface Known {
-  /** The minimum number of read-only operations that the test must send. */
+  /** The minimum number of operations that the test must send. */
   readonly sent: number;
-  /**
-   * The read-only operations that the test cannot send, because they need user input or data that is missing from this
-   * node.
-   */
+  /** The operations that need user input, or data that this node lacks. */
   readonly asking?: readonly string[];
-  /** The read-only operations that fail on this node, with the status. */
+  /** The operations that fail on this node, with their HTTP statuses. */
   readonly lacking?: Readonly<Record<string, number>>;
-  /** The read-only operations whose response is different each time, or depends on the browser. */
+  /** The operations whose response is different each time, or depends on the browser. */
   readonly differing?: readonly string[];
   readonly prepare?: (node: AskedNode) => Promise<void>;
 }

@@ -99,7 +99,7 @@ for (const [name, { program, args, kind, named }] of Object.entries(NODES)) {
       const PATH = `${dirname(EXECUTABLE)}:${process.env.PATH}`;
       const there = { cwd: folder, bare: true };
       const shell = (line: string) => run(["sh", "-c", line], { PATH, HOME: home }, there);
-      // While the node is starting, the command may fail, so it is repeated.
+      // The command may fail while the node is starting.
       let written = await shell(`nodeface init ${daemon.url}`);
       await until(async () => {
         if (written.code !== 0) written = await shell(`nodeface init ${daemon.url}`);

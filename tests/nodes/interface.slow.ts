@@ -47,10 +47,7 @@ for (const program of NODES) {
   );
 }
 
-/**
- * Calls the methods that the service shows. Asserts that the service then marks a method as missing if and only if the
- * node lacks it.
- */
+/** Asserts that the service marks a called method as missing if and only if the node lacks it. */
 async function compareLearnt(
   node: AskedNode,
   name: string,

@@ -43,7 +43,7 @@ const recorded = (name: string, answers: Record<string, unknown> = {}, gone: str
 const answersOf = (name: string, key: string) =>
   RECORDINGS.get(name)!.answers[key] as Record<string, unknown>;
 
-/** Starts a simulated node. `make` is called only when the test begins, because the block times must be current. */
+/** `make` is called only when the test begins, because the block times must be current. */
 const played = (make: () => typeof fetch, kind?: string): Row["node"] => async () => {
   const server = await serveFetch(make());
   return { options: { node: { url: server.url, ...kind && { kind } } }, stop: server.stop };

@@ -18,9 +18,9 @@ interface Case {
   readonly path: string;
   readonly kind: string;
   start(port?: number): Promise<Daemon>;
-  /** Starts a node with another chain on the same port. */
+  /** Starts a node with another chain. */
   startOther?(port: number): Promise<Daemon>;
-  /** Asks the node itself for the values that the info object should have. */
+  /** Asks the node itself for the expected values. */
   own(url: string): Promise<Values>;
   write(url: string): Promise<unknown>;
   /** A read-only method that the node's kind describes but this node does not have. */
@@ -86,7 +86,7 @@ const CASES: Readonly<Record<string, Case>> = {
         head_at: isoOf(header.time),
         sync_progress: chain.progress,
         peers: pool.inbound + pool.outbound,
-        // The time is rounded to the minute, since bcoin reports whole seconds and responds a little later.
+        // bcoin reports whole seconds and responds a little later, so the time is rounded to the minute.
         started_at: new Date(Math.round((time.system - time.uptime) / 60) * 60_000).toISOString(),
         synced: chain.progress >= 0.9999,
       };

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import process from "node:process";
 import { handleSignals } from "../../src/cli/signals.ts";
 
-// Keeps the process running, because Node exits even if a signal handler is installed.
+// Without the timer, Node would exit, even though a signal handler is installed.
 setInterval(() => {}, 1000);
 const hungUp = once(process, "SIGHUP");
 process.kill(process.pid, "SIGHUP");

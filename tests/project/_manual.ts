@@ -21,16 +21,14 @@ import { until } from "../nodes/_daemon.ts";
 export const NOT_TRIED = "not run by the manual's tests";
 
 export interface Block {
-  /** The word after the fence, or `""` if there is none. */
+  /** `""` if the fence names no language. */
   readonly language: string;
-  /** The name of the file to which the block is written. */
   readonly file: string | undefined;
   readonly text: string;
-  /** True if the paragraph before the block excludes it. */
   readonly isLeftOut: boolean;
 }
 
-/** Lists the blocks of a page. Blocks within a Markdown list lose their indentation. */
+/** Blocks within a Markdown list lose their indentation. */
 export function blocksOf(page: string): Block[] {
   const found = page.matchAll(/^( *)```([a-z]*)(?: (\S+))?\n([^]*?)^\1```$/gm);
   return [...found].map(({ index, 1: indent = "", 2: language = "", 3: name, 4: content = "" }) => {
@@ -45,7 +43,7 @@ export function blocksOf(page: string): Block[] {
   });
 }
 
-/** A command in the page. `printed` is the output that the page shows, or `undefined` if the page shows none. */
+/** `printed` is `undefined` if the page shows no output. */
 export interface Command {
   readonly command: string;
   readonly printed: string | undefined;
@@ -62,26 +60,23 @@ export function commandsOf({ language, text }: Pick<Block, "language" | "text">)
   }).filter(({ command }) => command !== "");
 }
 
-/** Matches a command, which may continue on further lines after a backslash or within quotes. */
+/** A command may continue on further lines after a backslash or within quotes. */
 const ONE_COMMAND = /^((?:\\\n|[^'"\n]|'[^']*'|"[^"]*")*)(?:\n([^]*))?$/;
 const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
 
-/** Removes a shell comment. Its `#` is outside quotes, and is either the first character or preceded by white space. */
+/** The `#` of a comment is outside quotes, and is either the first character or preceded by white space. */
 const withoutComment = (command: string) =>
   command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
 
 export interface Surroundings {
-  /**
-   * Replacements for addresses in the page: each key is an address such as `127.0.0.1:8545`, and
-   * its value is the address to use.
-   */
+  /** Maps an address in the page, such as `127.0.0.1:8545`, to the address that the test uses instead. */
   readonly places?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** The content of the initial files, by their path in the temporary folder, which is also the home directory. */
+  /** The keys are paths in the temporary folder, which is also the home directory. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Selects the blocks to test. @default every block that the page does not exclude */
+  /** @default every block that the page does not exclude */
   readonly isFollowed?: (block: Block) => boolean;
-  /** Called with the output of each command, except commands that start a service. */
+  /** Not called for commands that start a service. */
   readonly onPrinted?: (command: string, printed: string) => void;
 }
 
@@ -165,10 +160,7 @@ const shell = (command: string, cwd: string, env: Record<string, string>) =>
     );
   });
 
-/**
- * Compares the output of a command with the page, where … matches any text. The page may show only
- * some lines of the output of `check`.
- */
+/** The page may show only some lines of the output of `check`. */
 function assertPrinted(actual: string, printed: string | undefined, command: string): void {
   if (printed === undefined) return;
   if (/^nodeface check\b/.test(command)) {

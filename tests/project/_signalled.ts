@@ -1,5 +1,5 @@
 /**
- * A process that installs the signal handlers and sends SIGTERM to itself. Without the signal, it would run forever.
+ * Installs the signal handlers and sends SIGTERM to its own process. Without the signal, the process would run forever.
  */
 import process from "node:process";
 import "../../src/cli/signals.ts";

@@ -42,12 +42,10 @@ function modulesIn(root: string): Map<string, string> {
   );
 }
 
-/**
- * Returns true for modules that are generated from the kinds. With fewer kinds, the build generates different modules.
- */
+/** With fewer kinds, the modules with these names differ. */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
-/** The test copies only these kinds, because the build step spends most of its time on reading kinds. */
+/** The build spends most of its time on reading kinds, so the test copies only these. */
 const SOME_KINDS = ["etcd", "near"];
 
 async function inCopy(work: (cwd: string) => Promise<void>): Promise<void> {

@@ -26,9 +26,7 @@ const WRONG: [args: string[], env: Record<string, string>, complaint: string][] 
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/**
- * A description with so many dangling references that the report on them exceeds a pipe's buffer.
- */
+/** The report on all these dangling references exceeds a pipe's buffer. */
 const MANY = join(folder, "many.json");
 const paths = Array.from({ length: 4000 }, (_, i) => [`/p${i}`, {
   get: { responses: { 200: { $ref: `#/components/responses/none${i}` } } },
@@ -39,7 +37,6 @@ writeFileSync(
   JSON.stringify({ openapi: "3.1.0", info, paths: Object.fromEntries(paths) }),
 );
 
-/** Runs a command whose output is not read for a while. */
 async function runSlowly([program, ...args]: readonly string[]) {
   const child = spawn(program!, args, {
     cwd: ROOT,
@@ -47,7 +44,7 @@ async function runSlowly([program, ...args]: readonly string[]) {
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   await once(child.stdout, "readable");
-  // The output exceeds the pipe's buffer. A command that waits for its reader cannot end during this second.
+  // The output exceeds the pipe's buffer, so a command that waits for its reader is still running after one second.
   await Promise.race([ended, wait(1000)]);
   let stdout = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) stdout += chunk;

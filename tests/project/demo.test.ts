@@ -34,7 +34,7 @@ const processes = () =>
       return { pid: Number(pid), parent: Number(parent), isZombie: state![0] === "Z", name: name! };
     });
 
-/** Returns the process ID of anvil, the child of a shell that the demo has started. */
+/** The demo starts anvil through a shell, so the shell is anvil's parent process. */
 function nodeOf(demo: { pid?: number | undefined }): number {
   const all = processes();
   const shells = all.filter(({ parent }) => parent === demo.pid).map(({ pid }) => pid);

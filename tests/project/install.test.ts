@@ -8,7 +8,7 @@ const install = suite("installing");
 const { engines } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
 const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, "utf8"));
 
-/** Parses a version range without `||`, and returns its lowest version as a list of numbers. */
+/** The range must not contain `||`. */
 const lowest = (range: string) => range.match(/\d+/g)!.map(Number);
 
 function isAbove(a: readonly number[], b: readonly number[]): boolean {
@@ -21,8 +21,8 @@ install("no dependency requires a newer Node than Nodeface does, since npm would
   for (const [path, { engines }] of Object.entries<{ engines?: { node?: string } }>(packages)) {
     const ranges = engines?.node?.split("||") ?? [];
     const isFine = ranges.length === 0 || ranges.some((range) => !isAbove(lowest(range), own));
-    // The lock file has no `engines` for Scalar. Only browser files are copied from Scalar, so the Node version that
-    // Scalar requires does not matter.
+    // `package-lock.json` has no `engines` for `@scalar/api-reference`. Only browser files are copied from that
+    // package, so the Node version that it requires does not matter.
     assert.ok(
       isFine,
       `${path} asks for Node ${engines?.node}; take "engines" out of the lock file`,

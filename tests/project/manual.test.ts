@@ -25,7 +25,6 @@ const PAGES: ReadonlyMap<string, string> = new Map(
     .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );
 
-/** Code blocks of the manual that another suite tests, by page and language. */
 const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "README.md": { sh: "../.ci/run" },
   "docs/beside-your-node.md": { sh: "project/beside.slow.ts" },
@@ -47,9 +46,7 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/**
- * Blocks in these languages are not tested, because they contain printed output or configurations of other programs.
- */
+/** Blocks in these languages contain printed output, or configurations of other programs. */
 const OTHERS = ["", "yml", "json", "text", "ini"];
 
 const ownBlocks = (page: string): Block[] =>
@@ -78,8 +75,7 @@ manual.before(async () => {
 });
 manual.after(() => void exampled?.close());
 
-// Each test starts its own anvil, because the commands on some pages change balances and the
-// height.
+// Each test starts its own anvil, because the commands on some pages change balances and the height.
 manual.before.each(async () => {
   const port = await freePort();
   anvil = await startDaemon([PROGRAMS.ethereum!.path, "--port", String(port)], port);
@@ -156,7 +152,7 @@ written("the program in README.md serves the node that it describes", async () =
   await nodeface.close();
 });
 
-/** Runs a program that imports Nodeface by its package name, and returns the program's exports. */
+/** Runs a program with the sources in place of the package `nodeface`, and returns the exports of the program. */
 async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: Listening }> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {

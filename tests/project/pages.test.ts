@@ -34,7 +34,6 @@ for (const page of PAGES) {
   });
 }
 
-/** Lists the anchors of all headings on a page. */
 function headings(page: string): string[] {
   const found = [...text(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!);
   return found.map((heading) =>
@@ -42,7 +41,7 @@ function headings(page: string): string[] {
   );
 }
 
-/** Code blocks, horizontal rules and table bars do not count as words. */
+/** Code blocks, HTML comments, horizontal rules and table bars do not count as words. */
 function wordsOf(page: string): number {
   const prose = text(page).replaceAll(/^( *)```[^]*?^\1```$/gm, "").replaceAll(/<!--[^]*?-->/g, "");
   return prose.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
@@ -50,7 +49,7 @@ function wordsOf(page: string): number {
 
 const MANUAL = PAGES.filter((page) => page.startsWith("docs/"));
 
-/** Reference pages, which have no word limit of their own because nobody reads them from top to bottom. */
+/** Reference pages have no word limit of their own, because nobody reads them from top to bottom. */
 const REFERENCES = ["docs/configuration.md", "docs/kinds.md"];
 
 pages("no document exceeds its word limit", () => {

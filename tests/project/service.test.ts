@@ -122,7 +122,8 @@ command(
     const node = createServer((request, response) => {
       const { method, url } = request;
       if (url === "/spec.json") return response.end(isBroken ? "{ nonsense" : GOOD);
-      // If a reload fails, the new service's requests are aborted long before their timeout of ten seconds.
+      // If a reload fails, the service aborts the requests of the new configuration long before their timeout of ten
+      // seconds.
       response.on("close", () => response.writableEnded || cut.push(`${method} ${url}`));
       if (!isBroken) response.end("{}");
     }).listen(0, "127.0.0.1");
@@ -216,7 +217,7 @@ command(
     const { status, last_seen } = await reload("second");
     assert.equal([status, (last_seen as Json).height], ["unreachable", 7]);
     assert.is(await sampledAt(), first);
-    // If the new configuration hides a key, the service forgets the key's last known value.
+    // The service forgets the last known value of a key that the new configuration hides.
     await write("third", ["height"]);
     assert.is((await reload("third")).last_seen, undefined);
     await service.stop();

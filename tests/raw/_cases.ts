@@ -1,10 +1,12 @@
-/** Raw requests, each with the status of the response. The status is the same on every runtime. */
+/**
+ * Raw requests, each with the status of the response. `_differences.ts` lists the runtimes that send another status.
+ */
 
 import { ask } from "../_app.ts";
 
 export interface Case {
   name: string;
-  /** The bytes of the request, as a Latin-1 string. */
+  /** The request as a Latin-1 string, in which each character is one byte. */
   bytes: string;
   status: number | "closed";
   /** The number of responses. @default 1 */

@@ -8,19 +8,17 @@ import { createRandom } from "../_random.ts";
 export interface Sent {
   readonly method: "GET" | "HEAD" | "POST";
   readonly text: string;
-  /** The bytes of `text`, split into parts that are sent separately. */
   readonly parts: readonly Bytes[];
 }
 
-/** A completely parsed response, or the reason for the failure. */
+/** `refused` means that the parser has rejected the response. `cut` means that the response is incomplete. */
 export type Read = Taken | "refused" | "cut";
 
 interface Taken {
   readonly status: number;
   readonly body: string;
   /**
-   * The names of the header fields, in lower case. The list is empty for Nodeface's client, which cannot list header
-   * names.
+   * The names are in lower case. For Nodeface's client the list is empty, because this client cannot list header names.
    */
   readonly names: readonly string[];
   get(name: string): string | null;
@@ -185,7 +183,6 @@ export function readHere({ method, parts }: Sent): Read {
   return { status, body, names: [], get: (name) => headers.get(name) };
 }
 
-/** A connection that ignores what is written to it. */
 class Sender extends Duplex {
   override _read() {}
   override _write(_: unknown, __: unknown, done: () => void) {
@@ -236,10 +233,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
   });
 }
 
-/**
- * `counts` has the number of responses for each combination of the two parsers' outcomes. `known` has the number of
- * responses for each known difference.
- */
+/** `counts` has the number of responses for each combination of the outcomes of the two parsers. */
 export interface Compared {
   readonly counts: Record<string, number>;
   readonly known: Record<string, number>;

@@ -6,18 +6,19 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 export interface Told {
-  /** The number of open streams. */
   readonly open: number;
-  /** The number of responses by status; 0 means no response. */
+  /** The number of listeners by response status. The status 0 means that there was no response. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The number of listeners that received the same `head` events, keyed by the heights in these events. */
+  /**
+   * The number of listeners by the heights that they have received. The key `" 1 2"` stands for listeners that have
+   * received the heights 1 and 2.
+   */
   readonly heads: Readonly<Record<string, number>>;
 }
 
 interface Group {
   readonly url: string;
   readonly count: number;
-  /** The local address from which the listeners connect. */
   readonly from?: string;
 }
 
@@ -47,7 +48,6 @@ export class Crowd {
     return this.#order("tell");
   }
 
-  /** Closes all sockets. */
   leave(): Promise<Told> {
     return this.#order({ leave: true });
   }
@@ -130,5 +130,5 @@ process.on("message", async (order: Order) => {
   process.send!(tell());
 });
 
-// If the test is aborted, this process must end as well.
+// The process ends when the test is aborted.
 process.on("disconnect", () => process.exit());

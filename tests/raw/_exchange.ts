@@ -3,12 +3,12 @@ import { connect } from "node:net";
 
 /** The last response on a connection, and the number of responses. */
 export interface Exchange {
-  /** The status, or `"closed"` if the connection was closed without a response. */
+  /** `"closed"` means that the connection was closed without a response. */
   status: number | "closed";
-  /** Names are in lower case. */
+  /** The names of the header fields are in lower case. */
   headers: Record<string, string>;
   body: string;
-  /** The number of responses, not counting interim responses (1xx). */
+  /** Interim responses (1xx) are not counted. */
   answers: number;
 }
 
@@ -18,8 +18,8 @@ const TIMEOUT = 30_000;
 /**
  * Sends bytes, and reads until the expected responses are complete or the connection is closed.
  *
- * @param bytes the bytes to send, as a Latin-1 string
- * @param expected the number of responses (`answers`), and whether they have no body (`bodiless`), as for HEAD
+ * @param bytes a Latin-1 string, in which each character is one byte
+ * @param expected `bodiless` is true if the responses have no body, like responses to HEAD
  */
 export function exchange(
   url: string,
@@ -44,7 +44,7 @@ export function exchange(
       received += text;
       if (parse(received, expected.bodiless).answers >= expected.answers) end();
     });
-    // Errors are ignored, because the server may reset the connection after its response.
+    // The server may reset the connection after its response, so errors are ignored.
     socket.on("error", () => {}).on("close", end);
     socket.on("connect", () => socket.write(bytes, "latin1"));
   });

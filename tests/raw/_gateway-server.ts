@@ -1,4 +1,4 @@
-/** Runs a service that forwards calls. The first argument contains the options of the service. */
+/** Runs a service. The first argument contains its options in JSON. */
 import process from "node:process";
 import { createNodeface } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";

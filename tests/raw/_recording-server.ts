@@ -1,6 +1,6 @@
 /**
- * Serves the streams of a host's own operation, and a large response. `/own/told` returns the
- * access records and the errors of earlier requests, and the number of cancelled streams.
+ * Serves the streams of a host's own operation, and a large response. `/own/told` returns the access records and the
+ * errors of earlier requests, and counts of cancelled streams and waiting requests.
  */
 import type { AnswerRecord } from "../../src/adapters/shared.ts";
 import type { Operation } from "../../src/host-operations/operation.ts";
@@ -48,7 +48,7 @@ const nodeface = createNodeface({
   operations: [{ method: "GET", path: "/own/{what}", operation, handle }],
 });
 
-/** A response that exceeds all buffers of a connection. */
+/** The response exceeds all buffers of a connection. */
 const large = await represent(new Uint8Array(32 * 1024 * 1024), {
   ...{ type: "application/octet-stream", cache: "no-store", tag: "large", encoded: {} },
 });

@@ -1,7 +1,7 @@
 /** TCP connections for tests in which the server closes the connection. */
 import { connect, type Socket } from "node:net";
 
-/** Opens a connection. A reset by the server is not an error. */
+/** A reset by the server does not cause an error. */
 export function dial(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -11,8 +11,8 @@ export function dial(url: string): Promise<Socket> {
 }
 
 /**
- * Waits until the server has closed a connection. A test that gives up destroys the socket with an error that contains
- * "not cut", and the promise then rejects with this error.
+ * Waits until the server has closed a connection. To give up, a test destroys the socket with an error that contains
+ * "not cut". The promise then rejects with this error.
  */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {

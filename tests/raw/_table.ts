@@ -7,12 +7,11 @@ import { CASES } from "./_cases.ts";
 import { DIFFERENCES } from "./_differences.ts";
 import { type Exchange, exchange } from "./_exchange.ts";
 
-/** Header fields that depend on the connection, on the encoder or on the start time. */
+/** Header fields that depend on the connection, on the encoder or on the start time are not compared. */
 const OWN = ["connection", "date", "transfer-encoding"];
 const OF_THE_ENCODER = "content-length";
 const OF_THE_START = "etag";
 
-/** @param starts the functions that start the servers, by runtime */
 export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promise<Server>>): void {
   const rawCases = suite(title);
 

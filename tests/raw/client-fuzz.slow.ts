@@ -1,4 +1,4 @@
-/** Parses random responses, and prints their seed. `NODEFACE_FUZZ` sets how many responses (by default 120,000). */
+/** Parses random responses. `NODEFACE_FUZZ` sets the number of responses, and `NODEFACE_SEED` sets the seed. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -9,7 +9,10 @@ import { closed, dial } from "./_socket.ts";
 
 const DRIPPING_HEAD = ["GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: ", "a"] as const;
 
-/** Clients that never finish a request. Each client sends `first` once, and then sends `drip` repeatedly. */
+/**
+ * Clients that keep a connection open without a further request. Each client sends `first` once, and then sends `drip`,
+ * if it is given, every 500 ms.
+ */
 const STUCK: readonly [kind: string, first: string, drip?: string][] = [
   ["silent", ""],
   ["half a head", "GET /v1/info HTTP/1.1\r\nHost: local"],
@@ -38,7 +41,7 @@ clients.after(async () => {
   await Promise.all([...servers.values()].map((server) => server.stop()));
 });
 
-/** Runs a test on all runtimes in parallel, because the tests in this file spend most of their time waiting. */
+/** The runtimes are tested in parallel, because these tests spend most of their time waiting. */
 function everywhere(name: string, check: (server: Running, runtime: string) => Promise<void>) {
   clients(name, async () => {
     await withEach(servers, check);
@@ -124,7 +127,10 @@ function residentMemory(pid: number): number {
   return Math.round(Number(kilobytes) / 1024);
 }
 
-/** Sends a request slowly, and returns everything that the server sends before it closes the connection. */
+/**
+ * Returns everything that the server sends before it closes the connection. Rejects if the connection is still open
+ * after 30 s.
+ */
 async function hang(url: string, kind: string, first: string, drip?: string): Promise<string> {
   const socket = await dial(url);
   let answer = "";
@@ -140,7 +146,7 @@ async function hang(url: string, kind: string, first: string, drip?: string): Pr
   }
 }
 
-/** Stops reading a response for 30 s. Returns the total number of bytes received. */
+/** Stops reading a response for 30 s. Returns the number of bytes received. */
 async function standStill(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const socket = await dial(server.url);
@@ -156,7 +162,7 @@ async function standStill(command: readonly string[]): Promise<number> {
   return received;
 }
 
-/** Requests content that the app sends only after the idle timeout. */
+/** The app sends the response only after the idle timeout. */
 async function waitLong(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const { byteLength } = await (await fetch(`${server.url}long`)).arrayBuffer();
@@ -164,7 +170,6 @@ async function waitLong(command: readonly string[]): Promise<number> {
   return byteLength;
 }
 
-/** Returns a request for a large file. */
 function largestRequest(): string {
   return `GET /assets/${FILES.scalar}/standalone.esm.js HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 }

@@ -6,7 +6,7 @@ import { processorTime } from "../bench/processes.ts";
 
 const descriptors = suite("without free file descriptors");
 
-/** The maximum number of file descriptors: enough for the runtime, but too few for the connections of this test. */
+/** A number of file descriptors that is enough for the runtime, but not for the connections of this test. */
 const LIMIT = 100;
 const CONNECTIONS = 150;
 
@@ -44,7 +44,7 @@ descriptors("clients waiting to be accepted cost no processor time, on every run
         () => connect(Number(port), hostname).on("error", () => {}),
       );
       try {
-        // Between the first and the tenth second, the server neither accepts nor closes a connection.
+        // Between the first and the tenth second, the server neither accepts nor closes connections.
         await sleep(2000);
         const before = processorTime(server.pid);
         await sleep(3000);

@@ -21,7 +21,6 @@ import { closed, dial } from "./_socket.ts";
 
 const FORWARD = { open: ["reads"], with_token: ["send"], token_file: "" };
 
-/** Returns everything that is received until the connection is closed. */
 async function talk(url: string, bytes: string): Promise<string> {
   const socket = await dial(url);
   let received = "";
@@ -53,8 +52,8 @@ const withBody = (line: string, body: string, ...lines: string[]) =>
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
 
 /**
- * Request targets that a server or its parser may misread. None of these targets may reach an
- * operation that is not public. `sent` is the path that the node receives.
+ * Request targets that a server or its parser may misread. None of these targets may reach an operation that is not
+ * public. `sent` is the path that the node receives.
  */
 const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status", "/status"],
@@ -197,7 +196,7 @@ for (const [runtime, command] of RELEASES) {
         ] as const
       ) {
         const head = [`${line} HTTP/1.1`, "Host: localhost", ...lines];
-        // The content is shorter than announced, so the request ends only when the connection is closed.
+        // The content is shorter than announced, so the request does not end before the connection is closed.
         const bytes = [...head, "Content-Length: 100000", "", inner].join(
           "\r\n",
         );

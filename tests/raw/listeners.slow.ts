@@ -67,16 +67,13 @@ async function listenersOf({ url }: Running): Promise<number> {
   return Number(/^nodeface_event_listeners (\d+)/m.exec(text)![1]);
 }
 
-/**
- * The number of blocks to mine. While clients listen, the service queries the node every two seconds, so 30 blocks take
- * a minute.
- */
+/** While clients listen, the service queries the node every two seconds. Therefore 30 blocks take a minute. */
 const BLOCKS = 30;
 
-/** Limits for the memory of all listeners, in MiB, and for the duration of the shutdown, in milliseconds. */
+/** `MEMORY_MAX` is in MiB, and applies to all listeners together. */
 const MEMORY_MAX = 100, ENDED_MS = 5000;
 
-// The runtimes are tested one after the other, since the listeners take processor time.
+// The runtimes are tested one after the other, because the listeners take processor time.
 for (const [runtime, command] of COMMANDS) {
   const name = `each listener gets each head at low cost, even if one does not read, on ${runtime}`;
   testWhere(listeners, LINUX, name, () =>
@@ -103,8 +100,7 @@ for (const [runtime, command] of COMMANDS) {
           });
         }
         await crowd.resume(0);
-        // The resumed listener gets the events that it missed, unless the service has disconnected
-        // it.
+        // The resumed listener gets the events that it missed, unless the service has disconnected it.
         await until(async () => {
           const told = await crowd.tell();
           return told.heads[heads] === COUNT || told.open === COUNT - 1;
@@ -159,7 +155,7 @@ testWhere(
     }),
 );
 
-/** A pause that is much longer than the idle timeout of any runtime or adapter, in milliseconds. */
+/** This pause is much longer than the idle timeout of any runtime or adapter. */
 const SILENCE_MS = 180_000;
 
 testWhere(

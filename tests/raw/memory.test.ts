@@ -7,7 +7,6 @@ import { start, withEach } from "../_server.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { dial } from "./_socket.ts";
 
-/** The number of clients that do not read their response. */
 const HOLDERS = 20;
 const RESETS = 200;
 
@@ -29,8 +28,6 @@ memory(
       const grown = memoryOf(server.pid) - before;
       for (const socket of sockets) socket.destroy();
       await server.stop();
-      // If each client had its own copy of the response, the memory would grow by ten times this
-      // limit.
       assert.ok(grown < HOLDERS * LENGTH / 10, `${Math.round(grown / MIB)} MiB`);
     }),
 );
@@ -59,7 +56,6 @@ memory(
 
 memory.run();
 
-/** Connects clients that read only the beginning of the response. */
 function hold(url: string, count: number): Promise<Socket[]> {
   return Promise.all(Array.from({ length: count }, async () => {
     const socket = await dial(url);

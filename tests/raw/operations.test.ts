@@ -47,7 +47,6 @@ for (const [runtime, command] of RELEASES) {
     });
   }
 
-  // Bun reads the second request only after it has sent the response to the first request.
   const isInTurn = runtime === "Bun" ? "handles pipelined requests one by one" : undefined;
   testWhere(operations, isInTurn, "a pipelined request's handler sees the disconnect", async () => {
     const before = await clients();

@@ -70,7 +70,8 @@ for (const runtime of Object.keys(COMMANDS)) {
       await closed(socket);
       const statuses = answer.match(/^HTTP\/1\.1 \d+/gm);
       assert.is(statuses?.[0], "HTTP/1.1 200");
-      // The parser of `node:http` drops bytes that follow an upgrade in the same packet, so clients must resend them.
+      // The parser of `node:http` drops bytes that follow an upgrade in the same packet. Clients must send these bytes
+      // again.
       if (statuses?.length === 1) assert.match(answer, /^connection: close\r$/im);
       else assert.equal(statuses, ["HTTP/1.1 200", "HTTP/1.1 200"]);
       assert.is(statuses?.length, runtime === "Bun" ? 2 : 1);

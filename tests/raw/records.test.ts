@@ -17,7 +17,6 @@ interface Told {
 const request = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${path} HTTP/1.1`, "Host: localhost", ...lines, "", ""].join("\r\n");
 
-/** Requests that the adapter or its parser responds to without calling the app. */
 const REFUSED: readonly [name: string, bytes: string, record: Partial<AnswerRecord>][] = [
   ["OPTIONS *", request("OPTIONS", "*"), { method: "OPTIONS", url: "/*", status: 204 }],
   ["no Host", "GET /a?b HTTP/1.1\r\n\r\n", { method: "GET", url: "/a?b", status: 400 }],
@@ -38,7 +37,6 @@ for (const [runtime, command] of RELEASES) {
   const ask = (bytes: string, bodiless = false) =>
     exchange(server.url, bytes, { answers: 1, bodiless });
   const told = async (): Promise<Told> => await (await fetch(`${server.url}own/told`)).json();
-  /** Waits for `count` records, and returns them without their times. */
   const recordsOf = async (act: () => Promise<unknown>, count = 1) => {
     const isNew = ({ url }: AnswerRecord) => !url?.endsWith("/own/told");
     const before = (await told()).records.filter(isNew).length;

@@ -7,7 +7,6 @@ import { makeFolder } from "./_folder.ts";
 
 export const HOME: string = makeFolder();
 
-/** The name of the package's `.tgz` file in `HOME`. */
 export const TARBALL: string =
   (await ok(["npm", "pack", "--silent", "--pack-destination", HOME], ROOT)).trim();
 

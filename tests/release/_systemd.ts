@@ -14,7 +14,6 @@ import { makeFolder } from "./_folder.ts";
 
 const SYSTEMD = "/usr/lib/systemd/systemd";
 
-/** The only folder from which the separate systemd loads units. */
 export const UNITS = "/run/units";
 
 /** The time limit for the start, in milliseconds. */
@@ -26,13 +25,9 @@ export interface Systemd extends AsyncDisposable {
   write(path: string, text: string, mode?: string): Promise<void>;
 }
 
-/** The systemd targets that are replaced by empty units, because the real targets would change the machine. */
+/** Empty units replace these targets of systemd, because the real targets would change the machine. */
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
-/**
- * Returns a shell script that mounts the disk read-only, keeps changes to `/etc`, `/var`, `/run`, `/tmp` and
- * `/usr/local/bin` in memory, and starts systemd.
- */
 const boot = (folder: string) => `
 set -e
 mount --make-rprivate /
@@ -106,7 +101,7 @@ export async function startSystemd(): Promise<Systemd | string> {
   return { shell, write, [Symbol.asyncDispose]: stop };
 }
 
-/** Returns the process ID that systemd has outside its namespaces, or an empty string if systemd is not running. */
+/** Returns the process ID that systemd has outside its namespaces. The result is empty if systemd is not running. */
 function firstOf({ pid }: ChildProcess): string {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();

@@ -23,7 +23,7 @@ const TRUST = {
   ),
 };
 
-/** Creates a clone of this commit, and a `PATH` with only one runtime and basic shell commands. */
+/** The clone contains only committed changes. `PATH` has only one runtime and basic shell commands. */
 function prepare(runtime: string, program: string) {
   const folder = makeFolder();
   const [cwd, bin] = [join(folder, "clone"), join(folder, "bin")];

@@ -46,12 +46,11 @@ const store = [
 ];
 const buildah = (...args: string[]) => run([BUILDAH, ...store, ...args]);
 
-/** A script for podman-compose that runs Podman with a separate store. */
 const podman = join(folder, "podman");
 writeFileSync(podman, `#!/bin/sh\nexec ${PODMAN} ${store.join(" ")} --runtime=${RUNC} "$@"\n`, {
   mode: 0o755,
 });
-/** Returns the resource limits for containers, which must not exceed the limits of this process. */
+/** The limits of a container must not exceed the limits of this process. */
 const limits = async () => {
   const { stdout } = await run(["/bin/bash", "-c", "ulimit -Hn; ulimit -Hu"]);
   const [files, processes] = stdout.trim().split("\n").map((text) => Number(text) || 1_048_576);
@@ -70,7 +69,6 @@ async function build(program: string, image: string, dockerfile: string): Promis
   assert.is(code, 0, stderr);
 }
 
-/** Returns the reason if this machine cannot build images. */
 async function findBuilder(): Promise<string | undefined> {
   const absent = NOT_ROOT ?? without(BUILDAH);
   if (absent !== undefined) return absent;
@@ -82,7 +80,6 @@ async function findBuilder(): Promise<string | undefined> {
 const missing = await findBuilder();
 if (missing === undefined) await build(EXECUTABLE, "nodeface", `${ROOT}deploy/Dockerfile`);
 
-/** Returns the reason if this machine cannot run containers. */
 async function findEngine(): Promise<string | undefined> {
   const absent = missing ?? without(PODMAN, RUNC, COMPOSE, ETCD, IPTABLES);
   if (absent !== undefined) return absent;

@@ -26,7 +26,6 @@ others("the module for Deno prints its version and its commit", async () => {
 });
 
 others("the module for Deno shows a node's own description", async () => {
-  // Deno needs permission to read files.
   const [deno, ...rest] = ONE_MODULE;
   const command = [deno!, rest[0]!, "--allow-read", ...rest.slice(1)];
   const spec = `${ROOT}tests/description/three/openapi.yaml`;

@@ -218,7 +218,6 @@ pack("every type that the package's exports use is exported, too", () => {
   }
 });
 
-/** Lists the package's types that occur in the declarations of an entry point but are not exported from it. */
 function hiddenTypes(entry: string): string[] {
   const own = `dist/${entry}.d.ts`;
   const exported = new Map<string, string>();
@@ -304,7 +303,7 @@ const tscOf = (version: string) =>
     ? `${ROOT}node_modules/.bin/tsc`
     : join(COMPILERS, "node_modules", `ts-${version}`, "bin/tsc");
 
-/** Compiles files, and checks the type declarations of packages too, because `skipLibCheck` is not set. */
+/** `skipLibCheck` is not set, so the type declarations of packages are checked too. */
 async function compile(name: string, tsc: string, files: string[], more: object): Promise<void> {
   const project = join(HOME, name);
   mkdirSync(project);

@@ -19,7 +19,7 @@ import { freePort } from "../_port.ts";
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";
 
-/** Returns the lines for nginx's `http` block, which are comments in the snippet. */
+/** In the snippet, the lines for nginx's `http` block are comments. */
 const forHttpBlock = (snippet: string) =>
   [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
 
@@ -66,11 +66,9 @@ https://node.example:${port} {
 
 interface Behind {
   readonly services: Readonly<Record<string, Running>>;
-  /** The targets of the requests that reached the REST node. */
   readonly seen: string[];
-  /** Makes the Ethereum node mine a block, and returns the new height. */
   mine(): Promise<number>;
-  /** If set, the REST node calls this function, which sends the node's response later. */
+  /** If this function is set, the REST node responds only when `respond` is called. */
   hold: ((respond: () => void) => void) | undefined;
   stop(): Promise<void>;
 }
@@ -88,7 +86,6 @@ paths:
       x-access: read
 `;
 
-/** Starts two services for real nodes, and a third service for a simulated node. */
 async function startBehind(): Promise<Behind> {
   const home = makeFolder();
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
@@ -149,7 +146,7 @@ const CALLS = {
   etcd: { path: "/v3/maintenance/status", below: "/v1/node", body: "{}", answer: /"version"/ },
 } as const;
 
-/** Proxies have misrouted these paths in the past. Each path is sent below a prefix. */
+/** Proxies have misrouted these paths in the past. */
 const MALFORMED = [
   "/v1/node/blocks/a%2Fb",
   "/v1/node/blocks/a%252Fb",
@@ -205,7 +202,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     const hostOf = (service: Running | undefined) => new URL(service!.url).host;
     const two = text.replaceAll("127.0.0.1:8080", hostOf(ethereum))
       .replaceAll("127.0.0.1:8081", hostOf(etcd));
-    // The settings for the third service are copied from those for the first service.
+    // The settings for the third service are a copy of those for the first service.
     const third = text.replaceAll("ethereum", "rest").replaceAll("etcd", "unused")
       .replaceAll("127.0.0.1:8080", hostOf(rest));
     writeFileSync(config, around(`${two}\n${third}`, port));
@@ -422,7 +419,6 @@ function ask(
   });
 }
 
-/** `text` is what the stream has received so far. */
 function listen(port: number, path: string) {
   type Stream = { text: string; coding: string | undefined; leave(): void };
   return new Promise<Stream>((resolve, reject) => {
@@ -441,7 +437,7 @@ function listen(port: number, path: string) {
   });
 }
 
-/** The path is sent unchanged. `fetch` would normalize the path. */
+/** `fetch` would normalize the path. */
 function askDirectly(url: string, path: string): Promise<number> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -451,7 +447,6 @@ function askDirectly(url: string, path: string): Promise<number> {
   });
 }
 
-/** Rejects if the program exits before it accepts connections. */
 function listening(child: ChildProcess, port: number): Promise<void> {
   let said = "";
   child.stderr?.on("data", (text) => said += text);

@@ -1,4 +1,4 @@
-/** Counts the queries to the node that are caused by clients of three services behind nginx (docs/deployment.md). */
+/** Counts the queries to the node, while clients send requests to three services behind nginx (docs/deployment.md). */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const NGINX = "/usr/sbin/nginx";
 const missing = without(NGINX);
 const folder = makeFolder();
 
-/** The minimum number of requests, the number of concurrent requests, and the minimum duration in milliseconds. */
+/** At least `VISITORS` requests are sent, `AT_A_TIME` concurrently, for at least `WHILE` milliseconds. */
 const VISITORS = 1000, AT_A_TIME = 25, WHILE = 3000;
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -29,7 +29,6 @@ let node: PlayedServer;
 let services: Running[];
 let nginx: ChildProcess;
 let port: number;
-/** The times at which the services queried the node for a block. */
 let asked: number[];
 
 replicas.before(async () => {

@@ -24,8 +24,7 @@ starting("its first response takes at most four times as long as a bare server's
   for (let i = 0; i < STARTS; i++) {
     for (const [program, taken] of Object.entries(times)) taken.push(await firstAnswer(program));
   }
-  // Other load on the machine can only make a start slower, so the fastest start of each program
-  // counts.
+  // Other load on the machine can only slow a start down, so the fastest start of each program counts.
   const [least, ours] = [Math.min(...times[bare]!), Math.min(...times[EXECUTABLE]!)];
   const medians = Object.values(times).map((taken) => median(taken).toFixed(1)).join(" and ");
   console.log(
@@ -97,7 +96,6 @@ function resident(pid: number): number {
   return Number(size) / 1024;
 }
 
-/** Lists the files that a program opens during its start and during one request for each path in `PATHS`. */
 async function opens(program: string): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--trace=open,openat,openat2"];
   const server = await start([...strace, "--output=trace", program], {}, NOWHERE);

@@ -46,7 +46,6 @@ const dropIn = (unit: string, lines = "") =>
 
 const info = async (port: number) => await (await fetch(`http://127.0.0.1:${port}/v1/info`)).json();
 
-/** Waits until a service reports that its node is `ok` or `syncing`. */
 async function well(port: number, unit: string) {
   let last: unknown;
   const isWell = async () => {

@@ -100,7 +100,6 @@ testWhere(
   },
 );
 
-/** User IDs for the node and the service, which run as different users under systemd. */
 const NODE_USER = 61_001, OWN_USER = 61_002;
 
 testWhere(
@@ -178,7 +177,9 @@ systemd("the environment variables in the units are those that the command reads
 
 systemd.run();
 
-/** Returns the system calls that the filters of a unit allow, after expanding systemd's predefined sets. */
+/**
+ * Returns the allowed system calls. Each predefined set of systemd, such as `@network-io`, is replaced by its members.
+ */
 function allowedCalls(said: string, unit: string): Set<string> {
   const sets = new Map<string, string[]>();
   for (const line of said.split("\n")) {
@@ -196,7 +197,6 @@ function allowedCalls(said: string, unit: string): Set<string> {
   return allowed;
 }
 
-/** Lists the system calls that the executable makes until it has responded to a request for every path. */
 async function callsMade(): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--quiet=all", "--output=calls"];
   const server = await start([...strace, EXECUTABLE], {}, NOWHERE);

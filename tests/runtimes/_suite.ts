@@ -15,7 +15,6 @@ const OF_THE_CONNECTION = ["connection", "date", "keep-alive", "transfer-encodin
 
 const OF_THE_START = ["started_at"];
 
-/** Registers tests that compare the responses of a runtime with the responses of the app in this process. */
 export function runtimeSuite(name: string, start: () => Promise<Server>): void {
   const runtime = suite(`on ${name}`);
   let server: Server;

@@ -23,10 +23,9 @@ export async function startWorkerd(): Promise<Server> {
 }
 
 /**
- * Runs a service with the same options as on the other runtimes. Unlike this service, `dist/worker.js` allows any host.
+ * `dist/worker.js` cannot be compared with the other runtimes, because it allows any host.
  *
- * @param options further options, as JavaScript code
- * @param flags compatibility flags
+ * @param options the options of the service, as JavaScript code
  */
 export async function startPlainWorkerd(options = "", flags: string[] = []): Promise<Server> {
   return await startModule(`export default createNodeface(${options});`, flags);
@@ -45,12 +44,12 @@ export async function startModule(program: string, flags: string[] = []): Promis
 
 export async function startWorker(contents: string, flags: string[] = []): Promise<Server> {
   const worker = new Miniflare({
-    // Lists the modules, as Wrangler does, so that Miniflare does not search for further modules.
+    // The modules are listed, as Wrangler does, so that Miniflare does not search for further modules.
     modules: [{ type: "ESModule", path: "worker.js", contents }],
     // The compatibility date alone does not enable the modules of Node.
     compatibilityDate: "2026-01-01",
     compatibilityFlags: flags,
-    // This bypasses Miniflare's entry worker, which would compress responses.
+    // `unsafeDirectSockets` bypasses the entry worker of Miniflare, which would compress responses.
     unsafeDirectSockets: [{}],
   });
   await worker.ready;

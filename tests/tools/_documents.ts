@@ -290,8 +290,8 @@ export const SMALL: readonly Document[] = [
 ];
 
 /**
- * The operations of each kind: first for unknown software, then for each software that has
- * additional operations.
+ * For each kind, the document for unknown software comes first. Documents for each software that has additional
+ * operations follow.
  */
 export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {
@@ -305,7 +305,6 @@ export const OF_KINDS: readonly Document[] = (await Promise.all(
   }),
 )).flat();
 
-/** Returns all software names in the `x-software` lists of a kind's operations. */
 function softwareIn(parts: KindInterface): Set<string> {
   const marks = formatJson(parts).matchAll(/"x-software":(\[[^\]]*\])/g);
   return new Set([...marks].flatMap(([, list]) => JSON.parse(list!) as string[]));

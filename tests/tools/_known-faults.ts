@@ -6,14 +6,10 @@
 export interface KnownFault {
   tool: string;
   documents: readonly string[];
-  /** Tells whether the tool or the document has the fault. */
   of: "tool" | "document";
   why: string;
-  /**
-   * A link to a bug report. Without a link, the tests require that the tool fails with the original document as well.
-   */
+  /** A link to a bug report. Without a link, the tool must fail with the original document as well. */
   evidence?: string;
-  /** If true, the tool never terminates with these documents, so a shorter time limit applies. */
   isEndless?: true;
 }
 

@@ -10,11 +10,10 @@ import { KNOWN_FAULTS, type KnownFault } from "./_known-faults.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import type { Input, Tool, Verdict } from "./_tools.ts";
 
-/** The result of running a tool on a document. */
 export interface Pair {
   document: string;
   tool: string;
-  /** The error with the served description, or `undefined` if there is none. */
+  /** The error with the served description. */
   problem: string | undefined;
   /** The tool's error with the original document, which is tested only if the served description fails. */
   original: string | undefined;
@@ -26,7 +25,6 @@ export interface Pair {
 const TIMEOUT = 600_000;
 /** The time limit for a tool that would run endlessly, in milliseconds. */
 const SHORT_TIMEOUT = 30_000;
-/** The number of tools that run at the same time. */
 const LANES = 2;
 /** An address where no server listens. */
 const NODE = "http://127.0.0.1:9053";
@@ -39,11 +37,6 @@ function pathsOf(file: string): string[] {
 
 const OWN_PATHS = pathsOf(`${ROOT}spec/openapi.yaml`);
 
-/**
- * Serves a description, and runs each tool on the served description.
- *
- * @throws {Error} if the description is not served
- */
 export async function runPairs(document: Document, tools: readonly Tool[]): Promise<Pair[]> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-tools-"));
   const entry = document.entry?.(folder);
@@ -56,8 +49,8 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // The user's description and the service may share a path. The `operationId` then shows which of the two operations
-    // is served.
+    // If the user's description and the service share a path, the `operationId` shows which of the two operations is
+    // served.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const isOurs = (path: string) =>
       !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);
@@ -82,7 +75,6 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
   }
 }
 
-/** Returns an error message if the tool failed unexpectedly, or if it succeeded despite a known fault. */
 export function complaintOf({ problem, original, fault }: Pair): string | undefined {
   if (problem === undefined) return fault && `succeeds now, despite the known fault: ${fault.why}`;
   if (fault && (original !== undefined || fault.evidence !== undefined)) return undefined;
@@ -98,7 +90,6 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
   return ["--config", file];
 }
 
-/** Waits until the service has prepared the description. */
 async function untilShown(url: string, { kind }: Document): Promise<void> {
   const since = performance.now();
   while (performance.now() - since < TIMEOUT) {

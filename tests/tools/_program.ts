@@ -4,9 +4,8 @@ import process from "node:process";
 import { ROOT } from "../_paths.ts";
 
 export interface Ended {
-  /** The exit code, or `null` if the program was killed. */
+  /** `null` means that the program was killed. */
   code: number | null;
-  /** The output on standard output and standard error. */
   output: string;
   isLate: boolean;
 }
@@ -17,8 +16,8 @@ export interface ProgramOptions {
   timeout: number;
   env?: Record<string, string>;
   /**
-   * Stops a server, which would not exit by itself. Once the output contains `text`, the callback `then` is called. The
-   * program is killed after the callback has finished.
+   * Ends a server, which would not exit by itself. When the output contains `text`, `then` is called. The program is
+   * killed after `then` has finished.
    */
   until?: { text: string; then: (output: string) => Promise<void> };
 }
@@ -29,7 +28,6 @@ const NODE_COMPILE_CACHE = `${ROOT}tests/.cache/compiled`;
 /** The maximum length of the kept output, in characters. */
 const OUTPUT_LIMIT = 4_000_000;
 
-/** Runs a program. If the time limit is exceeded, the program and its children are killed. */
 export function runProgram(
   [program = "", ...args]: readonly string[],
   { cwd, timeout, env = {}, until }: ProgramOptions,

@@ -9,22 +9,22 @@ import { freePort } from "../_port.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import { type ProgramOptions, runProgram } from "./_program.ts";
 
-/** The description that a tool reads, which is the served one or the original. */
+/**
+ * The description that a tool reads. `json` and `yaml` are URLs of the served description, and `entry` is the path of
+ * the original, or `undefined` if there is none. If a tool reads the original, each property is the path of the
+ * original.
+ */
 export interface Input {
-  /** The URL or path of the description in JSON. */
   json: string;
   yaml: string;
-  /** The path of a file that contains the description in JSON. */
   jsonFile: string;
   yamlFile: string;
-  /** The path of the original description's root file, or `undefined` if there is none. */
   entry: string | undefined;
 }
 
 export interface Verdict {
-  /** The end of the tool's output if the tool rejected the description. */
   problem?: string | undefined;
-  /** The number of operations that the tool processed, or `undefined` if they cannot be counted. */
+  /** `undefined` means that the operations cannot be counted. */
   operations?: number | undefined;
 }
 
@@ -32,9 +32,7 @@ export interface Tool {
   name: string;
   /** The reason why the tool cannot run on this machine. */
   missing?: string | undefined;
-  /**
-   * True for checks that belong to this project. If such a check fails, it is not repeated with the original document.
-   */
+  /** True for checks of this project. A check that fails is not repeated with the original document. */
   isOurs?: true;
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
 }
@@ -72,7 +70,7 @@ function excerpt(output: string): string {
 }
 
 /**
- * Creates a tool that accepts or rejects a description. Some of these tools print the number of
+ * Creates a tool that only accepts or rejects a description. The program of such a tool may print the number of
  * operations.
  */
 function judge(
@@ -95,13 +93,11 @@ interface Generator {
   name: string;
   command: (input: Input) => readonly string[];
   env?: (input: Input) => Record<string, string>;
-  /**
-   * Generated files whose paths match this pattern are compiled. The compiler also reads the files that they import.
-   */
+  /** The compiler gets the generated files that match this pattern, and also reads the files that they import. */
   compiled: RegExp;
   /**
-   * Each match of `text` counts as one operation. Only generated files whose paths match `files` are searched.
-   * Everything after the first match of `before` is ignored.
+   * Each match of `text` counts as one operation. Only generated files whose paths match `files` are searched, up to
+   * the first match of `before`.
    */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** The program that runs the tool. @default Node 24 */
@@ -116,7 +112,6 @@ const TSC = [
   ...["--ignoreConfig", "--allowImportingTsExtensions", "--skipDefaultLibCheck"],
 ];
 
-/** The generated code must compile with a strict `tsc`. */
 function generator(
   { name, command, env, compiled, counted, node = NODE_24 }: Generator,
 ): Tool {
@@ -150,7 +145,6 @@ const CHECK: Tool = {
   },
 };
 
-/** Creates a tool that runs one of this project's scripts on the served JSON and YAML. */
 const ours = (name: string, file: string): Tool => ({
   name,
   isOurs: true,
@@ -168,11 +162,11 @@ const OPERATIONS: Tool = {
     }),
 };
 
-/** A mock server that responds with the examples of a description. The test requests one operation. */
+/** Prism is a mock server that responds with the examples of a description. The test requests one operation. */
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  // Prism gets a file, because it would load a URL several times, and the connection may close in between.
+  // Prism gets a file, because it would load a URL several times, and the connection may close in the meantime.
   async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");

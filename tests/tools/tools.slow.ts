@@ -1,7 +1,7 @@
 /**
  * Tests the served descriptions with generators, linters, validators and a mock server. `DOCUMENTS=Ergo` selects
- * documents by name. `DESCRIPTIONS=one.yaml:two.json` tests these files instead. `npm run test:all` installs the tools.
- * Without the tools, this suite is skipped.
+ * documents by name. `DESCRIPTIONS=one.yaml:two.json` tests these files instead. `npm run test:all` installs the tools,
+ * without which this suite is skipped.
  */
 import { existsSync } from "node:fs";
 import { suite } from "uvu";

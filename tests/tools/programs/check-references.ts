@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
-/** Keys whose values are arbitrary data, so a `$ref` in them is not a reference. */
+/** The values of these keys are arbitrary data, so a `$ref` in them is not a reference. */
 const DATA = new Set(["example", "examples", "default", "enum", "const"]);
 /** Below these keys, the author of the description chooses the names of the members. */
 const NAMED = new Set(["properties", "patternProperties", "schemas", "parameters", "responses"]);
