@@ -165,8 +165,7 @@ export function createApp(checked: CheckedOptions): App {
     entries.set(path.replace(/\/$/, ""), { template, headersFor, handle });
   };
   const respondWith =
-    (find: (routing: Routing) => Found | Promise<Found>): Handler =>
-    (request, routing) => {
+    (find: (routing: Routing) => Found | Promise<Found>): Handler => (request, routing) => {
       const respond = (found: Found) => {
         if (found instanceof Response) return found;
         routing.isFinished = true;
