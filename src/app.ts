@@ -53,7 +53,7 @@ export interface Nodeface extends Closeable {
   /** Responds to a request; never throws or rejects. Handlers of host operations get `context` as extra arguments. */
   fetch(request: Request, ...context: unknown[]): Promise<Response>;
   /**
-   * Tells whether this service has a route for the path of a request. A host can handle all other paths itself.
+   * Tells whether this service has a route for the path of a request. If false, the host can handle the request itself.
    *
    * @example
    * ```ts
@@ -67,8 +67,8 @@ export interface Nodeface extends Closeable {
    */
   refresh(): Promise<void>;
   /**
-   * Prepares responses so that the first request does not have to wait for them. Does not prepare the explorer's files,
-   * `/v1/spec.*`, or values from the node.
+   * Prepares responses so that the first request does not have to wait for them. The explorer's files, `/v1/spec.*` and
+   * responses with values from the node are not prepared.
    *
    * @throws {Error} if a response cannot be prepared
    */
@@ -101,7 +101,7 @@ interface Routing {
   readonly path: string;
   readonly context: readonly unknown[];
   named: Named | undefined;
-  /** Set by the router, and declared since adding properties to an object later is slow (Bun 1.4). */
+  /** The router sets this property. It is declared here because adding properties later is slow (Bun 1.4). */
   query: undefined;
   params: undefined;
   /** True if the response already has the common headers. */
@@ -144,8 +144,8 @@ export function createApp(checked: CheckedOptions): App {
           ? response
           : finish(response, headersFor(request), request);
         meters?.responses.add(template, finished.status);
-        // Requests from our `node:http` adapter have the property `gone`. The adapter sends a `FastResponse` faster
-        // than a native `Response`.
+        // The property `gone` marks a request from our `node:http` adapter, which sends a `FastResponse` faster than a
+        // native `Response`.
         return "gone" in request ? finished : nativeOf(finished);
       },
     ],
@@ -434,7 +434,7 @@ function respondEmpty(status: 204 | 307, headers: Record<string, string>): Respo
 /** The npm package `bitcoin-core` adds a slash to its URL, so `/v1/rpc/` may end with a slash. */
 const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
 
-/** itty-router ignores a final slash, but relative links would break at `/v1/spec/`. */
+/** itty-router would serve `/v1/spec/` like `/v1/spec`, but the page's relative links would break there. */
 function hasExtraSlash(path: string): boolean {
   return path.endsWith("/") && !path.startsWith("/v1/node/") && !WITH_SLASH.includes(path);
 }

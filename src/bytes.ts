@@ -35,7 +35,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 
 const SHORT = 4096, BLOCK = 16_384;
 
-/** Saves memory: a collector copies short parts into larger blocks. */
+/** Collects parts, and saves memory by copying short parts into larger blocks. */
 export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
   const parts: Bytes[] = [];
   let block: Bytes = new Uint8Array();

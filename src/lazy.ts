@@ -32,7 +32,7 @@ export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   };
 }
 
-/** Clients choose the inputs, so the cache must be limited. */
+/** The cache is limited, since clients choose its keys. */
 const INPUT_LENGTH_MAX = 512, RESULTS_MAX = 128;
 
 export function memoize<T>(work: (input: string) => T): (input: string) => T {
@@ -48,7 +48,7 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
   };
 }
 
-/** Calls made during a run share the next run. */
+/** If `work` is already running, all calls until its end share one further run. */
 export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -11,7 +11,7 @@ export type Log = (message: string, event: LogEvent) => void;
 
 export type LogEvent = NodeEvent | DescriptionEvent | CallEvent | ErrorEvent;
 
-/** A report that the node's description was read, or that it is invalid or missing. */
+/** A report that the node's description was read, is invalid or is missing. */
 export interface DescriptionEvent {
   readonly code: "description";
   readonly level: "info" | "warn" | "error";

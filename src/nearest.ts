@@ -20,7 +20,7 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
   return best;
 }
 
-/** Words with swapped letters become equal. */
+/** Sorts the letters of a word, so that words with swapped letters become equal. */
 const sorted = (word: string) => [...word].sort().join("");
 
 export const didYouMean = (name: string | undefined): string =>

@@ -42,7 +42,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default taken from the node or its kind
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
-  /** The host's own operations. The description and the explorer also show them. @default [] */
+  /** The host's own operations, which the description and the explorer also show. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
    * The parts of the description other than operations: `info`, `tags`, `externalDocs`, and `components` for the host's
@@ -100,12 +100,12 @@ export interface PageSettings {
 /** An OpenAPI document that holds only JSON values. */
 export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
-/** A description, with a setting for its top-level servers. */
+/** A description, and the treatment of its top-level servers. */
 export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
    * `"keep"` leaves the top-level servers unchanged. A path such as `/v1` becomes the prefix of all operations.
-   * @default the path of the description's servers if `node.url` is set
+   * @default if `node.url` is set, the path in the description's server URLs
    */
   readonly servers?: string | undefined;
 }

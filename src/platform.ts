@@ -188,8 +188,8 @@ function killGroup(leader: number): boolean {
 }
 
 /**
- * False in a Cloudflare worker, which has only `fetch`. With the flag `nodejs_compat`,
- * `process.versions.node` is also set in a worker.
+ * False in a Cloudflare worker. There, the flag `nodejs_compat` sets `process.versions.node` as well, so the user agent
+ * is also checked.
  */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
@@ -251,8 +251,8 @@ export function parentThread(): {
 const GROUP = 0o040, OTHERS = 0o004;
 
 /**
- * Does not warn if a file of another user can be read only by its group, since a node may share its cookie file with a
- * group.
+ * Does not warn about another user's file that only a group can read, since a node may share its cookie file in this
+ * way.
  */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {

@@ -1,10 +1,10 @@
 /**
- * Waits for promises with a timeout or a signal, and for a turn of the event loop.
+ * Waits for a promise with a timeout or a signal, and for the next turn of the event loop.
  *
  * @module
  */
 
-/** The longest delay of a timer, in milliseconds. A timer with a longer delay fires at once. */
+/** The longest delay of `setTimeout`, in milliseconds. Above this limit, a timer fires at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
 /** Waits at most `timeout` milliseconds. The work behind the promise is not cancelled. */

@@ -183,7 +183,7 @@ function makeField(data: FieldData, value: string) {
   return makeLabelled(name, place, input, facts, (text) => mistakeIn(data, text), isRequired);
 }
 
-/** The field is a text field, since browsers offer to store passwords. */
+/** Makes a text field, since browsers would offer to store the content of a password field. */
 function makeToken(scheme: string) {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";
@@ -199,7 +199,7 @@ function makeToken(scheme: string) {
 
 /**
  * @param place the location of a parameter, or `body` or `token`
- * @param mistakeIn returns the error in a text; an empty string if the text can be sent
+ * @param mistakeIn returns the error message for a text, or an empty string if the text is valid
  */
 function makeLabelled(
   name: string,

@@ -125,7 +125,7 @@ function showHead(info: Info, history: History): void {
   setText(find(".names p"), text.about);
   document.title = text.title;
   const html = renderFigures(text.figures, history);
-  // Replacing unchanged figures would clear a text selection in the figures.
+  // Setting the same HTML again would clear the user's text selection.
   if (html !== shownFigures) find("dl").innerHTML = shownFigures = html;
   setText(find(".hint"), text.hint);
   showState(text);
@@ -156,7 +156,7 @@ function showChange(): void {
   document.getElementById("changed")!.replaceChildren("The description has changed. ", show);
 }
 
-/** Does not set an unchanged text, since a screen reader would announce the text again. */
+/** Sets the text only if it differs, so that screen readers do not announce it again. */
 function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -177,7 +177,7 @@ export async function fetchObject(address: URL): Promise<Json | undefined> {
   }
 }
 
-/** Browsers from before 2025 do not pass `source`, so long integers are rounded in these browsers. */
+/** Some browsers released before 2025 do not pass `source` and therefore show long integers rounded. */
 function keepDigits(_: string, value: unknown, { source = "" } = {}): unknown {
   return /^-?\d{16,}$/.test(source) ? BigInt(source) : value;
 }

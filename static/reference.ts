@@ -34,7 +34,7 @@ interface Prepared {
   };
 }
 
-/** The `bearerFormat` that marks this service's token, in its security scheme and in requests. */
+/** The `bearerFormat` by which this script recognizes the service's token. */
 const TOKEN_FORMAT = "the token of this service";
 
 /** Operations that need no confirmation, such as `GET /blocks`. */
@@ -46,8 +46,8 @@ const writes = new WeakMap<Request, string>();
 let opened: Promise<Identity> | undefined;
 
 /**
- * Selects all links in Markdown, since Markdown comes from the description. Does not select Scalar's own links to
- * fragments and files.
+ * Selects every link in the description's Markdown. Outside Markdown, does not select Scalar's own links to fragments
+ * and files.
  */
 const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
 
@@ -92,8 +92,8 @@ async function show(): Promise<void> {
     mcp: { disabled: true },
     showDeveloperTools: "never",
     hideClientButton: true,
-    // Hides Scalar's samples, which contain the entered token and invisible characters. The
-    // function `arrange` adds safe samples in their place.
+    // Hides Scalar's code samples, which contain the entered token and invisible characters. The
+    // function `arrange` adds safe code samples instead.
     hiddenClients: true,
     persistAuth: false,
     onBeforeRequest: prepareRequest,
@@ -119,7 +119,7 @@ function markWrite({ request, requestBuilder: { method, path } }: Prepared): voi
   if (!harmless.has(name)) writes.set(request, name);
 }
 
-/** Scalar's button would download the rearranged copy of the description. */
+/** Downloads the served description, since Scalar's button would download the page's rearranged copy. */
 function downloadServed(event: Event): void {
   const button = (event.target as Element).closest("button.download-button");
   if (!button) return;
@@ -161,8 +161,8 @@ function arrange(description: Json): string[] {
     for (const { method, operation } of operations) {
       if (isForeign) removeSamples(operation);
       if (!mayChange(method, operation)) harmless.add(`${method} ${path}`);
-      // Scalar ignores the servers of path items. It uses the servers of an operation only if
-      // `x-scalar-selected-server` selects a server.
+      // Scalar ignores the servers of path items, and uses those of an operation only if
+      // `x-scalar-selected-server` is set.
       const servers = resolveServers(operation.servers ?? item.servers);
       const [server = objectOf(listOf(description.servers)[0])] = servers;
       if (servers[0]) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });

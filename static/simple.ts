@@ -47,7 +47,7 @@ function markCurrent(heading: Element): void {
   if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
 }
 
-/** Opens the group that contains the fragment's target, since some browsers leave it closed. */
+/** Opens the group around the fragment's target, since not every browser does so. */
 function showTarget(): void {
   const target = document.getElementById(decodePercent(location.hash.slice(1)));
   const group = target?.closest<HTMLDetailsElement>("#content section > details:not([open])");
@@ -75,8 +75,8 @@ function makeFilter(): void {
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = articles.filter((article) => words.every((word) => textOf(article).includes(word)));
-    // Links to groups stay visible, since the navigation of a large description contains only such
-    // links.
+    // Shows the links to the groups as well, since the navigation of a large description has no
+    // links to operations.
     const shown = new Set(found.flatMap((article) => [
       `#${article.querySelector("h3")!.id}`,
       `#${article.closest("section")!.querySelector("h2")!.id}`,
@@ -100,7 +100,7 @@ function makeFilter(): void {
       close();
       location.hash = found[0].querySelector("h3")!.id;
     } else if (event.key === "Escape" && input.value !== "") {
-      // By default, Escape would also close the popover.
+      // Otherwise, Escape would also close the popover.
       event.preventDefault();
       input.value = "";
       filter();

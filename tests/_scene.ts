@@ -42,7 +42,7 @@ export interface Scene {
    * `links`.
    */
   info(): Promise<Record<string, unknown>>;
-  /** Returns the same body as `info`, but waits no longer than a client's request would. */
+  /** Returns the same body as `info`, but waits only as long as a request for `/v1/info`. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
 }
 

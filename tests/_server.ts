@@ -23,8 +23,8 @@ export const serving = (command: readonly string[], file: string): readonly stri
   command.map((part) => part === MAIN ? bundle(file) : part === "src/main.ts" ? file : part);
 
 /**
- * Bundles a module with its imports into one file for Node. The bundle needs only a fifth of the processor time that
- * the source files need to start. The file is written once and never replaced, because a process may be reading it.
+ * Bundles a module with its imports into one file for Node. Starting the bundle instead of the source files saves four
+ * fifths of the processor time. The file is written once and never replaced, because a process may be reading it.
  */
 function bundle(module: string): string {
   const outfile = join(PROGRAMS, `${module.replaceAll(/[/\\]|\.ts$/g, "-")}.mjs`);

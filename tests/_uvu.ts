@@ -33,8 +33,9 @@ console.log(`Processor: ${processorSeconds().toFixed(1)} s${costliest()}\n`);
 process.exit(process.exitCode ?? 0);
 
 /**
- * Returns the processor seconds of this process and of its finished children, or `NaN` on systems other than Linux. The
- * result omits most of Chromium's processor time, since Chromium does not wait for its own children.
+ * Returns the processor seconds of this process and of its finished children, or `NaN` on systems other than Linux.
+ * Most of Chromium's processor time is missing, because Linux counts a child process only if its parent waits for it,
+ * which Chromium does not.
  */
 function processorSeconds(): number {
   try {

@@ -536,7 +536,7 @@ config("the error for an invalid value gives the limit or the nearest valid name
   assert.match(of("node: { timeout: 0s }"), "at least 1ms");
   assert.match(
     of("info: { sources: { __proto__: { file: a } } }"),
-    "info.sources.__proto__ must be another name",
+    "info.sources.__proto__ is reserved; use another name",
   );
   assert.match(of("description: file:openapi.yaml"), "a URL that begins with file:///");
   const secret = of("info: { sources: { a: { get: 'http://u:hunter2@h/' } } }");

@@ -36,7 +36,7 @@ async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Prom
   }
 }
 
-/** A pending `read()` cannot be undone, so the next call of `readEvents` waits for its result. */
+/** A pending `read()` cannot be undone, so its promise is kept here for the next call of `readEvents`. */
 const waiting = new WeakMap<object, ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>();
 
 function pending(reader: ReadableStreamDefaultReader<Uint8Array>) {
@@ -222,7 +222,7 @@ events("a listener that does not read is disconnected; the others get all events
   assert.is(node.stream.listeners, 1);
   assert.equal(heard, [1, 2, 1]);
   assert.equal(heads, Array.from({ length: 10 }, (_, i) => i + 2));
-  // The listener still gets the bytes that the service passed to the runtime before the disconnection.
+  // Bytes that the service sent before the disconnection still arrive.
   let parts = 0;
   while (!(await stuck.read()).done) parts++;
   assert.ok(parts <= 3, `${parts} parts`);

@@ -1,4 +1,4 @@
-/** Tests the initial HTML of the simple page. Deno and Bun skip some tests with thousands of operations. */
+/** Tests the initial HTML of the simple page. On Deno and Bun, some tests with thousands of operations are skipped. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { renderParts } from "../src/explorer/render-content.ts";
@@ -332,7 +332,8 @@ page("an operation shows parameter constraints, and schemas two levels deep", as
       "<dt><code>400</code></dt><dd><i>application/problem+json</i> Wrong</dd>",
     ]
   ) assert.match(html, text);
-  // The schema contains itself. The page expands `parent` once, but not inside another `parent`.
+  // The schema `Block` has a `parent`, which is a `Block` as well. The page shows the fields of a `parent`, but not the
+  // fields of that parent's own `parent`.
   const [article] = html.split("</article>");
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
 });
@@ -512,7 +513,7 @@ page("a number that is too large for a double is shown with all its digits", asy
 for (const danger of sampleOf(DANGERS)) {
   page(`${JSON.stringify(danger)} is shown as text everywhere`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    // In a path, text in braces is a parameter. If `danger` contains braces, `harmless` needs braces too.
+    // In a path, text in braces is a parameter. To get the same tags as `danger`, `harmless` needs the same parameters.
     const harmless = danger.includes("{") ? "{a}{b}{c}" : "harmless";
     const plain = await render(everywhere(harmless), everywhereInInfo(harmless));
     assert.equal(tagsOf(html), tagsOf(plain));
@@ -564,7 +565,8 @@ page("1,000 operations take less than 75 kB, even if their texts are long", asyn
     // The curl command is hidden, because the path parameter has no value.
     assert.is(html.match(/<div class="command" hidden>/g)?.length, 1000);
     assert.match(html, "<h4>Responses</h4>");
-    // If a response description would exceed the limit, the page omits the description instead of truncating it.
+    // If the description of a response would exceed the limit, the page omits this description instead of truncating
+    // it.
     if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
   }
 });

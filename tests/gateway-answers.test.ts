@@ -1,6 +1,6 @@
 /**
- * Tests the handling of the node's responses. If a test does not depend on the runtime, Deno and
- * Bun run it only with a sample of its cases.
+ * Tests the handling of the node's responses. Deno and Bun run only a sample of the cases that do not depend on the
+ * runtime.
  */
 import type { Socket } from "node:net";
 import process from "node:process";

@@ -216,7 +216,7 @@ described(
           forward ? "None of 3 operations is enabled." : "Calls are switched off.",
         );
         assert.match(calls, "this description marks none");
-        // Patterns such as `GET *` match no operation of a description from the network.
+        // A pattern such as `GET *` does not apply to a description from the network.
         assert.match(
           calls,
           by === "network"
@@ -275,7 +275,7 @@ described(
     });
     const status = async (path: string, method = "GET") =>
       (await nodeface.fetch(new Request(`http://localhost/v1/node${path}`, { method }))).status;
-    const what = "an operationId that the author of the description can move to another operation";
+    const what = "an operationId that the author of the description can give to another operation";
     const star =
       'forward.open names "GET /n*", but * does not match operations in a description read over the network';
     await nodeface.ready();

@@ -262,7 +262,8 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // The light call is sent last, so a second heavy call would reach the node before the light call.
+    // The light call is sent last. If the service forwarded a second heavy call too early, the node would receive that
+    // call before the light call.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -471,7 +472,7 @@ load(
 
 const MIB = 1024 * 1024;
 
-/** The calls of `send` never release the memory for their responses. */
+/** `send` never releases the memory that is reserved for a response. */
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);

@@ -1,6 +1,6 @@
 /**
- * Tests permissions: the settings, the order of refusals, and the token. If a test does not depend
- * on the runtime, Deno and Bun run it only with a sample of its cases.
+ * Tests permissions: the settings, the order of refusals, and the token. Deno and Bun run only a sample of the cases
+ * that do not depend on the runtime.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

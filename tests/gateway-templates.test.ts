@@ -144,7 +144,7 @@ templates(
         .status,
       200,
     );
-    // The GET must not reach the node. A node that ignores the method would run the PUT operation, which needs the
+    // The GET must not reach the node, because a node that ignores HTTP methods would run the PUT operation without the
     // token.
     const answer = await ask("/v1/node/queues/a/q");
     assert.equal([answer.status, answer.headers.get("allow")], [
@@ -233,7 +233,7 @@ templates("matching a path takes time in proportion to its length", async () => 
       `GET /${names[0]}`,
     ]),
   );
-  // A matcher that backtracks would take minutes for each of these paths.
+  // A regular expression that backtracks would take minutes for each of these paths.
   assert.is((await ask(`/v1/node/${"a".repeat(200)}`)).status, 200);
   assert.is((await ask(`/v1/node/${"-".repeat(5000)}`)).status, 400);
   assert.is((await ask(`/v1/node/${"a-".repeat(2500)}/y`)).status, 404);
@@ -357,7 +357,7 @@ templates(
           ) => [`${method} /${parts.join("/")}`, access, slashes] as const);
           const { app } = forwarding(node.url, describe(...described));
           for (const path of paths) {
-            // `Request` removes dot segments, so other tests send them over sockets.
+            // `Request` removes dot segments. Other tests send paths with dot segments over sockets.
             const request = new Request(`http://localhost/v1/node${path}`);
             const { pathname } = new URL(request.url);
             if (!pathname.startsWith("/v1/node/")) continue;
@@ -377,7 +377,7 @@ templates(
   },
 );
 
-/** A lenient server may treat each of these variants of a text like the text itself. */
+/** Each function changes a text in a way that a lenient server may ignore. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toUpperCase(),

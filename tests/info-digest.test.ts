@@ -106,7 +106,7 @@ digest(
       count: 1,
       cnonce: "unused",
     });
-    // The example in RFC 2069 has a wrong response value. Erratum 749 gives the correct value.
+    // RFC 2069's example contains a wrong response value, which erratum 749 corrects.
     assert.is(responseOf(header), "1949323746fe6a43ef61f9606e7febea");
     assert.not.match(header, /nc=|cnonce|qop/);
   },

@@ -253,7 +253,7 @@ failures(
         for (const when of ["during the request", "before the request"]) {
           const limits = within(10_000, controller.signal);
           const { message } = await failure(get(url, contextFor(url), limits));
-          assert.is(message, "was not queried further", when);
+          assert.is(message, "did not respond before the query ended", when);
           await isClosed;
         }
       },

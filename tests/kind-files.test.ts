@@ -86,7 +86,7 @@ kinds("the condition for ok and every reason are clauses without a final period"
 });
 
 kinds("a healthy chain appears stalled less than once in ten years", () => {
-  // The mean time between two blocks, in seconds, of chains whose blocks come at random times (proof of work).
+  // The mean time between two blocks of proof-of-work chains, in seconds. The actual time between two blocks is random.
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
@@ -170,14 +170,14 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
 }
 
 /**
- * This expression examines every character of a text. A time close to zero is not a useful baseline, so `isLinear` uses
- * at least the time of `LOOK` for short texts.
+ * This expression examines every character of a text. `isLinear` uses the time of `LOOK` as the baseline for faster
+ * expressions, because a time close to zero is not a useful baseline.
  */
 const LOOK = /^[^\0]*\0/;
 
 /**
- * For a text that is 16 times as long, an expression may take 80 times as long. A quadratic expression would take 256
- * times as long.
+ * Compares the times for two texts, of which one is 16 times as long as the other. The longer text may take up to 80
+ * times as long. Quadratic growth would multiply the time by 256.
  */
 function isLinear(pattern: string): boolean {
   const expression = new RegExp(pattern);

@@ -295,7 +295,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { sources: { __proto__: { file: a } } }",
-    "1:20: info.sources.__proto__ must be another name",
+    "1:20: info.sources.__proto__ is reserved; use another name",
   ],
   [
     "info: { fields: { Height: 'a#' } }",

@@ -1,4 +1,7 @@
-/** Tests how the served descriptions show the operations of a node. Deno and Bun test only a sample of the kinds. */
+/**
+ * Tests how the served descriptions show the operations of a node. On Deno and Bun, the tests cover only a sample of
+ * the kinds.
+ */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";

@@ -64,7 +64,7 @@ const TEMPLATE = {
   },
 };
 
-/** `at` is the path of the node's own URL. A client requests `called`, and the node receives `url`. */
+/** `at` is the path in `node.url`. The client requests the path `called`, and the node must receive the path `url`. */
 const CALLED: readonly (readonly [
   name: string,
   from: object,
@@ -296,7 +296,7 @@ These servers belong to single paths or operations. Remove them there, or replac
   [
     undefined,
     { description: "none" },
-    'description is "none"; remove that, or name a description\n',
+    'description is "none"; unset it, or name a description\n',
   ],
   [
     undefined,

@@ -1,6 +1,6 @@
 /**
- * Tests which parts of invalid descriptions are omitted, and which diagnostics are reported. Deno and Bun test only a
- * sample of the random descriptions.
+ * Tests which parts of invalid descriptions are omitted, and which diagnostics are reported. On Deno and Bun, only a
+ * sample of the random descriptions is tested.
  */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -164,7 +164,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { get: { operationId: a, ${GOOD} }, put: { operationId: a, ${GOOD} } } }`,
       "paths /a put operationId",
       undefined,
-      '3:104 note the operationId "a" is already used by GET /a; the second is omitted',
+      '3:104 note the operationId "a" is already used by GET /a and is omitted here',
     ],
     [
       components("parameters: { P: { name: p } }"),

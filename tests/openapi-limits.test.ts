@@ -1,6 +1,6 @@
 /**
- * Tests the diagnostics of descriptions that exceed a limit, and the processing time of large descriptions. Deno and
- * Bun test only every tenth limit and measure no times, because they run the same code as Node.
+ * Tests the diagnostics of descriptions that exceed a limit, and the processing time of large descriptions. On Deno and
+ * Bun, only every tenth limit is tested and no times are measured, because the limits do not depend on the runtime.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -1,6 +1,6 @@
 /**
- * Tests that random descriptions keep their content when they are written and parsed again. Deno and Bun test fewer
- * descriptions.
+ * Tests that random descriptions keep their content when they are written and parsed again. On Deno and Bun, fewer
+ * descriptions are tested.
  */
 import fc from "fast-check";
 import { suite } from "uvu";
@@ -118,7 +118,7 @@ const description = fc.record({
   "x-more": value,
 }, { requiredKeys: ["openapi", "info", "paths"] });
 
-/** A short description of the service's own operations makes merging fast. */
+/** A short version of the service's own description, so that the tests run faster. */
 const OWN = `
 paths:
   /v1/info: { get: { operationId: getInfo, responses: { "200": { $ref: "#/components/responses/Info" } } } }

@@ -1,4 +1,4 @@
-/** The URLs of operations. On Deno and Bun, tests that do not depend on the runtime use only one prefix. */
+/** The URLs of operations. Deno and Bun run only a sample of the cases that do not depend on the runtime. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";

@@ -132,7 +132,7 @@ valid.after(() => rmSync(folder, { recursive: true }));
 testWhere(valid, without(VALIDATOR), "the descriptions match their JSON Schemas", async () => {
   const { Validator } = await import(pathToFileURL(VALIDATOR).href) as Schemas;
   for (const [name, document] of documents) {
-    // The input is copied, because the validator modifies it and parts of it may be shared.
+    // Validates a copy, because the validator modifies its input.
     const copy = JSON.parse(JSON.stringify(document));
     const { valid, errors } = await new Validator().validate(copy);
     assert.ok(valid, `${name}: ${JSON.stringify(errors)}`);

@@ -296,7 +296,8 @@ remote("a change that happens during a refresh is noticed by the next refresh", 
   const app = await create(`${origin}/spec.yaml`);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
-  // The refresh requests the file conditionally, and then in full. The server delays the second response.
+  // The refresh sends a conditional request, and then a request without conditions. The server delays the second
+  // response.
   asked = [];
   answers = {
     get "/spec.yaml"() {

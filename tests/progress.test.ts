@@ -40,7 +40,7 @@ progress("if the output is not a terminal, one plain line is printed", async () 
   const { work, finish, times, take, during } = bench(false, 5);
   const done = during("asking the node", work);
   await times(1);
-  // A repeated line would be printed within 30 ms.
+  // If the line were repeated, it would be printed again within 30 ms.
   await new Promise((resolve) => setTimeout(resolve, 30));
   finish("answer");
   await done;

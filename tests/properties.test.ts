@@ -25,7 +25,8 @@ properties(
         const weights = new Map(
           members.map(([name, weight = 1000]) => [name.toLowerCase(), weight]),
         );
-        // Without an entry for `identity` or `*`, `identity` is acceptable, but other acceptable codings are preferred.
+        // If `Accept-Encoding` lists neither `identity` nor `*`, `identity` is acceptable, but the service prefers the
+        // codings that the header accepts.
         const weightOf = (name: string) =>
           weights.get(name) ?? weights.get("*") ?? (name === "identity" ? 0.5 : 0);
         const best = Math.max(...["br", "gzip", "identity"].map(weightOf));

@@ -5,7 +5,7 @@
  *   suites in folders run only on Node.
  * - `run.ts slow` (`npm run test:slow`) runs every `*.slow.ts`. These suites take minutes, or need something from the
  *   machine, such as Debian packages or root. Tests whose needs are not met are skipped.
- * - `run.ts ci` (`npm run test:ci`) runs the slow suites that are fast enough for `.ci/run`.
+ * - `run.ts ci` (`npm run test:ci`) runs those slow suites that take only a few minutes.
  * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites.
  *
  * Further arguments are names of folders below `tests/`: only the suites in these folders run.
@@ -41,7 +41,8 @@ const onNode = (name: string, pattern: string): Run => ({
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
 /**
- * On Node, the suites directly below `tests/` run as two halves in parallel. As one list, the suites would finish last.
+ * On Node, the suites directly below `tests/` run as two lists in parallel, because a single list would be the last to
+ * finish.
  */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
@@ -103,8 +104,7 @@ const CI = [
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
 /**
- * The number of lists that run in parallel. Suites often wait, so with fewer than four lists, two processors would be
- * half idle.
+ * The number of lists that run in parallel. Suites often wait, so four lists are needed to keep two processors busy.
  */
 const LANES = 4;
 

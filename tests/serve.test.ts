@@ -119,7 +119,7 @@ serving("if the stream of an operation fails, the error is logged", async () => 
   const server = await serve(app, { port: 0 });
   await fetch(`${server.url}own`).then((response) => response.text()).catch(() => {});
   await server.close();
-  // Deno 2.9's client sends the request twice, so only the first line is checked.
+  // Deno 2.9's `fetch` sends the request twice, so the error may be logged twice.
   assert.match(told[0] ?? "", /^error error Error: disk/);
 });
 

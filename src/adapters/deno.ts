@@ -12,7 +12,7 @@ import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
-/** With fewer connections, the file descriptors cannot run out, so the server is not probed. */
+/** Below this number of connections, the file descriptors cannot run out, so the server is not probed. */
 const MANY_CONNECTIONS = 16;
 const CHECK_INTERVAL_MS = 2000;
 

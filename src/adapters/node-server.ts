@@ -63,7 +63,7 @@ export function createNodeServer(
     IncomingMessage: Message,
     // `ownResponse` refuses requests without `Host`.
     requireHostHeader: false,
-    // `optimizeEmptyRequests` makes requests an eighth faster (Node 26.10). Node before 24.12 ignores the option.
+    // `optimizeEmptyRequests` makes requests an eighth faster (Node 26.10). Node before 24.12 ignores this option.
     optimizeEmptyRequests: true,
   };
   const http = createServer(settings, (message, response) => {
@@ -119,8 +119,8 @@ export function createNodeServer(
 }
 
 /**
- * The parser pushes one part for each HTTP chunk, and a single socket read may contain 10,000 chunks. The first part
- * over the limit is still pushed, so that the reader refuses the content.
+ * The parser pushes one part for each HTTP chunk, and a single socket read may contain 10,000 chunks. The part that
+ * exceeds the limit is still pushed: it makes the reader refuse the content.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -137,7 +137,7 @@ class Message extends IncomingMessage {
     return super.push(part, encoding);
   }
 
-  /** Makes the content unreadable, but leaves the connection open for the response. */
+  /** Stops the reading of the content, but leaves the connection open for the response. */
   breakOff(): void {
     this.#breaksOff = true;
     this.destroy(new Error("The content of the request cannot be read"));
@@ -200,8 +200,8 @@ export async function respond(
 
 export function requestOf(message: IncomingMessage, response: ServerResponse): Request {
   if (!hasContent(message)) {
-    // `optimizeEmptyRequests` ends a message early. srvx 1.0 would conclude that the client has disconnected and that
-    // the body was already read.
+    // With `optimizeEmptyRequests`, a message without content has already ended here. srvx 1.0 would conclude that the
+    // client has disconnected and that the body was already read.
     message.complete = true;
     if (message.readableEnded && !("rawBody" in message)) {
       Object.assign(message, { rawBody: EMPTY_BODY });
@@ -284,12 +284,12 @@ async function sendParts(
   { status, statusText, headers }: NodeForm,
   parts: readonly Bytes[],
 ): Promise<void> {
-  // After a write, the operating system may switch to the client, so the responses of one tick are written together.
+  // Writes the responses of one tick together, since each write may cause a context switch.
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
-    // `node:http` sends a string in one packet with the head. A buffer would need a second packet, and twice the time
-    // (Node 26.10).
+    // `node:http` sends a string in the same packet as the head. A buffer would be sent in a second packet, which takes
+    // twice the time (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
   // Deno 2.9 reports no progress during a write, so a long write would look like a client that has stopped reading.
@@ -331,13 +331,13 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/** Sets a time limit for the content, since `requestTimeout` does not apply after the response. */
+/** Limits the time for the content, since `requestTimeout` no longer applies once the response has been sent. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
   const clear = () => clearTimeout(timer);
   message.once("end", clear).once("close", clear);
-  // Discards unread content, since Deno 2.9 would wait for it.
+  // After the response, discards unread content of the request, since Deno 2.9 would wait for it to be read.
   response.once("finish", () => message.resume());
 }
 

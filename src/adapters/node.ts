@@ -30,7 +30,7 @@ export type Listener = (
  * A router that strips the mount path must keep the full path in `originalUrl`. Handlers of the host's operations
  * receive the `IncomingMessage` as their context.
  *
- * Unlike `serve`, a listener sets no limits for slow clients. The host's server must set such limits.
+ * Unlike `serve`, a listener does not disconnect slow clients: the host's server must do that.
  *
  * @returns a listener that calls `next` (if given) for a path that the app does not serve
  */

@@ -12,7 +12,7 @@ export type { Closeable } from "../closeable.ts";
 
 /** An app that an adapter can serve, such as a `Nodeface`. */
 export interface Servable {
-  /** @param context passed to the app's own handlers; `listener` passes the `IncomingMessage` */
+  /** @param context extra arguments for the app's own handlers; `listener` passes the `IncomingMessage` */
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
   /** Tells whether a request is for this app. @default true for every request */
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
@@ -38,7 +38,7 @@ export interface Callbacks {
 export interface AnswerRecord {
   /** Absent if the parser refused the request. */
   readonly method?: string | undefined;
-  /** An absolute URL, or the path and query of the request target; absent if `method` is absent. */
+  /** An absolute URL, or a path and query. Absent if the parser refused the request. */
   readonly url?: string | undefined;
   /** Absent if the client disconnected before the response. */
   readonly status?: number | undefined;
@@ -75,12 +75,15 @@ export const TIMEOUTS = {
   head: 10_000,
   /** The time limit for a request's content, counted from the end of the request's head. */
   content: 10_000,
-  /** The maximum time without a byte sent or received. `node:http` waits twice as long if a client does not read. */
+  /**
+   * The maximum time without a byte sent or received. If a client does not read its response, `node:http` disconnects
+   * the client only after twice this time.
+   */
   silence: 13_000,
   check: 2_000,
   /**
-   * The maximum time from `close` to the end of the last response. Forwarded calls get one second less (see
-   * `GRACE_MS`).
+   * The maximum time from `close` to the end of the last response. Forwarded calls must end one second earlier
+   * (see `GRACE_MS`).
    */
   grace: 5_000,
 } as const;
@@ -127,7 +130,7 @@ export function urlAt(address: string, port: number): string {
 /** Only the first call of this function has an effect. */
 export type EndEntry = (outcome: Outcome, status?: number) => void;
 
-/** @param request absent if the parser refused the request */
+/** @param request `undefined` if the parser refused the request */
 export function beginEntry(
   { onAnswer }: Callbacks,
   request?: { readonly method: string; readonly url: string },

@@ -30,7 +30,7 @@ const SCALAR = packageFolder("@scalar/api-reference");
 
 const DOCUMENTS = ["reference", "simple"] as const;
 
-/** The minimum size, in bytes, of a file with its own module. The smaller files of a folder share a module. */
+/** In bytes. Each file of at least this size gets its own module. The smaller files of a folder share a module. */
 const OWN_MODULE_SIZE = 8192;
 const METRICS = /^ {2}\/v1\/metrics:\n(?:\n| {3,}.*\n)*/m;
 type Files = Map<string, Buffer>;
@@ -76,7 +76,7 @@ async function bundleScripts(): Promise<Files> {
     entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
     absWorkingDir: ROOT,
     outdir: "out",
-    // The page never uses `node:` modules, but it shares some modules with the service that import them.
+    // The page and the service share modules that import `node:` modules, but the page never uses the imports.
     external: ["node:*"],
     ...{ bundle: true, minify: true, format: "esm", target: "es2022", write: false },
     charset: "utf8",
@@ -84,7 +84,7 @@ async function bundleScripts(): Promise<Files> {
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]));
 }
 
-/** Bundles the thread's program as a string: a host's bundler would not find a file. */
+/** Bundles the thread's program as a string, since the bundler of a host would omit a separate file. */
 async function threadModule(): Promise<string> {
   const { outputFiles } = await build({
     ...COMMON,
@@ -227,7 +227,7 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
       if (examples.length > 0) Object.assign(kind, { examples: Object.fromEntries(examples) });
       kinds[name] = kind;
       if (openrpc || openapi) {
-        // Compression reduces an interface to a seventh of its size.
+        // Compression reduces the OpenRPC or OpenAPI part of a kind to a seventh of its size.
         const { br: _, ...INTERFACE } = await packContent(
           Buffer.from(formatJson({ ...openrpc && { openrpc }, ...openapi && { openapi } })),
         );

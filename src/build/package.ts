@@ -39,7 +39,7 @@ const { metafile } = await build({
   platform: "node",
   alias: {
     ...COMMON.alias,
-    // For Node, `@noble/hashes` imports `node:crypto`, which workerd does not have.
+    // The build of `@noble/hashes` for Node imports `node:crypto`, which workerd does not have.
     "@noble/hashes/crypto": join(ROOT, "node_modules/@noble/hashes/esm/crypto.js"),
   },
   // Identifiers are not shortened, so that stack traces stay readable.

@@ -32,7 +32,7 @@ export const WRITTEN = {
   "spec/nodeface.schema.json": (): string =>
     jsonSchemaOf(configuration(), "The configuration of Nodeface"),
   "spec/kind.schema.json": (): string =>
-    // Requires either the keys of a whole kind, or only `extends`.
+    // A kind with `extends` may omit the keys that are otherwise required.
     jsonSchemaOf(kindSchema(), "A kind of node for Nodeface", ({ required, ...schema }) =>
       ({ ...schema, anyOf: [{ required }, { required: ["extends"] }] }) as JsonSchema),
   "docs/configuration.md": configurationReference,
@@ -129,8 +129,8 @@ function details(path: string, forms: readonly Settings[]): string {
     return row(key, setting, example && `. Example: ${code(`${key}: ${example}`)}`);
   });
   const choice = forms.length > 1
-    ? `Set only one of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}, ` +
-      "and add only keys that apply to the one you set.\n\n"
+    ? `Set only one of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}; ` +
+      "each can be combined with only some of the other keys.\n\n"
     : "";
   return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
 }
@@ -138,7 +138,7 @@ function details(path: string, forms: readonly Settings[]): string {
 function formOf(schema: Schema): string {
   const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
   if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
-  // The page explains the format of durations once, so their examples are removed here.
+  // Removes the examples of durations, since the page explains the format of durations once.
   const form = message.replace(/^an? /, "").replace(/ such as "2s", .*"1m"/, "");
   return entries || value ? "object" : escape(form);
 }

@@ -158,7 +158,7 @@ export async function describeCalls(
   const { auth } = { ...KINDS, ...kinds }[kind ?? "none"] ?? {};
   const diagnostics = [
     ...await lintSettings(forward, { url: node.url, listening: { host, port } }),
-    // Without a description, every operation name would be unknown.
+    // Without a description, `lintNames` would report every operation name as unknown.
     ...described.content ? lintNames(operations, forward) : [],
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
@@ -193,7 +193,7 @@ function whyNothing(
   kind: string | undefined,
 ): string {
   if (!content) {
-    if (description === "none") return 'description is "none"; remove that, or name a description';
+    if (description === "none") return 'description is "none"; unset it, or name a description';
     if (description !== undefined) return "the description cannot be shown; see above";
     const why = kind === undefined ? "the node's kind is unknown" : "the node has no description";
     return `${why}; set node.kind or description`;

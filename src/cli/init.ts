@@ -175,7 +175,7 @@ export function newConfiguration(known: Known): string {
   return `${head}\n${blocksOf(entries!, "", known).join("\n")}`;
 }
 
-/** A key that holds an object is not commented out, since an empty object is valid. */
+/** Never comments out a key that holds an object, since an object is valid even if all its keys are commented out. */
 function blocksOf(settings: Settings, path: string, known: Known): string[] {
   return Object.entries(settings).map(([key, setting]) => {
     const place = path ? `${path}.${key}` : key;

@@ -51,7 +51,7 @@ function origin({ written_from: sources = [], tried }: Kind): string {
     ? `Read operations were tested with ${tried}`
     : "They were not tested with a real node";
   const lines = sources.map((url) => `#   ${url}\n`).join("");
-  return `# The operations were written from these sources. ${test}.\n${lines}`;
+  return `# The operations are based on these sources. ${test}.\n${lines}`;
 }
 
 function secrets({ auth }: Kind): string {

@@ -1,6 +1,6 @@
 /**
- * The output of the command: text, the log, colours and progress. A slow pipe loses no printed text, and a closed pipe
- * does not disturb the service.
+ * The output of the command: text, the log, colours and progress. No printed text is lost if a pipe is slow, and the
+ * service keeps running if a pipe is closed.
  *
  * @module
  */
@@ -95,7 +95,7 @@ export type WriteLog = (message: string, level?: "info" | "warn" | "error") => v
 export function openLog(): { log: WriteLog; flush(): Promise<void> } {
   const lines = createLineWriter(
     openOutput("stderr"),
-    (count) => log(`${count} lines of this log were dropped: its reader was stuck`),
+    (count) => log(`${count} lines of this log were dropped: the reader was too slow`),
   );
   const log: WriteLog = (message, level = "warn") => {
     lines.write(formatMessage(message, level, new Date()));

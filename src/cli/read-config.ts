@@ -73,7 +73,7 @@ export async function readConfig(
   const kindFile = values.kind !== undefined && isKindFile(values.kind) ? values.kind : undefined;
   const isRead = (path !== undefined && !isNew) || kindFile !== undefined;
   const read: ReadFiles = isRead
-    // The module loads YAML and all kinds, so it is imported only if there is a file.
+    // This module loads YAML and all kinds, so it is imported only if a file must be read.
     ? await (await import("./configuration-file.ts"))
       .readConfigurationFile(isNew ? undefined : path, kindFile, overrides, files)
     : { file: {}, kinds: {}, warnings: [], problems: [] };
@@ -166,7 +166,7 @@ interface ParsedArgs {
   topic?: string;
   asJson: boolean;
   asFile: boolean;
-  /** Contains invalid texts too. `called` is the flag, argument or variable that set the text. */
+  /** The text of each setting, even if it is invalid. `called` is the flag, argument or variable that set the text. */
   texts: Map<Name, { text: string; called: string }>;
   values: CliValues;
   problems: string[];
@@ -344,7 +344,7 @@ function nearestFlag(flag: string): string | undefined {
     const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
     return nearest(flag.replace(/^-+/, "--"), known);
   }
-  // A short flag is a single letter, so the only mistake to recognize is a letter in the wrong case.
+  // A short flag is a single letter, so a flag is suggested only if its letter has the wrong case.
   const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }

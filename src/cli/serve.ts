@@ -43,11 +43,11 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const startedAt = new Date();
   const requests = createLineWriter(
     openOutput("stdout"),
-    (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
+    (count) => log(`${count} lines of the access log were dropped: the reader was too slow`),
   );
   // The counters keep their values when the configuration is reloaded.
   const meters = new Meters();
-  /** After a reload, a logged message about the description is not logged again. */
+  /** The messages about the description that have been logged. A reload does not log them again. */
   const logged = new Set<string>();
   let isReloading = false;
   const logOnce: Log = (message, { code, level }) => {
@@ -135,7 +135,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   await Promise.all([flush(), requests.flush()]);
 }
 
-/** Logs errors but does not stop the service: a node may write its secret later. */
+/** Only logs errors, since a missing secret does not stop the service: the node may write its secret later. */
 async function logSettings(
   { node, forward, host, port }: Config,
   log: WriteLog,
@@ -226,8 +226,8 @@ const UNKNOWN = "-";
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Formats a line such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. No client can add a line break:
- * a path is percent-encoded, and a method is a token.
+ * Formats a line such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. Neither the path, which is
+ * percent-encoded, nor the method can contain a line break.
  *
  * @param time the time at which the response ended
  */

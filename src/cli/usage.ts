@@ -30,7 +30,7 @@ export type SwitchName = "json" | "file" | "version" | "help";
 
 export const SWITCHES: Readonly<Record<SwitchName, { short?: string; text: string }>> = {
   json: { text: "print one JSON object (with check)" },
-  file: { text: "print the whole file of a kind, as a start for your own kind (with kinds)" },
+  file: { text: "print the whole file of a kind, as a basis for your own kind (with kinds)" },
   version: { short: "V", text: "print the version" },
   help: { short: "h", text: "print this text" },
 };

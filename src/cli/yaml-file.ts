@@ -28,14 +28,14 @@ export interface YamlFile {
   readonly name: string;
   /** Integers that `number` cannot represent exactly are `bigint`s. */
   readonly value: unknown;
-  /** The old names of top-level keys that the file uses. `value` has the new names. */
+  /** The old names of top-level keys that the file uses. In `value`, the new names have replaced the old ones. */
   readonly renamed: readonly string[];
   describe(diagnostics: readonly Diagnostic[]): string[];
 }
 
 /**
- * @param what the noun for the content in messages, such as `a kind`
- * @param names maps old names of top-level keys to new names
+ * @param what a noun for the content in messages, such as `a kind`
+ * @param names a map from old names of top-level keys to new names
  * @throws {ConfigError}
  */
 export function parseYaml(

@@ -29,7 +29,7 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Absent in `nodeface check`, which has already queried the software and the version. */
+  /** Queries the software and its version. Absent in `nodeface check`, which has already queried them. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 

@@ -34,7 +34,7 @@ export class LackingMethods {
       .map(([method]) => method).sort();
   }
 
-  /** An unknown version changes nothing, since the node may not be responding. */
+  /** Forgets nothing if the version is unknown, since the node may just be unreachable. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

@@ -60,7 +60,7 @@ export function createPrepare(log: (message: string) => void): Prepare {
 /**
  * Never rejects: failures and exceeded limits become diagnostics.
  *
- * @param read reads a file; the bytes are then transferred to the thread
+ * @param read a function that reads a file; the bytes are then transferred to the thread
  * @param limits `time` in milliseconds, `memory` in bytes
  * @returns `undefined` if the runtime has no threads
  */

@@ -1,6 +1,6 @@
 /**
- * Describes a node if no description is configured. The node's own description, completed with parts of the node's
- * kind, takes precedence over the description of the kind.
+ * Describes a node if no description is configured. The description comes from the node and is completed with
+ * parts of the node's kind, or else comes from the kind alone.
  *
  * @module
  */

@@ -34,7 +34,7 @@ export interface PlaceOptions extends ServerContext {
   readonly operations?: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly kind?: LoadJob["kind"];
-  /** Returns the operations that the node reports, and the methods that calls have shown to be missing. */
+  /** Returns the operations that the node lists, and the methods that it reported as missing when they were called. */
   readonly offer?: (() => Offer) | undefined;
   readonly forward?: PrepareJob["forward"];
   readonly fetch?: FetchUrl | undefined;

@@ -38,7 +38,7 @@ export const COLOURS: readonly string[] =
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
 export interface Icons {
-  /** Different icons have different queries, since browsers cache icons by URL. */
+  /** Returns a query string that differs for each icon, since browsers cache icons by URL. */
   readonly queryOf: (name: string) => string;
   get(name: string): Promise<Representation>;
 }

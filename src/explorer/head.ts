@@ -1,5 +1,6 @@
 /**
- * The header of both explorer pages, with plots of the node's history. In the browser, `static/head.ts` updates it.
+ * The header of both explorer pages, with plots of the node's history. `static/head.ts` updates the header in the
+ * browser.
  *
  * @module
  */
@@ -91,7 +92,7 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const isOmitted = value === "" ||
         // `sync_progress` may be below 1 when the node is synced, and 1 before the node begins to sync.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
-        // Without a node, the page must not differ between runs.
+        // Without a node, the page must stay the same when the service restarts.
         (key === "started_at" && isService(info));
       return isOmitted ? [] : [{ key, label, value, time }];
     });
@@ -207,7 +208,7 @@ function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
-/** For each unit: the name, the length in milliseconds, and the lowest count for which the next unit is used. */
+/** For each unit: its name, its length in milliseconds, and the count from which the next larger unit is used. */
 const AGES = [
   ["second", 1000, 90],
   ["minute", 60_000, 90],

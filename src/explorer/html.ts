@@ -5,7 +5,7 @@
  */
 import { escapeOf, shorten, startOf } from "../untrusted-text.ts";
 
-/** A placeholder for the relative URL of `/v1/`, which differs between pages. Cannot occur in escaped text. */
+/** A placeholder that cannot occur in escaped text. Stands for the relative URL of `/v1/`, which differs by page. */
 export const V1 = "\u0001";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
-/** Takes linear time, since no repetition in this pattern matches its own end mark. */
+/** Takes linear time, since each repetition excludes the character that ends it. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 /** Matches URLs that may be linked: relative and http(s) URLs, but not URLs such as `javascript:`. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;

@@ -9,9 +9,9 @@ export interface JsonLine {
   text: string;
   /** The member's name; for an item, the name of its list. */
   name: string;
-  /** The string or number on this line, as JSON; otherwise empty. */
+  /** The string or number on this line, as JSON. Empty if the line has neither. */
   value: string;
-  /** The index of the line that closes the object or list. On other lines, the index of the line itself. */
+  /** The index of the line on which this line's value ends. */
   end: number;
   count: number;
 }

@@ -1,5 +1,5 @@
 /**
- * The settings of the page: its first view, and the logo.
+ * The settings of the page: the view that opens first, and the logo.
  *
  * @module
  */

@@ -16,7 +16,7 @@ import type { PageParts } from "./render-content.ts";
 /** The segment after `/v1/spec/` in the path of a document; empty for `/v1/spec`. */
 export type DocumentName = View | "";
 
-/** Allows `blob:` URLs, which Scalar uses to show images and media. */
+/** Allows `blob:` URLs, because Scalar shows images and media with them. */
 const contentSecurityPolicy = (origins: readonly string[]) =>
   [
     "default-src 'none'",

@@ -140,7 +140,7 @@ function readBody(root: Json, value: unknown, isRead: boolean): FieldData | unde
   const isAsked = isRead && isOfNode(root, media.schema);
   return {
     ...{ name: "body", in: "body", type, example: example || undefined },
-    // If `isAsked`, the user must fill in the body, since a call without one is useless.
+    // If `isAsked`, the body is required, since a call without a body would be useless.
     isRequired: isAsked || body.required === true || undefined,
     isFilled: !isAsked || undefined,
   };

@@ -38,14 +38,12 @@ export interface Section {
 export interface Operation {
   /** The URL fragment in Scalar. */
   id: string;
-  /**
-   * The short URL fragment, which is empty if the name is not safe in a fragment, and under all tags except the first.
-   */
+  /** The short URL fragment. Empty if an earlier entry has the same one, or if the name is not safe in a fragment. */
   anchor: string;
   method: string;
   /** The path; for a webhook, its name. */
   path: string;
-  /** The name of a JSON-RPC method; the summary of any other operation. */
+  /** The name of a JSON-RPC method. For other operations, the first available of summary, `operationId` and path. */
   title: string;
   /** Empty if the summary is already shown as `title`. */
   summary: string;
@@ -68,7 +66,7 @@ export interface Operation {
 export interface Item {
   /** The name of a parameter or field, the status of a response, or the media type of a body. */
   readonly name: string;
-  /** Facts such as `query`, `array of Transaction` and `required`. */
+  /** Facts about the item, such as its type (`array of Transaction`) and `required`. */
   readonly facts: readonly string[];
   readonly description: string;
   readonly rules?: readonly Rule[];
@@ -330,7 +328,7 @@ function createFieldReader(root: Json): (schema: unknown, levels?: number) => It
             name,
             facts: factsOf(nameType(root, value), required.has(name) && "required"),
             description: descriptionOf(root, value, schema),
-            // Rules for deeper fields would double the length of the page.
+            // The rules of nested fields are omitted, since they would double the length of the page.
             rules: levels > LEVELS ? rulesOf(schema) : [],
             fields: read(value, levels - 1),
           };

@@ -34,7 +34,7 @@ export interface PageParts {
 
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
-/** @param by the author of the node's description; `undefined` for this service's own description */
+/** @param by tells who wrote the node's description; `undefined` for this service's own description */
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
   const read = readOutline(document);
   const isForeign = by === "network";
@@ -57,7 +57,8 @@ export async function renderParts(document: unknown, by?: DescribedBy): Promise<
 const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
 
 /**
- * Limits for each level of detail. Lengths are in characters. A page that is too large is rendered at the next level.
+ * Limits for each level of detail. Lengths are in characters. If the page is too large, it is rendered again with the
+ * next lower level of detail.
  */
 const DETAILS = {
   /** The maximum number of operations per tag in the navigation. */
@@ -108,7 +109,7 @@ const fits = async (html: string): Promise<boolean> =>
   html.length <= HTML_LENGTH_MAX && (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
 
 function render(outline: Outline, detail: Detail, shown: number, total: number): string {
-  // With this class, a browser lays out only the operations near the viewport.
+  // The class `many` makes browsers skip the layout of operations that are far from the viewport.
   const many = shown > MANY ? ` class="many"` : "";
   let html = `${renderNavigation(outline, detail, total)}<main id="content"${many}>${
     renderAbout(outline, detail)

@@ -9,11 +9,11 @@ import { followReference } from "../openapi/operations.ts";
 
 export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 
-/** The keys are names of members. The empty name stands for the response itself. */
+/** Maps the name of each member to its unit. The empty name stands for the response itself. */
 export type Units = Readonly<Record<string, Unit>>;
 const SCHEMAS_MAX = 1000, NAME_LENGTH_MAX = 60;
 
-/** Omits a name that has several units. */
+/** Omits member names that occur with different units in one response. */
 export function unitsOf(root: Json, operation: Json): Units | undefined {
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const media = followReference(root, objectOf(response.content)["application/json"]);

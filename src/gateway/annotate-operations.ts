@@ -24,7 +24,7 @@ import { decide, type Permission, type PolicyEntry, type ResolvedForward } from 
 
 export const CALL_MARK = "x-call";
 
-/** If the node's description already has a scheme with this name, a number is appended. */
+/** If the node's description already has a scheme with this name, a number is appended to the name. */
 export const TOKEN_SCHEME = "NodefaceToken";
 
 const TOKEN = {
@@ -96,7 +96,7 @@ export function callNoteOf(
 }
 
 function withPermission(operation: Json, { permission, reason }: PolicyEntry, scheme: string) {
-  // The sentence comes first, because a long description is truncated at its end.
+  // The permission is described first, because a long description is truncated at its end.
   const sentence = permission === "token"
     ? "Needs the operator's token."
     : permission === "refused"

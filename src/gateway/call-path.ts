@@ -63,7 +63,8 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   const inContent = await inTurn(size, () => wrongInContent(content, operation));
   const wrong = [...read.path.wrong, ...read.query.wrong, ...read.headers.wrong, ...inContent];
   if (wrong.length > 0) return refuseParameters(wrong.slice(0, WRONG_MAX));
-  // A parameter may produce another operation's path: `/peers/{address}` with address `connect` is `/peers/connect`.
+  // A parameter may produce another operation's path: with the address `connect`, `/peers/{address}` becomes
+  // `/peers/connect`.
   if (match.isTakenByOther()) return notFound();
   const url = join(gateway.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
@@ -107,7 +108,7 @@ function queryOf({ given }: ReadParameters): string {
   ).join("&");
 }
 
-/** Encodes apostrophes too, since `join` refuses a URL that the URL parser would change. */
+/** Encodes apostrophes: otherwise, the URL parser would encode them, and `join` would refuse the changed URL. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
 /** Refuses duplicate keys, since JSON parsers disagree about which of two equal keys counts. */
@@ -195,7 +196,7 @@ const RANGES_MAX = 32;
 /** A media range and its weight (RFC 9110, section 12.5.1). */
 const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
 
-/** Drops types that the operation does not list, since the node might respond to such a type with a stream. */
+/** Drops media types that the operation does not list, since they might make the node respond with a stream. */
 function acceptFor(accept: string | null, named: readonly string[]): string {
   if (accept === null) return ANY;
   const wanted = new Map<string, string>();

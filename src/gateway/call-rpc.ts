@@ -71,8 +71,8 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   if (foreign) return refuseRpc(foreign);
   if (hasTokenInQuery(query)) return refuseRpc(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseRpc(NO_UPGRADE);
-  // The npm package bitcoin-core sends no content type. Browsers must send a content type, since any page can send
-  // requests without one.
+  // The npm package bitcoin-core sends no content type. A browser must send one, since any web page can make a browser
+  // send a request without a content type.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
   const hasToken = await gateway.hasToken(request);
   const content = await readContent(call, types, lease, hasToken);
@@ -104,8 +104,8 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
     }
   }
   const responses: string[] = [];
-  // Some nodes accept no batch, so the calls are sent one by one. If the connection breaks, only one call may have been
-  // carried out without a response.
+  // Some nodes accept no batch, so the calls are sent one by one. If the connection breaks, the outcome of only one
+  // call is unknown.
   for (const one of checked) {
     const response = typeof one === "object" ? await sendOne(gateway, call, one, lease) : one;
     if (response !== undefined) responses.push(response);

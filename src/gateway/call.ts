@@ -55,7 +55,7 @@ export async function readContent(
     return NO_CONTENT;
   }
   const declared = Number(headers.get("content-length") ?? 0);
-  // Content without a `content-length` may be empty, and empty content is accepted whatever its type.
+  // Empty content is accepted whatever its type. Without a `content-length`, only reading shows if it is empty.
   const most = isTaken ? BODY_MAX : 0;
   const hold = (length: number) => lease.holdBody(length, hasToken);
   const bytes = declared > most ? TOO_LARGE : await readBody(readChunks, most, hold);

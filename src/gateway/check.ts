@@ -196,7 +196,7 @@ export interface ReadParameters {
   readonly wrong: readonly WrongParameter[];
 }
 
-/** @param place `body` if the query holds the parameters of a JSON-RPC method */
+/** @param place the `in` of the parameters that the query may hold: `body` for a JSON-RPC method */
 export function readQuery(
   parameters: readonly NodeParameter[],
   query: string,

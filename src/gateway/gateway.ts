@@ -126,7 +126,7 @@ export class Gateway {
   /**
    * Must be called before anything is sent to the node.
    *
-   * @param what completes the message "Pages of other origins may not call …"
+   * @param what the end of the message "Pages of other origins may not call …"
    */
   async authorize(
     { request, query }: Pick<Call, "request" | "query">,

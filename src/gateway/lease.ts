@@ -115,8 +115,8 @@ export class Lease {
     try {
       response = await withSignal(called, callStop);
     } finally {
-      // The node has finished if its response is complete or the call failed. A streamed response or an aborted call
-      // may still occupy the node.
+      // The node has finished if its response is complete or the call failed. The node may still be sending a streamed
+      // response, or be working on an aborted call.
       const hasNodeEnded = response ? response.isWhole : !callStop.aborted;
       if (hasNodeEnded) this.#called = undefined;
     }
@@ -166,8 +166,8 @@ export class Lease {
     const { nodeClient, limit } = this.#pool.options;
     const left = this.#left;
     const response = await credentials.sendWith(nodeClient, request, ({ response, refusal }) => {
-      // A 403 from the node is passed on, since the node may refuse only this call. With a 401, the node refuses the
-      // service's credentials.
+      // A 403 from the node is passed on, since the node may refuse only this call. A 401 means that the node rejected
+      // the service's credentials.
       if (!refusal || response.status === 403) return response;
       response.cancel();
       throw new UpstreamError(502, "The node rejected the service's credentials", true);
@@ -189,7 +189,7 @@ export class Lease {
       try {
         for (let part = await next(); part; part = await next()) {
           read += part.byteLength;
-          // No client waits for the rest of the response, so other tasks may run first.
+          // This data is discarded, so reading it must not delay other tasks.
           if (read <= DRAIN_MAX) continue;
           read = 0;
           await nextTurn();
@@ -363,7 +363,7 @@ const BYTES_MAX = 128 * 1024 * 1024;
 /** The number of bytes that are reserved for a response before its length is known. */
 const SMALL = 16_384;
 
-/** Fractions of `BYTES_MAX`. The response to a write call may exceed the budget. */
+/** Fractions of `BYTES_MAX`. The budget never limits the response to a write call. */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
   response: 0.625,

@@ -58,7 +58,7 @@ function lintName(
   const found: [Diagnostic["level"], string][] = [];
   const moved = foreign("operationId");
   if (moved.length > 0 && !(isOpen && meant.name.length > 0)) {
-    const what = "an operationId that the author of the description can move to another operation";
+    const what = "an operationId that the author of the description can give to another operation";
     found.push([isOpen ? "error" : "warn", `${what}; write ${lines(moved)}`]);
   }
   const [marked] = isOpen ? closed(named) : [];
@@ -88,8 +88,8 @@ function lines(operations: readonly NodeOperation[]): string {
 }
 
 /**
- * Returns a function to call after each load of the description. The function omits diagnostics of the previous load,
- * and warns of each name that now matches different operations.
+ * Returns a function to call after each load of the description. The function returns only diagnostics that are new
+ * since the previous load, and a warning for each name that now matches different operations.
  */
 export function createNameWatch(
   forward: ResolvedForward,

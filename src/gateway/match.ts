@@ -114,9 +114,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns operations that the node might call instead of `own`, since their templates are more specific. Some nodes
- * ignore the HTTP method, so an operation with another method counts if its permission is stricter than that of `own`.
- * If `isSure` is false, only operations with a stricter permission count.
+ * Returns operations with more specific path templates, which the node might run instead of `own`. Some nodes ignore
+ * the HTTP method, so operations with other methods are included if their permission is stricter than that of `own`.
+ * If `isSure` is false, includes only operations whose permission is stricter than that of `own`.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
@@ -151,7 +151,7 @@ function faultOf(value: string, multiSegment: MultiSegment | undefined): string 
   if (multiSegment !== true && value.length > LENGTH_MAX) {
     return `must have at most ${LENGTH_MAX} characters`;
   }
-  // Some nodes and file systems treat compatible characters as equal: a full-width dot and a dot, or U+2100 and a/c.
+  // Some nodes and file systems normalize characters: a full-width dot becomes a dot, and U+2100 becomes `a/c`.
   const plain = value.normalize("NFKC");
   const parts = plain.split("/");
   if (parts.map(readSegment).some((part) => part === "." || part === "..")) {

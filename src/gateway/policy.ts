@@ -18,9 +18,9 @@ export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> 
 export interface ForwardSettings {
   /**
    * Operations that need no token. An entry is `reads`, a method's name, an `operationId`, or an HTTP method with a
-   * path template, such as `GET /blocks/*`. `*` stands for any text. No entry opens an operation marked `write` or
-   * `secret`. If the description was read over the network, entries with `*` or an `operationId` match nothing, since
-   * the author of the description chooses these names.
+   * path template, such as `GET /blocks/*`. `*` stands for any text. This list cannot open operations marked `write` or
+   * `secret`. If the description was read over the network, an `operationId` or an entry with `*` matches nothing,
+   * since the author of the description could make it match any operation.
    */
   open?: readonly string[] | undefined;
   /**
@@ -139,8 +139,8 @@ function decideOne(
   if (byToken.length > 0) {
     return refused(
       isForeign
-        ? "the description was read over the network; name the operation under with_token without *"
-        : `it is marked ${access}; name it under with_token without *`,
+        ? "the description was read over the network; list the operation in forward.with_token without using *"
+        : `it is marked ${access}; list it in forward.with_token without using *`,
     );
   }
   const byOpen = matchesOf(open.names, operation);
@@ -156,10 +156,10 @@ function decideOne(
   if (isRead) return refused('it is read-only, but forward.open does not list "reads"');
   if (access === "write") return refused("it is marked write; with_token can allow it");
   if (access === "secret") return refused("it reveals sensitive data; with_token can allow it");
-  return refused("it has no access mark; name it under open or with_token");
+  return refused("it has no access mark; list it in forward.open or forward.with_token");
 }
 
-/** The author of a description controls which operations an `operationId` or a pattern matches. */
+/** Only a match by `name` is safe if the author of the description is not trusted. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {

@@ -16,7 +16,7 @@ export type MakeResponse = (
   body: ReadableStream<Bytes> | Bytes | HeldBytes | null,
 ) => Response;
 
-/** Problem details show `more` after `message`; JSON-RPC errors do not. */
+/** Problem details show `more` after `message`, but JSON-RPC errors omit `more`. */
 export interface Refusal {
   readonly status: HttpStatus;
   readonly code: number;

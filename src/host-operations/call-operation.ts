@@ -81,7 +81,10 @@ export function createOperations(
 export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
   operations.some((operation) => parsePathTemplate(operation.path).match(path));
 
-/** Compares two paths: fewer parameters come first (OpenAPI 3.1, "Paths Object"), then longer literals. */
+/**
+ * Sorts paths with fewer parameters first (OpenAPI 3.1, "Paths Object"). If the numbers are equal, the path with the
+ * longer literal text comes first.
+ */
 function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;
   const literals = ({ path }: Operation) => path.replaceAll(/\{[^}]*\}/g, "").length;

@@ -35,12 +35,12 @@ export interface Operation<Path extends string = string> {
   ): Response | Promise<Response>;
 }
 
-/** The parameters of a path: `{ id: string }` for `/v1/peers/{id}`. */
+/** The type of a path's parameters, such as `{ id: string }` for `/v1/peers/{id}`. */
 export type PathParameters<Path extends string> = string extends Path
   ? Readonly<Record<string, string>>
   : { readonly [Name in PathName<Path>]: string };
 
-/** The names of the parameters of a path: `"id"` for `/v1/peers/{id}`. */
+/** The names of a path's parameters, such as `"id"` for `/v1/peers/{id}`. */
 export type PathName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathName<Rest>
   : never;
@@ -52,10 +52,10 @@ export function defineOperation<const Path extends string>(
   return operation;
 }
 
-/** A `Known` word. The type also allows any other string; `createNodeface` checks the string. */
+/** Any string, for which editors suggest the `Known` words. `createNodeface` rejects other words. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** `T`, or `T` with `x-` keys. Plain `T` is part of the union so that types of other packages are assignable. */
+/** `T`, or `T` with `x-` keys. The union includes plain `T`, since interfaces of other packages have no `x-` keys. */
 export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
 
 /** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */

@@ -13,7 +13,7 @@ export type ContentCoding = (typeof CODINGS)[number];
 
 export type Encoded = Partial<Record<ContentCoding, Bytes>>;
 
-/** For large content, `identity` is omitted, and decoded from `gzip` on demand. */
+/** Large content is kept without `identity`, which is decoded from `gzip` on demand. */
 export interface KeptContent {
   readonly codings: Encoded;
   readonly size: number;
@@ -49,7 +49,7 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** `CompressionStream` is only a fallback: on Node, it does not report when a part is finished. */
+/** `CompressionStream` is used only on runtimes without `node:zlib`. */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
@@ -57,7 +57,7 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Base64 text for each coding, from `build/generated-modules.ts`. If `gzip` is present, `identity` is omitted. */
+/** Base64 text for each coding, from `build/generated-modules.ts`. `identity` is present only without `gzip`. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
 export async function unpack(
@@ -78,7 +78,7 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/** Returns 22 base64url characters. The digest of long content is a digest of the digests of its parts. */
+/** Returns 22 base64url characters. Long content is hashed in parts, and then the hashes of all parts are hashed. */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
   // Each part is copied, since Bun cannot digest resizable buffers.

@@ -10,7 +10,7 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected if more than this many bytes wait to be sent. A single event may be longer. */
+/** A listener is disconnected if more than this many bytes wait to be sent. A single event may exceed this limit. */
 const WAITING_MAX = 65_536;
 
 /** By default, `Bun.serve` closes a stream after 12 s of silence (Bun 1.4). */
@@ -27,8 +27,8 @@ const HEADERS: readonly [string, string][] = [
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
   /**
-   * Returns the whole state, for new listeners and as a replacement of lost events. Must return the same object until
-   * the state changes.
+   * Returns the whole state, for new listeners and to replace lost events. Must return the same object until the state
+   * changes.
    */
   readonly snapshot: () => object;
   readonly listeners: number;

@@ -16,7 +16,7 @@ export interface PathTemplate {
 
 const NAME = /\{([^{}]*)\}/;
 
-/** In `rank`, U+FFFE and U+FFFF stand for placeholders, since both sort after every literal. */
+/** In `rank`, placeholders are written as U+FFFE or U+FFFF, since both characters sort after every literal. */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
 /** The first multi-segment placeholder matches as much as possible. */

@@ -33,7 +33,7 @@ export interface RequestTarget {
 export const parseTarget: (url: string) => RequestTarget | undefined = memoize((url) => {
   const isPath = url.startsWith("/");
   try {
-    // Parsed relative to a base URL, `//evil.example/` would be a host.
+    // With a base URL as the second argument, `new URL` would parse `//evil.example/` as a host.
     const target = new URL(isPath ? `http://localhost${url}` : url);
     const { protocol, pathname, search, hostname } = target;
     if (protocol !== "http:" && protocol !== "https:") return undefined;
@@ -71,15 +71,15 @@ export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
 /** The host names to serve in addition to loopback names and IP literals; `"*"` for any. */
 export type Hosts = readonly string[] | "*";
 
-/** The host that srvx 1.0 puts in the URL if it cannot parse `Host`. */
+/** The host name that srvx 1.0 writes into the URL if the `Host` header cannot be parsed. */
 const UNPARSED = "_invalid_";
 
 /** RFC 9110, section 4.1, recommends a limit of at least 8000 octets. */
 const TARGET_LENGTH_MAX = 8192;
 
 /**
- * Protects against DNS rebinding, in which the host name of a web page resolves to this machine. The page could then
- * read the responses of this service. Requests for unknown hosts get 421 (RFC 9110, section 15.5.20).
+ * Protects against DNS rebinding, in which a web page's host name resolves to this machine, so that the page can read
+ * the responses of this service. Requests for unknown hosts get 421 (RFC 9110, section 15.5.20).
  */
 export function createHostGuard(
   hosts: Hosts,

@@ -54,7 +54,7 @@ export async function detectKind({ url, kinds, auth, client, signal }: {
   const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
   const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, false)));
   const all = trials.filter((trial) => "because" in trial);
-  // If a node matches both a kind and the kind that it extends, the extended kind is dropped.
+  // If a node matches both a kind and an extension of this kind, only the extension is kept.
   const found = all.filter(({ name: base }) => !all.some(({ name }) => addsTo(name, base)));
   const failed = trials.filter((trial) => "errors" in trial);
   const errors = failed.flatMap(({ errors }) => errors);

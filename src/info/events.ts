@@ -12,7 +12,7 @@ import type { Info } from "./info.ts";
 export const EVENTS = ["info", "head", "status", "description"] as const;
 type EventName = (typeof EVENTS)[number];
 
-/** A JSON Merge Patch cannot set a key to `null`, so a snapshot is sent instead, at most once per interval. */
+/** The minimum time between snapshots, which are sent because a JSON Merge Patch cannot set a key to `null`. */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
 /** Keys that could change an object's prototype if a client applies a patch without checks. */
@@ -110,7 +110,7 @@ export function patchBetween(before: unknown, after: unknown): unknown {
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
 }
 
-/** If a patch sets a member to `null`, a client removes the member (RFC 7396). */
+/** Returns true if a key has become `null`, since a client would remove such a key (RFC 7396). */
 function holdsNull(patch: unknown, after: unknown): boolean {
   if (!isObject(patch) || !isObject(after)) return false;
   return Object.entries(patch).some(([key, member]) =>

@@ -27,7 +27,7 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   started_at: time,
 };
 
-/** Keys that the status depends on. The service reads even those that the operator hides. */
+/** Keys that are read even if the operator hides them, since the status depends on them. */
 export const STATUS_KEYS: readonly string[] = [
   "network",
   "chain_id",

@@ -21,7 +21,7 @@ export interface Measured extends Instant {
 export interface Sample extends Instant {
   readonly took: number | undefined;
   readonly values: Readonly<Record<string, unknown>>;
-  /** False if a status change caused this sample before the interval ended. */
+  /** False if the sample was taken early because of a status change. */
   readonly isDue: boolean;
 }
 
@@ -61,8 +61,7 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // Of consecutive samples that are not due, only the last is kept: frequent status changes must not shorten the
-    // history.
+    // Status changes between two regular samples replace each other, so that frequent changes do not fill the history.
     if (!isDue && !last.isDue) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);
@@ -85,7 +84,7 @@ export class History {
       interval: this.#interval / 1000,
       at: samples.map(({ date }) => new Date(date).toISOString()),
       status: column("status"),
-      // More than two digits would reveal the node's exact response times to clients.
+      // Response times are rounded to two digits, so that clients do not learn the exact times.
       response_ms: samples.map(({ took }) =>
         took === undefined ? null : Number(took.toPrecision(2))
       ),

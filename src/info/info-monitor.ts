@@ -54,7 +54,7 @@ interface MonitorOptions {
   readonly log: NodeLog;
   onError(error: unknown): void;
   readonly client?: Client;
-  /** Both functions return milliseconds. `now` counts from 1970. */
+  /** Both functions return milliseconds: `now` since 1970, `monotonic` since an arbitrary time. */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly memory?: NodeMemory;

@@ -49,7 +49,7 @@ export function isAlone(
 
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
-/** Sources that nothing refers to are not queried. */
+/** The plan omits sources whose values are not used. */
 export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,
@@ -75,7 +75,7 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // Examples never cause further queries, and never come from a source that provides a hidden field.
+  // Examples must not cause queries, and must not come from a source that provides a hidden field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

@@ -36,9 +36,9 @@ export interface InfoSettings {
   static?: Readonly<Record<string, unknown>> | undefined;
   /** Keys of `/v1/info` to omit. */
   hide?: readonly string[] | undefined;
-  /** Sources to add to the kind's sources. A source replaces the kind's source of the same name. */
+  /** Sources to add to the kind. If the kind has a source of the same name, the kind's source is replaced. */
   sources?: Readonly<Record<string, Source>> | undefined;
-  /** Fields to add to the kind's fields. A field replaces the kind's field with the same key. */
+  /** Fields to add to the kind. If the kind has a field with the same key, the kind's field is replaced. */
   fields?: Readonly<Record<string, Field>> | undefined;
 }
 

@@ -32,7 +32,7 @@ export type Answers = ReadonlyMap<string, { readonly taken: Taken; readonly date
 
 export interface Shown {
   readonly answers: Answers;
-  /** The last time at which the oldest stale response was valid, or `undefined` if no response is stale. */
+  /** The time at which the oldest stale response was last valid, or `undefined` if no response is stale. */
   readonly oldest: Instant | undefined;
 }
 
@@ -113,7 +113,7 @@ export class SourceCache {
     for (const name of this.required) this.#states.set(name, { ...this.get(name), error });
   }
 
-  /** @param stale the number of milliseconds for which old responses are still shown after a failure */
+  /** @param stale the maximum age of a failed source's last response, in milliseconds */
   shownAt(now: Instant, stale: number): Shown {
     const isGone = this.isUnreachable;
     const answers = new Map<string, { taken: Taken; date: number }>();

@@ -159,7 +159,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
     const { value, omitted } = await response;
     return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), omitted };
   } catch (cause) {
-    // If a runtime forbids an operation, it throws an error of its own type.
+    // Runtimes throw errors of their own types for operations that they forbid.
     const error = cause instanceof SourceError
       ? cause
       : new SourceError("bad_answer", "cannot be queried on this runtime", {
@@ -198,7 +198,7 @@ export async function requestJson(
 export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
   const { origin } = new URL(nodeUrl);
-  // The pattern rejects credentials, and characters that URL parsers remove, move or treat as a slash.
+  // The pattern rejects credentials and fragments, and also backslashes and white space, which URL parsers change.
   const match = /^(?:https?:\/\/[^/?#\\@\s]+)?(\/[^#\\\s]*)?$/i.exec(link);
   const url = match && link !== "" && URL.canParse(link, origin)
     ? new URL(link, origin)
@@ -243,13 +243,13 @@ export function createEndpoint(url: string): Endpoint {
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
     const outcomes = await callSingly();
-    // If even single calls fail, the node may be starting. Later calls are therefore sent in batches again.
+    // Batches stay enabled if all single calls fail too, since the node may be starting.
     takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
 }
 
-/** A JSON-RPC error is returned, not thrown. */
+/** Returns JSON-RPC errors instead of throwing them. */
 export async function callMethod(
   url: string,
   call: JsonRpcSource,
@@ -305,8 +305,8 @@ export function resultOf({ result, error }: RpcResponse): string {
 const NO_METHOD = -32601;
 
 /**
- * The error codes for an unknown method differ: Besu sends -32604, and EIP-1474 defines -32004. Solana uses -32004 for
- * a different error.
+ * For an unknown method, Besu sends the code -32604, while EIP-1474 defines -32004. Solana uses -32004 for a different
+ * error.
  */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;

@@ -36,7 +36,7 @@ export interface IdentityEvent {
   readonly level: "warn";
 }
 
-/** The failure or recovery of a source, or of a key of `/v1/info`. */
+/** A report that a source or a value of `/v1/info` has failed or recovered. */
 export interface RemarkEvent {
   readonly code: Topic;
   readonly level: Level;
@@ -68,7 +68,7 @@ const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
 /** Uptimes are imprecise, so a start time may move back by this many milliseconds without a warning. */
 const START_JITTER = 60_000;
 
-/** The data about a node that survives a reload of the configuration. */
+/** Data about a node, which is kept when the configuration is reloaded. */
 export class NodeMemory {
   lastSeen: LastSeen | undefined;
   samples: readonly Sample[] = [];
@@ -138,7 +138,7 @@ export class StateLog {
     memory.lastSeen = undefined;
     onIdentity?.();
     const recent = memory.changes.filter((at) => now - at < CHANGES_TIME);
-    // Changes that are not logged also count, so logging resumes only when changes become rarer.
+    // Changes that are not logged are counted too, so logging resumes only when there are fewer changes.
     memory.changes = [...recent, now].slice(-CHANGES_MAX - 1);
     if (recent.length > CHANGES_MAX) return;
     const shown = changed.filter((key) => !hide.includes(key))
@@ -149,7 +149,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** A restart moves the start time forward. If the time moves back, the uptime was probably read in the wrong unit. */
+  /** An earlier start time than before probably means that the uptime was read in the wrong unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));
@@ -196,7 +196,7 @@ export class StateLog {
     const log = (level: Level, name: string, text: string) =>
       this.#options.log(`${label}, ${topic} ${name}: ${text}`, { code: topic, level });
     for (const [name, remark] of remarks) {
-      // A remark is not logged again when its text changes, since some texts change with every query.
+      // A remark is not logged again if only its text changes, since some texts change with every query.
       if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
     }
     for (const name of before.keys()) {

@@ -50,7 +50,7 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   stalled: "degraded",
 };
 
-/** The page shows this advice to everyone. `docs/troubleshooting.md` says more. */
+/** Advice that the page shows to all users. `docs/troubleshooting.md` has more advice. */
 export const REMEDIES: Readonly<Record<string, string>> = {
   warming_up: "wait; the node's log shows its progress",
   no_leader: "start cluster members until more than half are running",
@@ -196,7 +196,7 @@ function statusInNetwork(
     return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
   }
   const quiet = stalledAfter ?? (expected?.quiet && milliseconds(expected.quiet));
-  // If there is no `head_at`, a configured `stalled_after` counts from the last change of the height.
+  // If `head_at` is missing, the setting `stalled_after` limits the time since the height last changed.
   const isWatched = head_at === undefined && stalledAfter !== undefined && height !== undefined;
   const age = date - (isWatched ? movedAt : Date.parse(String(head_at)));
   if (!quiet || !(age > quiet)) return undefined;
@@ -270,7 +270,7 @@ function wholeNumber(value: unknown): bigint | undefined {
   return Number.isSafeInteger(number) ? BigInt(number!) : undefined;
 }
 
-/** Prefers failures that the operator can fix, and otherwise returns the most frequent failure. */
+/** Returns a failure that the operator can fix, or else the most frequent failure. */
 export function worst(errors: readonly SourceError[]): SourceError {
   const urgent = URGENT.map((code) => errors.find((error) => error.code === code));
   const found = urgent.find((error) => error !== undefined);

@@ -9,7 +9,7 @@ import { type Json, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-/** Twice `DEPTH_MAX`, since a parsed value may be written inside other objects. */
+/** Written JSON may be twice as deep as parsed JSON, since a parsed value may be written inside other objects. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {
@@ -20,7 +20,7 @@ export function exact(value: bigint): number | bigint {
 /**
  * If a key occurs twice, the last value is used.
  *
- * @param readDigits converts the text of a number, but is skipped if the text has no large number
+ * @param readDigits converts every number if `text` contains a large number
  * @throws {JsonSyntaxError} if the text is invalid or too deep, with the same message on every runtime
  */
 export function parseJson(
@@ -64,7 +64,7 @@ export function parseComparable(text: string): unknown {
   });
 }
 
-/** `onToken` is called for each key, and for each value before the value is added to its object or list. */
+/** Calls `onToken` for each key and each value. The value has not been added to its object or list yet. */
 export function buildJson(
   scanner: JsonScanner,
   readDigits: typeof readNumber,

@@ -110,11 +110,11 @@ export function formatPointer(path: Path): string {
   return path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** Evaluates a path like a JSON Pointer (RFC 6901, section 4). */
+/** Returns the value at a path, as defined for JSON Pointers (RFC 6901, section 4). */
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const key of path) {
-    // `length` is a property of a list, not an item.
+    // For example, `length` must not be found in a list.
     const isMember = Array.isArray(current) ? /^\d+$/.test(key) : isObject(current);
     if (!isMember || !Object.hasOwn(current as Json, key)) return undefined;
     current = (current as Json)[key];

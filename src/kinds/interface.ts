@@ -105,10 +105,10 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "schema of a parameter",
     value: "a place, as in `head#/hash`, or `none`",
     text:
-      "In the form of a `read` operation, the page fills in the value at this place, if the whole " +
-      "value matches the schema's `pattern`. The place must be in a source that is queried for " +
-      "`/v1/info`. `none`: users must enter a value, since no example suits all nodes. Only " +
-      "built-in kinds may use this mark, and served descriptions omit it",
+      "For a `read` operation, the page fills this parameter with the value at the given place, " +
+      "if the whole value matches the schema's `pattern`. The place must refer to a source that " +
+      "is queried for `/v1/info`. `none`: users must enter a value, since no example suits all " +
+      "nodes. Only built-in kinds may use this mark, and served descriptions omit it",
   },
   "x-unit": {
     on: "schema",

@@ -98,8 +98,8 @@ export type Conversion =
 
 export interface FieldOptions {
   /**
-   * One or more places to read the value from. The conversions `sum` and `join` combine the values at all places.
-   * Without these conversions, the first value found is used.
+   * One or more places to read the value from. The first value found is used, unless the conversion `sum` or `join`
+   * combines the values at all places.
    */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
@@ -126,13 +126,13 @@ export type AuthFile =
 
 export interface KindAuth {
   /**
-   * A header of a 401 or 403 response, and a pattern for its value. Secrets in `files` are sent only if the value
-   * matches.
+   * A header of a 401 or 403 response, and a pattern for its value. Secrets in `files` are sent only if the header
+   * matches the pattern.
    */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which a node of this kind stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** If `none`, `read` operations are called without the secret, so that responses contain no private data. */
+  /** With `none`, the service calls `read` operations without the secret, so that responses contain no private data. */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
@@ -161,7 +161,7 @@ export interface HealthRule {
   reason: string;
 }
 
-/** The keys for the name and the children of an item, if a response is a tree of named items. */
+/** The keys that hold the name and the children of each item, in a response that is a tree. */
 export interface NameTree {
   readonly name: string;
   readonly children: string;
@@ -179,9 +179,9 @@ export type NamesIn =
   | { readonly tree: NameTree };
 
 /**
- * A request that lists a node's operations. The response has method names if the kind has methods, and otherwise paths
- * without the leading slash. Operations that are not listed are omitted. Listed methods that the kind does not describe
- * are shown without marks.
+ * A request that lists a node's operations: method names, or paths without the leading slash if the kind has no
+ * methods. Operations that are not listed are omitted. Listed methods that the kind does not describe are shown without
+ * marks.
  */
 export type Listing =
   & NamesIn
@@ -193,9 +193,9 @@ export type Listing =
   );
 
 export interface NetworkRules {
-  /** The maximum time between two blocks. A node whose latest block is older is `stalled`. */
+  /** The maximum age of the latest block, above which a node is `stalled`. */
   quiet?: Duration | undefined;
-  /** The minimum number of peers. A node with fewer peers has the code `no_peers`. */
+  /** The minimum number of peers, below which a node gets the code `no_peers`. */
   peers?: number | undefined;
 }
 
@@ -206,11 +206,11 @@ export interface KindHealth {
   warming_up?: readonly number[] | undefined;
   /** The rules for the status. The first matching rule decides. */
   rules?: readonly HealthRule[] | undefined;
-  /** The `sync_progress` of a node that is in sync, such as 1. */
+  /** The value of `sync_progress` when a node is in sync, such as 1. */
   complete?: number | undefined;
   /**
-   * The place of the highest block number (decimal or `0x`) that the node or its peers know. If several places are
-   * given, the highest number is used.
+   * The place of the highest known block number (decimal or `0x`). If several places are given, the highest number is
+   * used.
    */
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */

@@ -1,5 +1,5 @@
 /**
- * Metrics in Prometheus text format 0.0.4. A new metric needs a value, and rows in `TABLE` and `docs/monitoring.md`.
+ * Metrics in Prometheus text format 0.0.4. Each metric has a row in `TABLE` and in `docs/monitoring.md`.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module

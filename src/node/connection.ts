@@ -62,12 +62,11 @@ export function createSocketClient(open: OpenSocket): Client {
 }
 
 export interface Connection {
-  /** Bytes that arrive while no response is expected close the connection. */
+  /** The connection is closed if bytes arrive while no response is expected. */
   isFree(): Promise<boolean>;
   /**
-   * Rejects with a `StaleError` if a reused connection turns out to be closed.
-   *
-   * @param free is called when the connection can be reused
+   * Calls `free` when the connection can be reused. Rejects with a `StaleError` if a reused connection turns out to be
+   * closed.
    */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
@@ -78,10 +77,7 @@ export class StaleError extends Error {
 
 const WAITING_MAX = 65_536;
 
-/**
- * So that other tasks can run, reading pauses after `TURN_MAX` bytes, or after more than `CHUNKS_MAX` chunks in one
- * read.
- */
+/** Reading pauses after `TURN_MAX` bytes or `CHUNKS_MAX` chunks, so that other tasks can run. */
 const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
 interface Exchange {
@@ -200,7 +196,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
           end(isKept) {
             hasEnded = true;
             finish();
-            // Ends a pause that `part` may have caused, since the next request uses the same socket.
+            // Resumes reading if `part` has paused it, since the next request uses the same socket.
             if (socket.isPaused()) socket.resume();
             socket.unref();
             if (isKept && isOpen) free();
@@ -215,7 +211,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const received = () => exchange.received;
         current = exchange;
         signal.addEventListener("abort", stop);
-        // The head and the body are sent together, since each write may wake the server.
+        // Writes the head and the body together, so that the node need not read twice.
         if (!body) return void socket.write(head, "latin1");
         socket.cork();
         socket.write(head, "latin1");

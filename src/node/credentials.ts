@@ -1,6 +1,6 @@
 /**
- * Credentials for the node, which are sent only to the node's origin. If no credentials are configured, the default
- * files of a kind are tried, but only for a node on this machine whose refusal (401 or 403) is typical of this kind.
+ * Credentials for the node, which are sent only to the node's origin. The default files of a kind are tried only if no
+ * credentials are configured, the node is on this machine, and its refusal (401 or 403) is typical of the kind.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export interface Exchanged {
 }
 
 export interface Credentials {
-  /** With HTTP Digest, no other request uses the connection until `read` ends. */
+  /** With HTTP Digest, no other request uses the connection until `read` has finished. */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -130,7 +130,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 
   return {
     async sendWith(client, request, read) {
-      // A request with `isOnce` gets its own connection, which also serves the retry with credentials.
+      // A request with `isOnce` gets a new connection, which is also used for a retry with credentials.
       if (request.isOnce) return await read(await send(client, { ...request, owner: {} }));
       if (!isDigest) return await read(await send(client, request));
       const owner = owners.pop() ?? {};

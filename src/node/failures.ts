@@ -34,7 +34,7 @@ export class SourceError extends Error {
   readonly number: number | undefined;
   /** True if the node lacks the method or path. */
   readonly isAbsent: boolean;
-  /** True if a node of the expected kind would never respond like this. */
+  /** True if the response cannot come from a node of the expected kind. */
   readonly isForeign: boolean;
   /** A hint is never public, since hints may name settings and paths. */
   readonly hint: string | undefined;

@@ -19,7 +19,7 @@ export interface NodeRequest extends RequestContent {
   readonly signal: Signal;
   /** If true, the request is not sent again when a reused connection turns out to be closed. */
   readonly isOnce: boolean;
-  /** A connection is reused only by requests with the same owner. */
+  /** Requests share a connection only if they have the same owner. */
   readonly owner?: object | undefined;
 }
 
@@ -32,14 +32,15 @@ export interface NodeResponse extends ResponseHead {
   /** Returns `undefined` at the end of the response. Rejects if the response breaks off. */
   next(): Promise<Bytes | undefined>;
   /**
-   * On sockets, counts all received bytes, including the head and the chunk framing. With `fetch`, counts only content.
+   * Returns the number of bytes received so far. With `fetch`, the number includes neither the head nor the chunk
+   * framing.
    */
   received(): number;
   /** Closes the connection, unless the response has ended. */
   cancel(): void;
 }
 
-/** A client does not follow redirects. On sockets, a client does not decode content. */
+/** Sends a request without following redirects. The client on sockets does not decompress content. */
 export type Client = (request: NodeRequest) => Promise<NodeResponse>;
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -70,7 +71,7 @@ export interface ResponseEvents {
 const HEAD_MAX = 16_384;
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
-/** These fields are refused in trailers, since other recipients might apply them. */
+/** Framing fields are refused in trailers, since a proxy might obey them. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
 /** A chunk size with optional extensions (RFC 9112, section 7.1.1). White space is accepted only in quoted values. */
 const CHUNK_SIZE =
@@ -92,13 +93,13 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The number of bytes that count towards `HEAD_MAX`: first the head, then chunk extensions and trailers. */
+  /** The number of bytes received for the head, or later for chunk extensions and trailers. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
   #joinedChunks = 0;
 
-  /** @param method the method of the request: a response to HEAD has no content */
+  /** @param method the request method, since a response to HEAD has no content */
   constructor(method: string, events: ResponseEvents) {
     this.#method = method;
     this.#events = events;

@@ -8,8 +8,8 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { shorten } from "../untrusted-text.ts";
 
 /**
- * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). This service's own codes avoid the codes of
- * EIP-1474 (-32000 to -32006), of Ethereum nodes (-32009, -32010, -32015) and of MCP (-32020 and below).
+ * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). The other codes are used neither by EIP-1474
+ * (-32000 to -32006) nor by Ethereum nodes (-32009, -32010, -32015) nor by MCP (-32020 and below).
  */
 export const CODES = {
   notAllowed: -32011,

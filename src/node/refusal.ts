@@ -66,7 +66,7 @@ export function wanted(
   const kind = name === undefined ? undefined : kinds[name];
   const schemes = schemesOf(headers);
   const known = ["digest", "basic", "bearer"].find((scheme) => schemes.includes(scheme));
-  // PowerDNS sends a header name where other servers send a scheme.
+  // In `WWW-Authenticate`, PowerDNS sends the name of a header instead of a scheme.
   const scheme = known ?? (schemes.length > 0 ? "header" : "basic");
   const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
     { [`${scheme}_file`]: "/path/to/secret" };
@@ -128,7 +128,7 @@ const LENGTH_MAX = 4096;
 const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+|$|(?=,))/y;
 const PARAMETER =
   /[\s,]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"=]+))[ \t]*(?=,|$)/y;
-/** The `token68` that a challenge may have instead of parameters. */
+/** Matches a `token68`, which a challenge may have instead of parameters. */
 const TOKEN = /[\w.~+/-]+=*[ \t]*(?=,|$)/y;
 
 /** Parses `WWW-Authenticate` (RFC 9110, section 11.6.1) up to the first syntax error. */

@@ -64,7 +64,7 @@ export async function requestText(
     if (isLate) {
       throw new SourceError("timeout", `did not finish its response within ${formatTime(timeout)}`);
     }
-    if (signal.aborted) throw new SourceError("timeout", "was not queried further");
+    if (signal.aborted) throw new SourceError("timeout", "did not respond before the query ended");
     throw withScheme(failureOf(error), request.url);
   } finally {
     clearTimeout(timer);

@@ -59,7 +59,7 @@ export function bundle(files: Files): Json {
 interface Plan {
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** Components of the root file that consist only of a `$ref`, and are replaced by the target of the `$ref`. */
+  /** Components of the root file that are replaced by the target of their `$ref`. */
   readonly hosts: ReadonlySet<unknown>;
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
@@ -159,7 +159,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const diagnostic = files.diagnosticsOf(object, shape)?.get(key);
     if (diagnostic?.isOmitted) return undefined;
     if (diagnostic?.value !== undefined) return diagnostic.value;
-    // `$id` would change the base URI of references.
+    // `$id` is omitted, since it would change the base URI of references.
     if (shape === "schema" && key === "$id") return undefined;
     const member = object[key];
     const inner = shapeOfMember(structure, shape, key);
@@ -223,7 +223,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   function putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
     const { shape, value } = end;
     if (shape !== "pathItem") {
-      report(link, "is not allowed here; it is replaced by its target", "note");
+      report(link, "is not allowed here; the target replaces the reference", "note");
     }
     const refuse = (failure: string) => {
       report(link, failure);

@@ -22,7 +22,7 @@ const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as cons
 type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
 type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
 
-/** The JSON Schema keywords that the gateway checks in a call, which do not include `pattern`. */
+/** The JSON Schema keywords that the gateway checks in a call. The gateway does not check `pattern`. */
 export interface ValueRule extends Bounds {
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
@@ -41,7 +41,7 @@ export interface NodeParameter {
   readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** If true, the parameter is repeated for each item of a list. If false, commas separate the items. */
+  /** True if a list is sent as a repeated parameter, false if it is sent as one comma-separated value. */
   readonly isExploded?: boolean;
   readonly multiSegment?: MultiSegment | undefined;
 }
@@ -62,8 +62,8 @@ export interface NodeOperation {
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
   /**
-   * True if the description comes from the network, or if the kind does not describe the operation. The gateway does
-   * not trust the operationId and the path of a foreign operation.
+   * True if the description comes from the network, or if the kind does not describe the operation. The gateway trusts
+   * neither the operationId nor the path of such an operation.
    */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
@@ -291,14 +291,14 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
     ...Object.fromEntries(entries),
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
-    // A part of an `allOf` may list only some properties, so the merged rule allows other properties.
+    // Each schema in an `allOf` may list only some of the properties, so the merged rule allows unlisted properties.
     isClosed: undefined,
   };
 }
 
-/** Stands for a parameter in a sample path. No percent-encoded literal contains this character. */
+/** The character for a parameter in sample paths, which does not occur in percent-encoded literals. */
 const ANY = "\uf8ff";
-/** The numbers of segments that replace a multi-segment parameter in sample paths. */
+/** In each sample path, a multi-segment parameter has one of these numbers of segments. */
 const SPANNED = [1, 2, 50];
 
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
@@ -317,7 +317,8 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Since literals sort first, only an equal template can hide a template without multi-segment parameters.
+    // More specific templates come first, so only an equal template can make a template without multi-segment
+    // parameters unreachable.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);

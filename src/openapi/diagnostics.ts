@@ -34,7 +34,7 @@ export const LIMITS = {
   findings: 10_000,
   /** The maximum number of URLs of one server: one for each combination of variable values. */
   combinations: 64,
-  /** The maximum number of origins in the page's `Content-Security-Policy`, since proxies limit the size of headers. */
+  /** Proxies limit the size of headers, so the page's `Content-Security-Policy` lists at most this many origins. */
   origins: 64,
   /** The maximum number of schemes in a document's `security`, and of members in a path's `additionalOperations`. */
   inherited: 64,

@@ -135,7 +135,7 @@ type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 
 export interface Loader {
   readonly members: ReadonlyMap<string, Member>;
-  /** If loading fails, the returned member has a diagnostic instead of a value. */
+  /** If the file cannot be loaded, the member has a diagnostic and no value. */
   loadRoot(): Promise<Member>;
   load(reference: string, from: Member): Promise<LoadedFile>;
 }

@@ -37,7 +37,7 @@ import {
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
-/** What a node tells about its operations: their names, or the software and version of the node. */
+/** A node's report of its operations: their names, or the software and version of the node. */
 export interface Offer {
   /** Names of methods, names of method groups (if `before` is set), or paths without the leading slash. */
   readonly names?: readonly string[] | undefined;
@@ -82,11 +82,11 @@ function withPageMarks(value: unknown): unknown {
   return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
-/** The node's list of operations decides. If there is no list, the node's software and version decide. */
+/** Selects the kind's operations that the node lists. Without a list, selects by the node's software and version. */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
-    // If the kind has JSON-RPC methods, the node's list names these methods and no paths.
+    // If the kind has JSON-RPC methods, the node lists only methods, so the list says nothing about paths.
     ...openapi &&
       { openapi: offeredPaths(openapi, openrpc ? { ...offer, names: undefined } : offer) },
   };
@@ -138,7 +138,7 @@ function numbersOf(version: string | undefined): number[] | undefined {
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
-/** All marks that the node itself has set are removed, since only the marks of the kind are trusted. */
+/** Replaces the marks in the node's own description with those of the kind, since only the kind is trusted. */
 export function withMarks(document: Json, kind: Json = {}): Json {
   const marked = new Map(
     operationsIn(kind).map((located) => {
@@ -181,8 +181,8 @@ function withLimits(method: Json, post: Json): Json {
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
 /**
- * An operation may be `read` only within limits that the kind sets for its parameters. The node's own description may
- * lack these limits.
+ * Tells whether the kind limits the parameters of a `read` operation. The node's own description may allow values
+ * beyond these limits.
  */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
@@ -208,7 +208,7 @@ export function withLacking(document: Json, lacks: readonly string[] = []): Json
   const lacking = new Set(lacks.map(pathOfMethod));
   return mapOperationsIn(document, ({ operation, path }) => {
     if (!lacking.has(path)) return operation;
-    const lead = "This node does not have this method, as a call showed.";
+    const lead = "A call showed that this node does not have this method.";
     const description = [lead, textOf(operation.description)].filter(Boolean).join("\n\n");
     return { ...operation, description };
   });

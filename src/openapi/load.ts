@@ -47,7 +47,7 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** A {@linkcode Reader} returns the kind's interface and the node's `Offer` for these URLs. */
+/** The URLs at which a {@linkcode Reader} finds the kind's interface and the node's `Offer`. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {

@@ -112,7 +112,7 @@ export function withServiceOperations(
   const { components, rename } = mergeComponents(theirComponents, used, prefixed);
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
-  // Viewers list declared tags before undeclared tags, so this tag is declared only if the node declares tags.
+  // Viewers list declared tags first, so this tag would precede the node's tags if only this tag were declared.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
   return {
     ...document,
@@ -122,7 +122,7 @@ export function withServiceOperations(
   };
 }
 
-/** If the node and this service have the same path, moves the first segment of the node's path to the server URL. */
+/** If the node has a path that this service needs, moves the first segment of the node's path to the server URL. */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -157,7 +157,7 @@ function referencesIn(value: unknown): string[] {
 }
 
 /**
- * @param wanted proposes a name for each component in `added`; a number is appended to a name that is taken
+ * @param wanted returns the preferred name of a component in `added`; if it is taken, a number is appended
  * @returns the merged components; `rename` updates the references to renamed components
  */
 export function mergeComponents(

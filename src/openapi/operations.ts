@@ -88,7 +88,7 @@ export function parametersOf(document: Json, item: Json, operation: Json): Param
   return [...parameters.values()];
 }
 
-/** @param holders in order of precedence, such as an operation, its path item and the document */
+/** @param holders the objects with servers, in order of precedence: an operation, its path item and the document */
 export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
@@ -135,7 +135,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
         return operation;
       }
       const id = nameOf(operationId);
-      const message = `the operationId ${id} is already used by ${first}; the second is omitted`;
+      const message = `the operationId ${id} is already used by ${first} and is omitted here`;
       diagnostics.add("note", message, () => [...path, ...keys, "operationId"]);
       return rest;
     });
@@ -169,8 +169,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     for (const { operation, keys } of operationsOf(item)) {
       const own = checkList(operation, [...path, ...keys], template, names);
       for (const name of names) {
-        // A long path may have thousands of parameters, so the loop ends at the limit of
-        // diagnostics.
+        // Stops once diagnostics are omitted, since a long path may have thousands of parameters.
         if (diagnostics.omittedCount > 0) return;
         if (shared.has(name) || own.has(name)) continue;
         const message = `the parameters do not include ${nameOf(name)} of the path ${

@@ -37,7 +37,7 @@ export interface Target {
 
 export interface Link {
   readonly reference: Reference;
-  /** The root file, or the target of another reference, in which this reference was found. */
+  /** The part of a file that contains this reference: the root document, or the target of another reference. */
   readonly start: Target;
   target?: Target;
   /** The end of a chain of references: a component of the root file, or a value that is not a reference. */
@@ -74,7 +74,7 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
       { member, path, value: valueAt(member.value, path), shape: link.reference.expected };
     const failure = explainTarget(member.value, target, structure);
     if (failure !== undefined) {
-      // A file that cannot be parsed already has a diagnostic.
+      // If the file could not be parsed, it already has a diagnostic.
       if (member.value !== undefined) report(link, failure);
       return;
     }

@@ -27,7 +27,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/** In the result, `own` lacks the host's operations and the parts in `ofHost`. */
+/** The returned `own` contains neither the host's operations nor the parts in `ofHost`. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],

@@ -20,8 +20,8 @@ export interface ServerContext {
   readonly home?: string | undefined;
   readonly publicUrl?: string | undefined;
   /**
-   * The node's URL if the node served the document. Then `publicUrl`, or else this URL, replaces a loopback origin in
-   * server URLs.
+   * The node's URL if the node served the document. A loopback origin in a server URL is replaced by `publicUrl` or, if
+   * `publicUrl` is not set, by this URL.
    */
   readonly itself?: string | undefined;
   /** The node's URL if clients call the node through this service. */
@@ -46,7 +46,7 @@ export function withServers(
   const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
   const through = (servers: readonly Json[]) =>
     publicUrl ? servers : throughThisService(servers, where, isForwarding);
-  // A path or an operation may repeat a top-level server. In Swagger 2.0, the repeated server may have another scheme.
+  // Compares servers without their scheme: a Swagger 2.0 operation may repeat a top-level server with another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
@@ -206,8 +206,8 @@ export function checkServers(
     const open = variablesOf(hostOf(textOf(server.url) ?? ""));
     for (const [name, value] of Object.entries(objectOf(server.variables))) {
       const { default: usual, enum: listed } = objectOf(value);
-      // The page's `Content-Security-Policy` must list every origin, so the page can use only the
-      // default of a variable without `enum`.
+      // Without an `enum`, only the variable's default is used on the page, since the page's
+      // `Content-Security-Policy` must list every origin.
       if (Array.isArray(listed) || !open.has(name)) continue;
       const message = `the page calls operations only with {${name}} = ${formatJson(usual)}; ` +
         'list other values in "enum"';
@@ -243,7 +243,7 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** The origin is not normalized, since `nearUrl` needs its original length. */
+/** Returns the origin as written, since `nearUrl` removes that many characters from the URL. */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;
@@ -292,7 +292,7 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Omits variables that the server's URL contains only in its user name or password. */
+/** Omits variables that occur only in the user name or password of the server's URL. */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);

@@ -24,8 +24,8 @@ export interface Rule {
   /** `undefined` for plain data, which cannot contain references. */
   readonly shape: Shape | undefined;
   /**
-   * An object without a `required` member is invalid. An object without an `expected` member is
-   * valid, but causes a note.
+   * A missing `required` member makes the object invalid. A missing `expected` member causes only a
+   * note.
    */
   readonly needed?: "required" | "expected" | undefined;
   readonly also?: "boolean" | "list" | undefined;
@@ -153,7 +153,7 @@ export function nameOfShape(shape: Shape): string {
   return shape.startsWith("{") ? `map (${kind})` : kind;
 }
 
-/** In the `mapping` of a discriminator, `$ref` is an ordinary key. */
+/** In a discriminator's `mapping`, a key named `$ref` is not a reference. */
 export function isReference(shape: Shape, value: unknown): value is Json & { $ref: string } {
   return isObject(value) && Object.hasOwn(value, "$ref") && typeof value.$ref === "string" &&
     !Object.hasOwn(NAMING, shape.slice(1, -1));
@@ -167,7 +167,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** YAML aliases can repeat one object at places that need different shapes. */
+/** A map by object and shape, since YAML aliases can repeat an object where another shape is expected. */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 
@@ -185,8 +185,8 @@ export class ByShape<T> {
 export type Seen = ByShape<true>;
 
 /**
- * The shape of an example whose only member is `$ref`. OpenAPI treats such an example as data, but
- * bundlers treat it as a reference.
+ * The shape of an example whose only member is `$ref`. OpenAPI treats a `$ref` in an example as
+ * data, but bundlers treat it as a reference.
  */
 export const SAMPLE: Shape = "sample";
 
@@ -196,10 +196,10 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 }
 
 /**
- * Visits objects, lists, and strings whose shape is in {@linkcode NAMING}, in document order. Visits an object only
- * once per shape.
+ * Visits all objects and lists, and the strings that are references ({@linkcode NAMING}), in document order. Visits
+ * each object only once per shape.
  *
- * @param wrongIn returns the invalid members of an object, which are not visited
+ * @param wrongIn returns the keys of an object's invalid members; these members are not visited
  */
 export function* walk(
   start: Place,

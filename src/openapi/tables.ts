@@ -7,8 +7,8 @@
  *
  * A colon separates a member's name from its type. References may occur in objects such as `schema`,
  * in lists such as `schema[]`, in maps such as `{schema}`, and in the types in {@linkcode NAMING}.
- * The types `url`, `host`, `sample`, `version`, and the keys of {@linkcode CHOICES} cannot contain
- * references. A type that ends with `?` also allows a boolean, and a type that ends with `+` also
+ * Values of the types `url`, `host`, `sample` and `version`, and of the types in {@linkcode CHOICES},
+ * contain no references. A type that ends with `?` also allows a boolean, and a type that ends with `+` also
  * allows a list.
  *
  * @module
@@ -17,7 +17,7 @@ import { COMMON_METHODS } from "./operations.ts";
 
 export type Rows = Readonly<Record<string, string>>;
 
-/** The key of the rule for all members that have no rule of their own, except extensions (`x-…`). */
+/** The key of a rule that applies to every member without its own rule, except extensions (`x-…`). */
 export const OTHERS = "*";
 
 /** The types of strings that act as references, each with the kind of object that the string refers to. */
@@ -62,7 +62,7 @@ const COMMON: Rows = {
 const FACETS = "format default enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum " +
   "maxLength minLength pattern maxItems minItems uniqueItems";
 
-/** OpenAPI 3.0 does not define the members listed before `FACETS`, but JSON Schema files may contain them. */
+/** The members before `FACETS` are not part of OpenAPI 3.0, but may occur in JSON Schema files. */
 const SCHEMA_3_0 = "$ref $schema $id $anchor $comment $dynamicAnchor $defs:{schema} " +
   `definitions:{schema} ${FACETS} title description type:type items:schema required maxProperties ` +
   "minProperties properties:{schema} additionalProperties:schema? allOf:schema[] anyOf:schema[] " +

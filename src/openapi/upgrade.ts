@@ -66,7 +66,7 @@ export function upgradeSwagger(document: Json): Json {
     if (size > most) throw new RangeError("the OpenAPI 3 form would be many times larger");
   };
   let made = 0;
-  /** Every operation may inherit all media types of the document, so the total number in the result is limited. */
+  /** Limits the total number of media types, since every operation may inherit all media types of the document. */
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
     checkSize(made);

@@ -66,8 +66,8 @@ function expectedOf(type: string, value: unknown): string | undefined {
 }
 
 /**
- * Returns the reason why a value cannot be used, such as `must be a list`. Of an object's members, only the required
- * members are checked.
+ * Returns the reason why a value cannot be used, such as `must be a list`. In an object, checks only the required
+ * members.
  */
 export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
   if (Object.hasOwn(NAMING, shape)) {
@@ -93,7 +93,7 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
-  // A list in place of an object is reported when its parent is validated. The keyword `items` allows a list.
+  // The check of the parent reports a list in place of an object, or allows it, as for `items`.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
@@ -148,8 +148,7 @@ function validateMember(
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
-  // Invalid URLs and hosts are omitted from the served document, since an object that stands in place
-  // of a URL may contain a password.
+  // Invalid URLs and hosts are omitted from the served document, since they may contain a password.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
@@ -181,7 +180,7 @@ function unknownMember(
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
   // Comparing long names is slow.
   const meant = key.length > 40 ? undefined : nearest(key, others);
-  // A member from another version of OpenAPI is omitted, since the references in that member are not checked.
+  // A member that only other OpenAPI versions define is omitted, since its references are not checked.
   const isOmitted = isKeyword(key);
   const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
   const omitted = isOmitted ? "; it is omitted" : "";
@@ -191,7 +190,7 @@ function unknownMember(
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
 /**
- * All references in the part must point into the part itself.
+ * Validates a part of a document. Reports references that lead out of this part as errors.
  *
  * @param version an object with the version, such as `{ openapi: "3.1.1" }`
  */

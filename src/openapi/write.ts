@@ -12,10 +12,7 @@ import type { Json } from "../json/values.ts";
 import { escapeOf } from "../untrusted-text.ts";
 import { mapServers } from "./servers.ts";
 
-/**
- * JSON leaves these characters unescaped. YAML 1.2 forbids most of them (section 5.1), and YAML 1.1 treats some as line
- * breaks.
- */
+/** Characters that JSON does not escape, but YAML 1.2 forbids (section 5.1) or YAML 1.1 treats as line breaks. */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 /** Matches strings with control characters or lone surrogates, and the special YAML 1.1 strings `=` and `<<`. */
 const QUOTED =
@@ -58,7 +55,7 @@ export function writeYaml(document: Json): string {
 export interface Written {
   readonly text: string;
   /**
-   * The sorted byte offsets of relative server URLs. Documents below `/v1/` get a second dot at each offset:
+   * The sorted byte offsets of relative server URLs. For documents below `/v1/`, a dot is inserted at each offset:
    * `./v1/node` becomes `../v1/node`.
    */
   readonly dots: readonly number[];
@@ -70,8 +67,8 @@ export interface Writer {
 }
 
 /**
- * To find relative server URLs in the written text, the writer marks each such URL with a unique string. The string
- * begins with `@`, so YAML quotes the URL.
+ * Marks each relative server URL with a unique string, to find the URL in the written text. The mark begins with `@`,
+ * so that YAML quotes the URL.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

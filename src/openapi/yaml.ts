@@ -1,5 +1,5 @@
 /**
- * Parses YAML 1.2 with limits. In the core schema of YAML, dates and `yes` are strings.
+ * Parses YAML 1.2 with limits. The parser uses the core schema, which reads dates and `yes` as strings.
  *
  * @module
  */
@@ -85,7 +85,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
   try {
     for (const lexeme of new Lexer().lex(text)) {
       for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
-      // The parser's stack also contains the document and a scalar, in addition to objects and lists.
+      // Besides objects and lists, the parser's stack contains the document and one scalar.
       if (parser.stack.length > LIMITS.depth + 2) {
         throw new TextError(MESSAGES.tooDeep, parser.offset - lexeme.length);
       }
@@ -114,7 +114,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
 
 const ENOUGH = new Error();
 
-/** A composer stores each error with a stack trace, so the number of errors is limited. */
+/** Limits the number of errors, since the `yaml` package creates a stack trace for each error. */
 function limitErrors(composer: Composer): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const onError = Reflect.get(composer, "onError") as OnError;
@@ -139,7 +139,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
-  /** The greatest depth reached so far in the current anchored node. */
+  /** The greatest depth so far within the anchored node that is being built. */
   let deepest = 0;
   let hasMerged = false;
 

@@ -54,7 +54,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     const time = isHeard ? Math.min(pace, LISTENED_MS) : pace;
     if (time === Infinity || hasEnded) return;
     const own = timer = setTimeout(async () => {
-      // Not awaited, since preparing a large description takes longer than querying the node.
+      // Does not wait for the description, since preparing a large one takes longer than querying the node.
       describe();
       await watched.look().catch(onError);
       if (timer === own) wait();

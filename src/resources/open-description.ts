@@ -58,8 +58,7 @@ export async function openDescription(
     page: lazy(async () => makePage({ page: await parts.get(), origins: [] }, notice)),
   });
   const url = node.url || undefined;
-  // If the host supplies the info with a function, the node is not queried, so its kind stays
-  // unknown.
+  // If a function supplies the info, the node is not queried, so the node's kind stays unknown.
   const hasKind = node.kind !== "none" &&
     (node.kind ?? (typeof options.info === "function" ? undefined : url)) !== undefined;
   if (place === "none" || (place === undefined && !hasKind)) {

@@ -96,7 +96,7 @@ export function createResources(
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
-  /** The node's name on the last served page, so that the icon need not wait for the node. */
+  /** The node's name on the last served page. The icon uses this name, to avoid a query of the node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),

@@ -164,9 +164,10 @@ export const placeWithServers = <T>(
   s.object({
     from: s.needed(place, { ...CLI_OPTIONS.spec, text: "A file, a URL, or none" }),
     servers: s.setting(t.SERVERS, {
-      text: 'The top-level servers of the description. The value "keep" leaves the servers ' +
-        "unchanged. A path such as /v1 becomes the prefix of all operations",
-      default: "the path of the description's servers if node.url is set",
+      text: "The top-level servers of the description. " +
+        'The value "keep" leaves the servers unchanged. ' +
+        "A path such as /v1 becomes the prefix of all operations",
+      default: "if node.url is set, the path in the description's server URLs",
       example: "keep",
     }),
   });
@@ -184,8 +185,8 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
     example: "Harbour 2",
   }),
   logo: s.setting(logo, {
-    text: `An image file: ${LOGO_TYPES}, at most 256 KiB. The image appears beside the title ` +
-      "and as the page icon",
+    text: `An image file: ${LOGO_TYPES}, at most 256 KiB. ` +
+      "The image appears beside the title and as the page icon",
     default: "the first letter of the title",
     example: "logo.svg",
   }),
@@ -243,8 +244,9 @@ export function configuration(
     ),
     ...shared,
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
-      text: "Your own kinds, which replace known kinds of the same name. A kind is a file such " +
-        "as mine.yaml, or an object with a name. Both have the keys of the files in spec/kinds/",
+      text: "Your own kinds, which replace known kinds of the same name. " +
+        "A kind is a file such as mine.yaml, or an object with a name. " +
+        "A kind has the keys of the files in spec/kinds/",
       default: "[]",
       example: "[mine.yaml]",
     }),
@@ -287,8 +289,8 @@ export function sharedSettings(
           default: String(EVENT_DEFAULTS.listeners),
         }),
         per_address: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The maximum number of streams to one client address. Behind a proxy, all " +
-            "clients have the proxy's address",
+          text: "The maximum number of streams to one client address. " +
+            "Behind a proxy, all clients have the proxy's address",
           default: String(EVENT_DEFAULTS.per_address),
           example: "1000",
         }),
@@ -301,15 +303,15 @@ export function sharedSettings(
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
-      text: 'The names of operations that need no token; "reads" allows all read operations. A ' +
-        "name is a JSON-RPC method, an operationId, or an HTTP method with a path template. In " +
-        'names, "*" matches any text, but never allows operations marked "write" or "secret". If ' +
-        'the description is fetched over HTTP, names cannot contain "*" or be operationIds',
+      text: 'The names of operations that need no token; "reads" allows all read operations. ' +
+        "A name is a JSON-RPC method, an operationId, or an HTTP method with a path template. " +
+        'In names, "*" matches any text, but never allows operations marked "write" or "secret". ' +
+        'For a description fetched over HTTP, use neither "*" nor operationIds',
       default: "[]",
       example: '[reads, "GET /blocks/*"]',
     }),
     with_token: s.setting(OPERATIONS, {
-      text: "The operations that need the token, listed as in forward.open",
+      text: "The operations that need the token, named as in forward.open",
       default: "[]",
       example: '["POST /transactions"]',
     }),

@@ -1,6 +1,6 @@
 /**
- * Merges a kind that extends a built-in kind with its base. The members and operations of the
- * extension are added to those of the base, or replace them.
+ * Merges a kind with the built-in kind that it extends. The members and operations of the extension
+ * are added to those of the base, or replace them.
  *
  * @module
  */
@@ -99,8 +99,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the operations of the base kind whose calls a new operation at `path` would receive. If no operation has the
- * same path, these are the operations with path templates that overlap `path` and are not more specific.
+ * Lists the operations of the base kind that a new operation at `path` replaces. If no operation has the same path,
+ * lists the operations that lose calls to the new one: their templates overlap `path` and are no more specific.
  */
 function operationsAt(
   base: Kind,

@@ -1,7 +1,7 @@
 /**
- * The interface of a kind of node: the keys `openrpc` and `openapi` of a kind file. The schemas here
- * cover only Nodeface's additions to OpenRPC and OpenAPI. The standard members are validated like
- * those of any other description.
+ * Validates the keys `openrpc` and `openapi` of a kind file. The schemas here cover only Nodeface's
+ * additions to OpenRPC and OpenAPI. The standard members are validated like those of any other
+ * description.
  *
  * @module
  */
@@ -122,7 +122,7 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
   }),
 });
 
-/** References in the kind may also point to components of the kind `base`. */
+/** @param base the interface of the extended kind, whose components the kind may refer to */
 export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
   const partOf = (key: keyof KindInterface, part: unknown, version: string) => {

@@ -36,8 +36,9 @@ const TEST = v.union([
 
 const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
-    text: "Places, each with a test. The rule applies if all tests pass. A test is a regular " +
-      "expression, null (the value is missing), { above: NUMBER } or { below: NUMBER }",
+    text: "Maps places to tests. The rule applies if all tests pass. " +
+      "A test is a regular expression, null (the value is missing), " +
+      "{ above: NUMBER } or { below: NUMBER }",
     example: "{ 'status#/leader': null }",
   }),
   code: s.needed(s.word(CODES), { text: "The value of status_code", example: "no_leader" }),
@@ -72,8 +73,8 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     example: "1",
   }),
   target: s.setting(REFERENCES, {
-    text: "The highest block that the node or its peers know of. A node is syncing if it is " +
-      "behind that block by more than the value of lag",
+    text: "The highest block that the node or its peers know of. " +
+      "A node is syncing if it is behind the target by more blocks than lag allows",
     example: "chain#/headers",
   }),
   lag: s.setting(s.wholeNumber(0), {
@@ -104,13 +105,13 @@ const NAMES = {
       children: s.needed(t.LINE, { text: "The member that holds the list of children" }),
     }),
     {
-      text: 'The members to read, if the response is a JSON tree; replaces the key "names". The ' +
-        "name of a method is its path from the root, such as block/get",
+      text: 'The members to read, if the response is a JSON tree; replaces the key "names". ' +
+        "The name of a method is its path from the root, such as block/get",
     },
   ),
   before: s.setting(t.LINE, {
-    text: "The separator between the group and the rest of a method name, if the response lists " +
-      "groups",
+    text:
+      "The separator between the group and the rest of a method name, if the response lists groups",
   }),
 };
 
@@ -130,8 +131,7 @@ const LISTING = v.pipe(
 ) as Schema<unknown> as Schema<Listing>;
 
 export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
-  // No setting of an extension is required, since the extension inherits the settings that it
-  // omits.
+  // In an extension, every setting is optional: an omitted setting is inherited from the base.
   const needed = base ? s.setting as typeof s.needed : s.needed;
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
@@ -145,8 +145,8 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
-      text: "The files in which such a node stores its secret on this machine. Each entry is " +
-        "written like node.auth",
+      text: "The files in which such a node stores its secret on this machine. " +
+        "Each entry is written like node.auth",
     }),
     reads: s.setting(s.word(["none"]), {
       text: 'If "none", read operations are called without the secret, since the node returns ' +
@@ -171,9 +171,10 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       },
     ),
     listing: s.setting(LISTING, {
-      text: "The request that lists the node's operations, and a rule to find their names in the " +
-        "response. Unlisted operations are omitted. If the kind has JSON-RPC methods, the names " +
-        "are method names; otherwise, they are paths without the leading slash",
+      text: "The request that lists the node's operations, " +
+        "and a rule to find their names in the response. " +
+        "Unlisted operations are omitted. If the kind has JSON-RPC methods, " +
+        "the names are method names; otherwise, they are paths without the leading slash",
     }),
     detect: needed(
       s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
@@ -219,10 +220,10 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         "Methods, paths and other members extend or replace those of the known kind",
     }),
     loosen: s.setting(v.array(t.LINE, "a list of operations"), {
-      text:
-        "The operations, by method or operationId, that this file restricts less than the known " +
-        "kind. For example, a write operation becomes a read operation, or a read operation gets " +
-        "other parameters",
+      text: "The operations, by method or operationId, " +
+        "that this file restricts less than the known kind. " +
+        "For example, a write operation becomes a read operation, " +
+        "or a read operation gets other parameters",
     }),
   };
   return v.pipe(
@@ -247,7 +248,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   );
 }
 
-/** Removes `auth.files`, with which a kind that is not built in could send any file to any node. */
+/** Removes `auth.files`, since a kind that is not built in could use this key to send any file to any node. */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;

@@ -28,8 +28,7 @@ const HEADER = s.setting(t.HEADER, {
 });
 
 const MATCH = s.setting(t.EXPRESSION, {
-  text: "A regular expression whose first group is the secret. " +
-    "Without a group, the whole match is the secret",
+  text: "A regular expression that matches the secret, or captures it in the first group",
   example: "'<apikey>(.*?)</apikey>'",
 });
 
@@ -136,8 +135,9 @@ const COMMON: SettingsOf<SourceOptions> = {
     default: "false",
   }),
   keep_errors: s.setting(s.BOOLEAN, {
-    text: "If true, the node's error responses also count as values, unless a method or path is " +
-      'missing. The value of a JSON-RPC source is then an object with "result" or "error"',
+    text: "If true, the node's error responses are valid values, " +
+      "unless a method or path is missing. " +
+      'With keep_errors, the value of a JSON-RPC source is an object with "result" or "error"',
     default: "false",
   }),
 };
@@ -194,8 +194,8 @@ const source = (path: Schema<string>): Schema<Source> =>
     },
     command: {
       command: s.needed(s.filledList(v.string("text"), "a list: the program and its arguments"), {
-        text: "A program and its arguments. The program prints JSON or plain text, and runs " +
-          "without a shell",
+        text: "A program and its arguments. " +
+          "The program prints JSON or plain text, and runs without a shell",
         example: "[df, --output=avail, /data]",
       }),
       ...COMMON,
@@ -209,7 +209,7 @@ const CONVERSION = v.union([
   s.oneOf({
     count: {
       count: s.needed(t.POINTER, {
-        text: "The number of members that have true at this JSON Pointer",
+        text: "The number of members whose value at this JSON Pointer is true",
       }),
     },
     match: { match: s.needed(t.EXPRESSION, { text: "The first group, or else the whole match" }) },
@@ -292,7 +292,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "{ mining: { jsonrpc: getmininginfo } }",
     }),
     fields: s.setting(s.map(t.INFO_KEY, FIELD), {
-      text: "Keys to add or replace, each with the place of its value, such as net#/version, " +
+      text: "Keys to add or replace. Each key needs a place such as net#/version, " +
         'or an object with "from"',
       example: "{ difficulty: mining#/difficulty }",
     }),
@@ -330,7 +330,7 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** @param listed the sources that the message lists if no source has a similar name */
+/** @param listed the source names to list in the message if none of `names` is similar */
 export function explainSource(
   place: unknown,
   names: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * Valibot schemas for settings, with a description of each setting. A schema's message contains only
- * the words that follow `must be`, such as `a list`. For picklists, `rawCheck` and `rawTransform`,
- * the message is complete.
+ * Valibot schemas for settings, with a description of each setting. The prefix `must be` is added to
+ * a schema's message, such as `a list`, except to messages of picklists, `rawCheck` and
+ * `rawTransform`.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export interface About {
   readonly flag?: string;
   /** The environment variables for the setting, in order of precedence. */
   readonly variables?: readonly string[];
-  /** Keys that operators may write by mistake. The diagnostic for such a key suggests the right key. */
+  /** Common wrong keys for the setting. The diagnostic for a wrong key suggests the right one. */
   readonly also?: readonly string[];
   /** The placeholder for the flag's value in `--help`. Switches have no placeholder. */
   readonly argument?: string;
@@ -101,7 +101,7 @@ export function text<T = string>(
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
 
-/** @param also maps common wrong words to the words that the message suggests */
+/** @param also a map from common wrong words to the words that the message suggests */
 export function word<const W extends string>(
   words: readonly W[],
   expected: string = `one of ${words.join(", ")}`,
@@ -164,10 +164,10 @@ export function section<S extends Settings>(settings: S): Schema<Output<S>> {
 
 export function map<K extends string, T>(name: Schema<K>, of: Schema<T>): Schema<Record<K, T>> {
   const schema = v.record(name as v.GenericSchema<string, K>, of, "an object");
-  // valibot 1.5 silently drops these three keys from a record.
+  // The keys that valibot 1.5 silently drops from a record.
   const taken = ["__proto__", "constructor", "prototype"];
   return v.nullable(
-    plainObject(schema, (key) => taken.includes(key) ? "must be another name" : undefined),
+    plainObject(schema, (key) => taken.includes(key) ? "is reserved; use another name" : undefined),
     {},
   ) as Schema<Record<K, T>>;
 }
@@ -183,7 +183,7 @@ export function filledMap<K extends string, T>(
   );
 }
 
-/** @param forms each form by a key that no other form has */
+/** @param forms the possible forms of an object, each under a key that only this form has */
 export function oneOf<F extends Readonly<Record<string, Settings>>>(
   forms: F,
 ): Schema<{ [Key in keyof F]: Output<F[Key]> }[keyof F]> {
@@ -219,7 +219,7 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** valibot copies `lang` from a schema's configuration to its issues. The value `secret` marks issues about secrets. */
+/** The `lang` of schemas for secrets. Valibot copies the `lang` of a schema to the issues that the schema reports. */
 const SECRET = "secret";
 
 /** The messages of the schema do not show the invalid value, which may be a misplaced secret. */
@@ -328,7 +328,7 @@ function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
   return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
 }
 
-/** Of a failed union's issues, returns those of the option that accepts the value's type. */
+/** If no option of a union matches, returns the issues of the option that accepts the value's type. */
 function issuesOfForm({ issues }: Issue): Issue[] {
   return (issues ?? []).flatMap((issue) =>
     issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)

@@ -81,9 +81,9 @@ export async function description({ isQuick }: Options): Promise<Section> {
     text:
       `GitHub's OpenAPI description is 13 MB as JSON and 10 MB as YAML. "Served" is the time from the start of the
 process until \`/spec.json\` and \`/v1/spec/simple\` contain the description. "× least" is the "served" time divided by
-the time of the bare parser on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the description. "Wait" is
-the longest response time of \`/v1/info\` until the YAML is complete. "MB at most" is the peak memory of the process
-until the YAML is complete. "MB more after" is the growth in memory, measured one minute after the YAML is complete.`,
+the time that parsing alone takes on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the description.
+"Wait" is the longest response time of \`/v1/info\` during the preparation. "MB at most" is the peak memory of the
+process during the preparation. "MB more after" is the growth in memory one minute after the preparation.`,
     table,
   };
 }

@@ -83,8 +83,8 @@ export async function explorer({ isQuick }: Options): Promise<Section> {
     `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an empty cache. The connection
 has 1.6 Mbit/s and a latency of 150 ms, and the processor is slowed down by a factor of four. "Readable" is the time
 until an operation is visible. "Answered" is the time until the response to the first call is visible; a script clicks
-each button at once. The last columns count the brotli-compressed kB and the requests until that response. Redoc cannot
-send calls. In the last two rows, Nodeface's simple page shows a larger description, and calls a node.`;
+each button when it appears. "kB" (compressed with brotli) and "requests" are counted until the "answered" time. Redoc
+cannot send calls. In the last two rows, the simple page shows a larger description, and the call goes to a node.`;
   await browser.close();
   others.close();
   node.close();
@@ -115,8 +115,8 @@ const serveNode = () =>
   listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
 
 /**
- * Times are in milliseconds since the navigation began. `bytes` is the number of bytes received by the time `answered`,
- * or by the time `readable` if `answered` is NaN.
+ * Times are in milliseconds since the navigation began. `bytes` counts the bytes received until `answered` or, if
+ * `answered` is NaN, until `readable`.
  */
 interface Visit {
   readable: number;

@@ -3,7 +3,7 @@
 export interface Explorer {
   readonly name: string;
   readonly page: string;
-  /** A JavaScript expression for an element that is visible once an operation can be read. */
+  /** A JavaScript expression for an element that becomes visible when the page shows the first operation. */
   readonly readable: string;
   /**
    * JavaScript expressions for the elements that a user clicks to send the first operation, in order. The list is empty
@@ -13,8 +13,7 @@ export interface Explorer {
   /** A JavaScript expression for an element that appears on the page together with the response. */
   readonly answered: string;
   /**
-   * The HTML of the page that the explorer's documentation recommends. Nodeface serves its own page, so its entry has
-   * no `html`.
+   * The HTML of the page that the explorer's documentation recommends. Absent for Nodeface, which serves its own page.
    */
   readonly html?: string;
 }

@@ -139,7 +139,8 @@ const TEXT = `The table shows the processor time per call in microseconds, and i
 [\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy); lower is better for both. The column "a
 second" shows calls per second. All servers forward to the same node, which sends prepared responses: 111 bytes of JSON,
 or 1 MB. Every call has a different parameter. Nodeface checks and rewrites each JSON-RPC call; the proxy does neither.
-\`POST /v1/rpc\` is compared with the same POST through the proxy. \`GET of a method\` is compared with a GET of the
-small JSON through the proxy. Nodeface on Node is compared with the proxy on the same release of Node. On other
-runtimes, Nodeface is compared with the proxy on Node 26. Unlike the proxy, Nodeface checks the path, the parameters and
-the caller, and limits concurrent calls and bytes. The last column is the server's resident memory at the end.`;
+\`POST /v1/rpc\` is compared with the same POST through the proxy. The proxy cannot convert a GET to JSON-RPC, so
+\`GET of a method\` is compared with a GET of the small JSON. Nodeface on Node is compared with the proxy on the same
+release of Node. On other runtimes, Nodeface is compared with the proxy on Node 26. Unlike the proxy, Nodeface checks
+the path, the parameters and the caller, and limits concurrent calls and bytes. The last column is the server's resident
+memory at the end.`;

@@ -59,7 +59,7 @@ function readEnd(file: number): string {
   return bytes.toString();
 }
 
-/** @returns the end of the program's output, including standard error */
+/** @returns the last part of what the program printed to standard output and standard error */
 export async function run(command: readonly string[]): Promise<string> {
   const { code, printed } = await launch(command).ended;
   if (code !== 0) throw new Error(`"${command.join(" ")}" ended with ${code}: ${printed}`);

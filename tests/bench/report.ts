@@ -13,18 +13,17 @@ const [LOAD = 0] = loadavg();
 const FILE = `${ROOT}BENCHMARKS.md`;
 
 const METHOD =
-  `\`npm run bench\` writes this page. Only ratios (×) can be compared between machines; the last section describes this
-machine.
+  `\`npm run bench\` writes this page. Only ratios (×) can be compared between machines.
 
 On each runtime, Nodeface is compared with a **bare server**: the simplest and fastest server that sends the same bytes.
-The run verifies that the status line, all header fields and the content are equal. From each request, the bare server
-reads only what it needs to select a response: the method, the URL, and the fields \`Host\`, \`Accept-Encoding\` and
-\`If-None-Match\`. The bare server keeps a prepared response for each path. On Node, the bare server uses \`node:http\`,
-and passes the content as text, which Node writes together with the headers. On Bun, the bare server uses \`Bun.serve\`.
-The Nodeface executable is compared with a compiled copy of this Bun server. On Deno, Nodeface and the bare server use
-\`node:http\`, because \`Deno.serve\` cannot disconnect slow clients. Unlike the bare server, Nodeface reads
-\`If-Match\` and \`Origin\`, compares the quality values in \`Accept-Encoding\`, disconnects slow clients, and checks
-that the prepared response is current.
+The run verifies that both servers send the same status line, header fields and content. From each request, the bare
+server reads only what it needs to select a response: the method, the URL, and the fields \`Host\`, \`Accept-Encoding\`
+and \`If-None-Match\`. The bare server keeps a prepared response for each path. On Node, the bare server uses
+\`node:http\`, and passes the content as text, because Node sends text and headers in one write. On Bun, the bare server
+uses \`Bun.serve\`. The Nodeface executable is compared with a compiled copy of this Bun server. On Deno, Nodeface and
+the bare server use \`node:http\`, because \`Deno.serve\` cannot disconnect slow clients. Unlike the bare server,
+Nodeface reads \`If-Match\` and \`Origin\`, compares the quality values in \`Accept-Encoding\`, disconnects slow
+clients, and checks that the prepared response is current.
 
 \`wrk\` generates the load, with one thread and 32 connections. On each runtime, the servers are warmed up, and then
 measured in turn for three seconds each, in five rounds. Every second round measures the servers in reverse order. The

@@ -16,7 +16,7 @@ export async function requests({ only, isQuick, beside }: Options): Promise<Sect
     const running = await startAll(runtime, beside);
     const full = await measureInTurn(running, () => ({ path: PATH }), modeOf(isQuick));
     const notModified = await measureInTurn(running, async (server, { port }) => {
-      // Of the peers, only `SAME_BYTES` handles `If-None-Match`.
+      // Of the servers in `peers`, only `SAME_BYTES` handles `If-None-Match`.
       if (runtime.peers.includes(server) && !server.name.startsWith(SAME_BYTES)) {
         return undefined;
       }
@@ -63,9 +63,8 @@ async function startAll(
 
 const TEXT =
   `All requests are for \`/v1/info\`, without \`If-None-Match\` (200) and with it (304). The table shows the processor
-time per request in microseconds, and its ratio to that of the bare server. Lower times and ratios are better. The other
-columns are the requests per second, the time from the start of the process to its first response, and the memory of the
-process at the end. Hono and Fastify send Nodeface's info object with their own default header fields. "Hono, same
-bytes" sends the header fields, bytes and 304 responses of Nodeface, without middleware, so this row is a comparison
-with the same output. itty-router, on srvx or Bun, also sends Nodeface's prepared response, so the itty-router rows show
-the cost of routing.`;
+time per request in microseconds, and its ratio to that of the bare server. Lower times and ratios are better. "A
+second" is the number of requests per second, "first" is the time from the start of the process to its first response,
+and "MB" is the memory of the process at the end. Hono and Fastify send Nodeface's info object with their own default
+header fields. "Hono, same bytes" sends the same header fields, bytes and 304 responses as Nodeface, without middleware.
+To show the cost of routing, itty-router (on srvx or Bun) also sends Nodeface's prepared response.`;

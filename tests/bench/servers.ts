@@ -31,7 +31,7 @@ const NODE_HTTP = `${ROOT}tests/bench/bare/node-http.mjs`;
 const FETCH = `${ROOT}tests/bench/bare/fetch.mjs`;
 const BARE_EXECUTABLE = `${ROOT}dist/bench-bare`;
 
-/** Nodeface's executable is built with bytecode, too. */
+/** The bare executable is built with bytecode, like Nodeface's own executable. */
 export const BUILD_BARE: readonly string[] = [
   ...[BUN, "build", "--compile", "--bytecode", "--format=esm"],
   ...[FETCH, `--outfile=${BARE_EXECUTABLE}`],

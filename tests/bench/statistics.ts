@@ -7,7 +7,9 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
-/** Other load on the machine affects both values of a round equally. */
+/**
+ * Divides values of the same round, because other programs on the machine affect all measurements of a round equally.
+ */
 export function ratiosOf(values: readonly number[], beside: readonly number[]): number[] {
   return values.map((value, round) => value / beside[round]!);
 }

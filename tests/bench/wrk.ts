@@ -10,8 +10,8 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 export const CONNECTIONS = 32;
 
 /**
- * A request that is sent many times, each time with a new number. The number replaces `{n}` in the body, and the `0` in
- * a path that ends with `n=0`.
+ * A request that is sent many times. The number of the request replaces `{n}` in `body`, and the `0` if `path` ends
+ * with `n=0`.
  */
 export interface Asked {
   readonly path: string;
@@ -25,7 +25,7 @@ export interface Measured {
   readonly cpu: number;
   /** Requests per second. */
   readonly rate: number;
-  /** Broken connections, missing responses, and statuses of 400 and above. */
+  /** The number of broken connections, missing responses, and responses with a status of 400 or above. */
   readonly failed: number;
 }
 

@@ -4,7 +4,7 @@
  */
 
 export interface Targets {
-  /** The URL that calls a method with GET. */
+  /** A URL that runs a JSON-RPC method when it is requested with GET. */
   readonly method: string;
   /** The URL that accepts JSON-RPC bodies with POST. */
   readonly rpc: string;

@@ -18,18 +18,15 @@ import type { Served } from "./_serve.ts";
 const calls = suite("calls to a node from a browser");
 
 /**
- * A non-loopback address of this machine, if it has one. Browsers restrict pages that are loaded over plain HTTP from
- * such an address.
+ * A non-loopback address of this machine, if it has one. Browsers restrict pages that are loaded over plain HTTP,
+ * except from loopback addresses.
  */
 const FAR = Object.values(networkInterfaces()).flat()
   .find((address) => address?.family === "IPv4" && !address.internal)?.address;
 
 const TOKEN = "0123456789abcdef-0123456789abcdef";
 
-/**
- * Only the last test may call this method successfully, because the earlier tests check that the node never received a
- * call of the method.
- */
+/** The node must not receive a call of this method before the last test. */
 const METHOD = "eth_gasPrice";
 
 let browser: Browser;
@@ -39,7 +36,7 @@ let folder: string;
 let open: Served;
 let off: Served;
 let stranger: Server;
-/** The second server in the description. `heard` contains the GET requests that `elsewhere` received. */
+/** The second server in the description. `heard` records the GET requests that this server receives. */
 let elsewhere: Server;
 let both: Served;
 const heard: [path: string, authorization: string | undefined][] = [];

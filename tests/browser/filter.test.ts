@@ -129,7 +129,7 @@ filter(
   "the target of a link stays marked in the navigation until the user scrolls",
   async () => {
     const page = await open(chain.url, 1280, "#op/getblockhash");
-    // After two frames, the page's observer has seen the elements near the viewport.
+    // After two frames, the page's `IntersectionObserver` has reported the visible elements.
     const painted = () =>
       page.evaluate(() =>
         new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))

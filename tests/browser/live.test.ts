@@ -171,7 +171,8 @@ live("each chart has a text, and is drawn even from a malformed history", async 
   await page.locator("#node dl div", { hasText: "Response time" }).getByText("5 ms").waitFor();
   history = { at: [at(0), at(15)], response_ms: [4, 70], height: [2, 2] };
   const shown = page.locator("#node dl div", { hasText: "Response time" }).getByText("70 ms");
-  // The page starts its next timer only when a response arrives, so the test may have to run the clock several times.
+  // The page starts its next timer only when a response arrives, so the test may have to advance the clock several
+  // times.
   await until(async () => {
     await page.clock.runFor(30_000);
     return await shown.count() > 0;

@@ -175,7 +175,7 @@ nodePage(
       await block.getByText(/^1\d minutes ago$/).waitFor();
       assert.match(await block.getAttribute("title") ?? "", /^\d{4}-.* UTC$/);
       const before = await block.textContent();
-      // Each new info object resets the page's clock to the service's time, so the test advances the clock repeatedly.
+      // Each new info object resets the page's time, so the test may have to advance the clock several times.
       await until(async () => {
         await page.clock.runFor(180_000);
         return await block.textContent() !== before;

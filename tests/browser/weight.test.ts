@@ -22,7 +22,7 @@ weight("the simple page requests its own script and data, but no files of Scalar
   const context = await browser.newContext();
   const { asked } = await visit(context, SIMPLE);
   const names = asked.map(({ path }) => path.split("/").at(-1)).sort();
-  // The info is requested at once, and again when the event stream has begun.
+  // The page requests `info` when it loads, and again when its event stream begins.
   assert.equal(names, ["favicon.ico", "history", "info", "info", "simple", "simple.js"]);
   await context.close();
 });

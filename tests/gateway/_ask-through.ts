@@ -1,4 +1,4 @@
-/** Calls the operations of a kind at a real node, both directly and through the service. */
+/** Calls the operations that a kind describes, both directly at a real node and through the service. */
 import { parseJson } from "../../src/json/lossless.ts";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
 import type { KindInterface, OpenApiPart, OpenRpcPart } from "../../src/kinds/interface.ts";
@@ -37,7 +37,7 @@ interface Said {
   readonly text: string;
 }
 
-/** The matched value depends on the number of connections to the node. */
+/** Two responses may differ in `rpc_connections_count`, which counts the connections to the node. */
 const OF_WHO_ASKS = /("rpc_connections_count": )\d+/g;
 
 const ATTEMPTS = 4;

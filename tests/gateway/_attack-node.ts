@@ -20,8 +20,8 @@ const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
 /**
- * `load` and `forget` ask for the peak load since the previous question. `forget` also resets the current load, because
- * calls from a stopped service may still be running.
+ * The response to a question is the peak load since the previous question. `forget` also resets the current load,
+ * because calls from a stopped service may still be running.
  */
 export type Question = "load" | "forget";
 

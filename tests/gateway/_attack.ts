@@ -63,7 +63,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
     const running = services.get(name);
     if (running) return running;
     const service = await start([...command, "--config", configs[name]]);
-    // These requests load code, so that the memory of this code is not attributed to the attack.
+    // The memory of code that is loaded by the first requests must not be attributed to the attack.
     for (let i = 0; i < 50; i++) {
       await askFor(service.url, "info"), await askFor(service.url, call);
     }

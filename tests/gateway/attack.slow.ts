@@ -16,8 +16,8 @@ const LEAST_RUNS = Number(RUNS ?? 1), MOST_RUNS = Number(RUNS ?? 3);
 const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
 
 /**
- * The maximum wait of an honest client, in milliseconds, by the number of attackers. To allow for slow machines, the
- * limit is at least `TIMES_MAX` times the longest wait without an attack.
+ * The maximum wait of an honest client, in milliseconds, by the number of attackers. On a slow machine, the limit rises
+ * to `TIMES_MAX` times the longest wait without an attack.
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 
@@ -37,13 +37,11 @@ interface Row {
   readonly takesSlots?: boolean;
   /** The maximum length of a response, in bytes. */
   readonly response?: number;
-  /** The maximum wait of an honest client, in milliseconds, instead of `WAIT_MAX`. */
+  /** Replaces `WAIT_MAX` for this attack. */
   readonly wait?: number;
   /** The maximum time without a successful call, in milliseconds. */
   readonly gap?: number;
-  /**
-   * The maximum memory, in MB, including the buffers of sockets and of the runtime's parser, instead of `MEMORY_MAX`.
-   */
+  /** Replaces `MEMORY_MAX` for this attack. The limit includes the buffers of sockets and of the runtime's parser. */
   readonly memory?: number;
   readonly runs?: number;
 }

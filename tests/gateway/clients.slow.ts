@@ -78,7 +78,7 @@ testWhere(
   },
 );
 
-/** Programs in the manual that print the height of a node, keyed by client library. */
+/** For each client library in the manual, the kind of the node and the method that returns the node's height. */
 const PROGRAMS_OF_PAGE: Readonly<Record<string, readonly [kind: string, method: string]>> = {
   ethers: ["ethereum", "eth_blockNumber"],
   viem: ["ethereum", "eth_blockNumber"],

@@ -17,7 +17,7 @@ import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";
 
-/** `around` adds the settings that the manual's example leaves to the reader. */
+/** `around` turns the manual's example into a complete configuration. */
 const PROXIES = {
   nginx: {
     program: "/usr/sbin/nginx",
@@ -151,7 +151,8 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     assert.equal(come, ["GET /items/a%252Fb%20c"]);
     come = [];
     const malformed = [
-      // A proxy might rewrite each of these paths to an allowed path, but the node must receive none of them.
+      // The node must not receive a request for any of these paths, although a proxy might rewrite the path to an
+      // allowed one.
       ...["/v1/node//items/1", "/v1//node/items/1", "//v1/node/items/1"],
       ...["//v1/node/secret", "/v1//node/secret", "/v1/node//secret", "/v1/node/secret/"],
       ...["/v1/node/items/../secret", "/v1/node/items/%2e%2e/secret", "/v1/node/%73ecret"],

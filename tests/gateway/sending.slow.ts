@@ -123,7 +123,7 @@ for (const [runtime, start] of SERVICES) {
     // The operating system's buffers hold several MiB of each response.
     assert.ok(held < 4 * 24 * MIB, `${Math.round(held / MIB)} MiB are held`);
     assert.ok(most < 96 * MIB, `${Math.round(most / MIB)} MiB`);
-    // A call may end up to a minute after its client has disconnected.
+    // After its client has disconnected, a call may continue for up to a minute.
     await isIdle(60_000);
   });
 

@@ -42,7 +42,7 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
       await visit(service, Math.max(10, SECONDS / 6));
       const before = await settled(service, node);
       let after = before;
-      // A leak makes the memory grow each time, but garbage does not.
+      // After some visits, the memory may be high because of garbage, but only a leak keeps it high after every visit.
       for (let visits = 0; visits < 3; visits++) {
         await visit(service, SECONDS);
         after = await settled(service, node);

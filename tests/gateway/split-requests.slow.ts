@@ -1,7 +1,7 @@
 /**
  * Sends requests in parts of random sizes. Some requests are malformed. The node echoes the content of each request, so
  * that the test can compare it with the content that was sent. `NODEFACE_FUZZ` sets the number of requests on Node, by
- * default 10,000. The other runtimes are tested with a tenth of this number. 100,000 requests take some minutes.
+ * default 10,000. Runtimes other than Node get a tenth as many requests. 100,000 requests take some minutes.
  * `RUNTIMES='Deno|Bun'` selects runtimes.
  */
 import { createServer, type Server } from "node:http";
@@ -90,7 +90,7 @@ async function startEcho(arrived: Set<string>): Promise<Server> {
   const node = createServer(async (request, response) => {
     const content = await buffer(request);
     const id = new URL(request.url!, "http://node").searchParams.get("id")!;
-    // A request that arrives twice gets a wrong response, so that the test fails.
+    // If a request arrives twice, the response differs from the content, so that the test fails.
     response.setHeader("content-type", "application/octet-stream");
     response.end(arrived.has(id) ? "twice" : content);
     arrived.add(id);
@@ -239,8 +239,9 @@ function exchange(
       done();
     });
     let isSent = false;
-    // The last request may be malformed and incomplete, so the client must close its side of the connection. Node sends
-    // no responses after the client has closed, so the client first waits for the responses to all other requests.
+    // If the last request is incomplete, the server waits for the rest of it until the client closes its side of the
+    // connection. After the client has closed its side, a server on Node sends no more responses. The client must
+    // therefore first receive the responses to all earlier requests.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;

@@ -50,7 +50,10 @@ export async function bundleExample({ name }: Bundler, examples: string): Promis
 
 export interface BundleOptions extends Omit<StartOptions, "folder"> {
   readonly hasNamesakes?: boolean;
-  /** Returns the program and its flags, without the bundle's file name. @default the runtime of the bundler */
+  /**
+   * Returns the command that runs the bundle, without the bundle's file name. @default Bun for bundles by Bun,
+   * otherwise Node
+   */
   readonly command?: (folder: string) => readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The checks that the service must pass with every host and every bundler, wherever it is mounted. */
+/** The checks that the service must pass with every host, every bundler and every mount path. */
 import * as assert from "uvu/assert";
 import { PATHS } from "../_app.ts";
 import { send } from "../_http.ts";

@@ -26,7 +26,7 @@ import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
 import { type Started, testHost } from "./_suite.ts";
 import { tableOf } from "./_table.ts";
 
-/** A Node command that cannot start threads or read files outside `folder`. */
+/** A Node command without permission to start threads or to read files outside `folder`. */
 const RESTRICTED = (folder: string) => [
   `${ROOT}tests/node_modules/node24/bin/node`,
   "--permission",

@@ -24,7 +24,7 @@ export class Bench implements AsyncDisposable {
     return daemon;
   }
 
-  /** The default `home` is also the daemons' home folder, so that the service finds their secrets. */
+  /** By default, the service uses the home folder of the daemons, so that it finds their secrets. */
   async service(args: readonly string[], home: string = this.home): Promise<Running> {
     const service = await start([...COMMANDS.Node, ...args], { HOME: home });
     this.#ends.push(() => service.stop());

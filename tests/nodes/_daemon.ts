@@ -59,8 +59,8 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 }
 
 /**
- * `took` is the number of milliseconds by which the info object arrived later than a static file. A busy machine delays
- * both responses, so only the difference is meaningful.
+ * `took` is the time from the arrival of a static file to the arrival of the info object, in milliseconds. A busy
+ * machine delays both responses, so only the difference is meaningful.
  */
 export async function infoOf(service: string) {
   const started = performance.now();
@@ -80,7 +80,7 @@ export async function infoOf(service: string) {
 /**
  * One slow response is allowed, since a machine may stall.
  *
- * @param times the number of milliseconds by which each response arrived later than a static file
+ * @param times the values of `took`
  * @param wait the response time of the node, in milliseconds
  */
 export function assertQuick(times: readonly number[], wait: number): void {

@@ -1,4 +1,4 @@
-/** Calls the operations of kinds on real nodes, and validates the responses against the schemas of the kinds. */
+/** Calls the operations in the kind files on real nodes, and validates each response against its schema. */
 import Ajv2020 from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { isNoMethod } from "../../src/node/json-rpc.ts";
@@ -12,7 +12,7 @@ import type {
 import type { RestRequest } from "./_ask-operations.ts";
 
 export interface AskedNode {
-  /** The node's version, which is compared with `x-since`. */
+  /** The node's version. Operations whose `x-since` is a later version are not expected. */
   readonly version: string;
   readonly url: string;
   /** The path of the JSON-RPC endpoint, below `url`. @default "" */
@@ -27,8 +27,8 @@ export interface AskedNode {
   request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
    * Valid values of parameters. For required parameters, the key is the parameter's name. For optional parameters, and
-   * for values that apply to a single method, the key is `method.parameter`. A REST operation uses its `operationId`
-   * instead of a method name, and its request content has the key `operationId.body`.
+   * for values that apply to a single method, the key is `method.parameter`. For REST operations, `method` is the
+   * `operationId`. The key of a request body is `operationId.body`.
    */
   readonly known: Readonly<Record<string, unknown>>;
   /** This call must not change the node. */

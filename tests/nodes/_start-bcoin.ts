@@ -36,7 +36,7 @@ export function askInMemory(
     call,
     request: askBy(send),
     async has(method: string) {
-      // `getworklp` waits for new work instead of returning its help text.
+      // `help getworklp` does not return a help text, but waits for new work.
       if (method === "getworklp") return true;
       return await isKnown(call, "help", [method]);
     },

@@ -21,7 +21,7 @@ let service: Running;
 const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
 
 /**
- * `times` contains the milliseconds by which each info object arrived later than a static file. `most` is the peak
+ * `times` contains the delay of each info object compared with a static file, in milliseconds. `most` is the peak
  * memory of the service, in KiB.
  */
 async function watch(wanted: string): Promise<{ times: number[]; most: number }> {
@@ -51,7 +51,7 @@ bad.after(async () => {
   await node?.close();
 });
 
-/** After one of these faults, the service shows the last known values for a while. */
+/** Faults after which the service shows the last known values for a while. */
 const SILENT = ["refuses", "hangs", "drips a byte a second"];
 
 for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {

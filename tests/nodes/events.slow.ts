@@ -73,7 +73,7 @@ testWhere(
     seen.delete(0);
     assert.equal([...seen].filter((height) => !heads().includes(height)), []);
 
-    // If blocks come less often than queries, there is an event for each height.
+    // The service queries the node more often than blocks are mined, so there must be an event for each height.
     const slow = 5;
     for (let block = 0; block < slow; block++) {
       await sleep(2500);
@@ -151,7 +151,7 @@ testWhere(
   bench("events", async (bench) => {
     const anvil = await startAnvil(bench);
     const service = await startBeside(bench, { url: anvil.url, kind: "ethereum" }, { watch: "2s" });
-    // The setting `watch` fills the history even if no client sends requests.
+    // With `watch`, the service adds samples to its history even if no client sends requests.
     await until(async () => {
       const { status } = await (await fetch(new URL("v1/history", service.url))).json();
       return status.includes("ok");
@@ -165,7 +165,7 @@ testWhere(
   }),
 );
 
-/** Ten times the `ttl` of the service in the next test. */
+/** The time without requests, in milliseconds: ten times the `ttl` of the service. */
 const QUIET_MS = 10_000;
 
 testWhere(

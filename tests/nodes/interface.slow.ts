@@ -1,7 +1,7 @@
 /**
- * Calls the operations of kinds on real nodes: anvil and hsd, the nodes of `tests/nodes/setup.mjs`, and nodes from
- * Debian (`apt-get install litecoind monero etcd-server nats-server syncthing`). A node that is not installed is
- * skipped.
+ * Calls the operations in the kind files on real nodes. The nodes are anvil, hsd, the nodes that
+ * `tests/nodes/setup.mjs` installs, and Debian packages (`apt-get install litecoind monero etcd-server nats-server
+ * syncthing`). A node that is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -47,7 +47,7 @@ for (const program of NODES) {
   );
 }
 
-/** Asserts that the service marks a called method as missing if and only if the node lacks it. */
+/** Asserts that the service marks a called method as missing if and only if the node lacks the method. */
 async function compareLearnt(
   node: AskedNode,
   name: string,

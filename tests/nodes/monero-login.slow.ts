@@ -1,4 +1,4 @@
-/** A real monerod that requires HTTP Digest. It is installed by `apt-get install monero`. */
+/** Tests HTTP Digest with a real monerod (`apt-get install monero`). */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

@@ -21,7 +21,10 @@ import { ETCD, startEtcdCluster } from "./_start-services.ts";
 
 const sees = suite("the status of a real node, as its operator sees it");
 
-/** The time limit for a new status, in milliseconds. It includes the longest interval between two queries. */
+/**
+ * The maximum time until the service shows a new status, in milliseconds. This time includes the longest interval
+ * between two queries.
+ */
 const PATIENCE = 45_000;
 
 async function reaches(service: Running, status: string, code?: string): Promise<Seen> {

@@ -42,7 +42,7 @@ function modulesIn(root: string): Map<string, string> {
   );
 }
 
-/** With fewer kinds, the modules with these names differ. */
+/** True for modules whose content depends on the set of kinds. */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
 /** The build spends most of its time on reading kinds, so the test copies only these. */

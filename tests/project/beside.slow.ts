@@ -23,7 +23,7 @@ for (const [kind, { url }] of Object.entries(KINDS)) {
     await using node = await serveFetch(play(recording));
     const part = partOf(kind);
     const own = blocksOf(part)[0]!.text.includes("--port 8081") ? 8081 : 8080;
-    // The content that is written to the secret file is valid for every kind.
+    // This content is valid in the secret file of every kind.
     const secret = /_file: ([^,}]+)/.exec(part)?.[1]?.trim();
     const files = secret ? { [secret.replace("~/", "")]: "<apikey>user:password</apikey>\n" } : {};
     const places = { [new URL(url).host]: new URL(node.url).host };

@@ -46,7 +46,7 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Blocks in these languages contain printed output, or configurations of other programs. */
+/** The languages of blocks that are not run, such as printed output or the configuration of another program. */
 const OTHERS = ["", "yml", "json", "text", "ini"];
 
 const ownBlocks = (page: string): Block[] =>

@@ -7,8 +7,8 @@ import { ROOT } from "../_paths.ts";
 const tree = suite("the source tree");
 
 /**
- * The layers in ARCHITECTURE.md, beginning with the lowest. Each layer has rows of folders. A file may import from its
- * own folder and from lower rows, but not from another folder in its row.
+ * The layers in ARCHITECTURE.md, beginning with the lowest. Each layer is a list of rows of files and folders. A file
+ * may import from its own folder and from all earlier rows, but not from other folders in its own row.
  */
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [
@@ -41,7 +41,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   main: [["main.ts"], ["build"]],
 };
 
-/** Only these files may use APIs of a runtime. All other files use only web standards. */
+/** Only these files may use APIs that are specific to a runtime. */
 const NOT_PORTABLE = [
   ...["main.ts", "platform.ts", "http/response.ts", "node/connection.ts"],
   ...["adapters/", "build/", "cli/"],

@@ -1,5 +1,6 @@
 /**
- * Raw requests, each with the status of the response. `_differences.ts` lists the runtimes that send another status.
+ * Raw requests, each with the expected status. `_differences.ts` lists the runtimes that respond with a different
+ * status.
  */
 
 import { ask } from "../_app.ts";

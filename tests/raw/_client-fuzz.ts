@@ -225,7 +225,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
       });
     });
     message.end();
-    // `node:http` sends the request in the next tick, and the response must not arrive before the request.
+    // Delays the response until `node:http` has sent the request, which happens in the next tick.
     setImmediate(() => {
       for (const part of parts) socket.push(part);
       socket.push(null);
@@ -233,7 +233,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
   });
 }
 
-/** `counts` has the number of responses for each combination of the outcomes of the two parsers. */
+/** `counts` is the number of responses per pair of outcomes: one of Nodeface's parser, and one of llhttp. */
 export interface Compared {
   readonly counts: Record<string, number>;
   readonly known: Record<string, number>;

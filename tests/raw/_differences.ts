@@ -3,7 +3,7 @@
  */
 
 export interface Difference {
-  /** The name of a runtime, or the beginning of the name. `Node` matches every release of Node. */
+  /** The name of a runtime, or its beginning: `Node` stands for all releases of Node. */
   runtime: string;
   reason: string;
   /** The status that the runtime sends in each case. The rest of the response is not compared. */

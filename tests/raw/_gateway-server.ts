@@ -1,4 +1,4 @@
-/** Runs a service. The first argument contains its options in JSON. */
+/** Runs a service. The first command-line argument is the JSON of the service's options. */
 import process from "node:process";
 import { createNodeface } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";

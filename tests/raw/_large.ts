@@ -1,4 +1,4 @@
-/** The commands that start `_large-server.ts`, and the length of the content that it serves. */
+/** Constants of the tests that use `_large-server.ts`. */
 import { COMMANDS, serving } from "../_server.ts";
 
 /** The length of the content in bytes. The content does not fit into the buffers of a connection. */

@@ -1,5 +1,5 @@
 /**
- * Serves the streams of a host's own operation, and a large response. `/own/told` returns the access records and the
+ * Serves a large response, and an operation that responds with streams. `/own/told` returns the access records and the
  * errors of earlier requests, and counts of cancelled streams and waiting requests.
  */
 import type { AnswerRecord } from "../../src/adapters/shared.ts";

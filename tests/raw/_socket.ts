@@ -1,7 +1,7 @@
 /** TCP connections for tests in which the server closes the connection. */
 import { connect, type Socket } from "node:net";
 
-/** A reset by the server does not cause an error. */
+/** Ignores errors after the connection is established, because the server may reset the connection. */
 export function dial(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -11,8 +11,8 @@ export function dial(url: string): Promise<Socket> {
 }
 
 /**
- * Waits until the server has closed a connection. To give up, a test destroys the socket with an error that contains
- * "not cut". The promise then rejects with this error.
+ * Waits until the server has closed a connection. The promise rejects if the test destroys the socket with an error
+ * whose message contains "not cut".
  */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -10,8 +10,8 @@ import { closed, dial } from "./_socket.ts";
 const DRIPPING_HEAD = ["GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: ", "a"] as const;
 
 /**
- * Clients that keep a connection open without a further request. Each client sends `first` once, and then sends `drip`,
- * if it is given, every 500 ms.
+ * Clients that keep a connection open without a further request. Each client sends `first` once. If `drip` is given,
+ * the client then sends `drip` every 500 ms.
  */
 const STUCK: readonly [kind: string, first: string, drip?: string][] = [
   ["silent", ""],
@@ -120,7 +120,7 @@ everywhere("large responses that clients do not read take no memory", async ({ u
 
 clients.run();
 
-/** Returns the resident memory of a process in MiB, or 0 without `/proc`. */
+/** Returns the resident memory of a process in MiB, or 0 if the system has no `/proc`. */
 function residentMemory(pid: number): number {
   if (!existsSync(`/proc/${pid}/status`)) return 0;
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;

@@ -6,7 +6,10 @@ import { processorTime } from "../bench/processes.ts";
 
 const descriptors = suite("without free file descriptors");
 
-/** A number of file descriptors that is enough for the runtime, but not for the connections of this test. */
+/**
+ * The maximum number of file descriptors. This is enough to start the service, but too few for all connections of the
+ * test.
+ */
 const LIMIT = 100;
 const CONNECTIONS = 150;
 

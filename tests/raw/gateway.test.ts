@@ -127,7 +127,7 @@ for (const [runtime, command] of RELEASES) {
         const answer = await talk(paths.url, request(`GET ${target}`));
         // A runtime may refuse requests that its parser cannot read.
         if (sent().length > 0 || statusOf(answer) < 400) {
-          // Bun replaces the host in the target with the host in `Host`, so Bun serves this request.
+          // Bun ignores the host in the request target and uses the `Host` header, so the service accepts this request.
           const isTold = !(runtime === "Bun" && target.startsWith("http://evil"));
           if (isTold) {
             assert.equal(sent(), url === undefined ? [] : [`GET ${url}`]);

@@ -70,8 +70,8 @@ for (const runtime of Object.keys(COMMANDS)) {
       await closed(socket);
       const statuses = answer.match(/^HTTP\/1\.1 \d+/gm);
       assert.is(statuses?.[0], "HTTP/1.1 200");
-      // The parser of `node:http` drops bytes that follow an upgrade in the same packet. Clients must send these bytes
-      // again.
+      // The parser of `node:http` drops bytes that follow an upgrade in the same packet. `Connection: close` then tells
+      // the client to send the lost requests again.
       if (statuses?.length === 1) assert.match(answer, /^connection: close\r$/im);
       else assert.equal(statuses, ["HTTP/1.1 200", "HTTP/1.1 200"]);
       assert.is(statuses?.length, runtime === "Bun" ? 2 : 1);
@@ -114,7 +114,7 @@ for (const [runtime, large] of Object.entries(LARGE)) {
       socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
       await new Promise((resolve) => socket.once("data", resolve));
       socket.pause();
-      // The second parser error occurs while the error response to the first is still waiting to be sent.
+      // The parser fails twice before the first error response can be sent.
       for (let i = 0; i < 2; i++) {
         socket.write("garbage\r\n\r\n");
         await fetch(`${server.url}broken`, { method: "HEAD" }).catch(() => {});

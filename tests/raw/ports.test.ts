@@ -8,7 +8,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   ports(`a second process on the same port says so and exits, on ${runtime}`, async () => {
     const server = await start(command);
     const { port } = new URL(server.url);
-    // If the second process starts to listen anyway, the command `timeout` ends it.
+    // The `timeout` command stops a second process that listens instead of exiting.
     const { code, stderr } = await run(["timeout", "20", ...command, "--port", port]);
     assert.is(code, 1);
     assert.match(stderr, /the port is already in use/);

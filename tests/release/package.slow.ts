@@ -288,7 +288,7 @@ pack("an installation of the package has at most six packages, including itself"
 });
 
 const COMPILERS = join(HOME, "compilers");
-/** The oldest TypeScript version that supports the types, and versions with relevant changes. */
+/** The oldest supported version of TypeScript, and later versions with relevant changes. */
 const VERSIONS = ["5.0.4", "5.4.5", "5.7.3", "5.9.3"];
 
 pack.before(async () => {

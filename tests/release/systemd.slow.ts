@@ -146,7 +146,7 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // The group can read the cookie. This causes no warning, because the file belongs to the node's user.
+      // The service does not warn that the group can read the cookie, because the file belongs to the node's user.
       assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },

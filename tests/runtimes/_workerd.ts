@@ -44,9 +44,9 @@ export async function startModule(program: string, flags: string[] = []): Promis
 
 export async function startWorker(contents: string, flags: string[] = []): Promise<Server> {
   const worker = new Miniflare({
-    // The modules are listed, as Wrangler does, so that Miniflare does not search for further modules.
+    // Miniflare searches for further modules unless `modules` is a list. Wrangler passes a list, too.
     modules: [{ type: "ESModule", path: "worker.js", contents }],
-    // The compatibility date alone does not enable the modules of Node.
+    // The compatibility date alone does not enable Node's built-in modules.
     compatibilityDate: "2026-01-01",
     compatibilityFlags: flags,
     // `unsafeDirectSockets` bypasses the entry worker of Miniflare, which would compress responses.

@@ -18,7 +18,7 @@ export interface Document {
   entry?: (folder: string) => string;
   /** The kind whose operations are described. Set only if `entry` is absent. */
   kind?: string;
-  /** The software that the node reports. Set only if the operations depend on the software. */
+  /** The software that the node reports, if it is known and affects the operations. */
   software?: string;
   /** The number of operations below `paths`, including those in path items behind a reference. */
   operations: number;
@@ -290,8 +290,8 @@ export const SMALL: readonly Document[] = [
 ];
 
 /**
- * For each kind, the document for unknown software comes first. Documents for each software that has additional
- * operations follow.
+ * For each kind, the first document is for unknown software. If some operations exist only in certain programs, a
+ * document for each of these programs follows.
  */
 export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {

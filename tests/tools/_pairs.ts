@@ -15,7 +15,10 @@ export interface Pair {
   tool: string;
   /** The error with the served description. */
   problem: string | undefined;
-  /** The tool's error with the original document, which is tested only if the served description fails. */
+  /**
+   * The tool's error with the original document. The original document is tested only if the tool fails with the served
+   * description.
+   */
   original: string | undefined;
   fault: KnownFault | undefined;
   seconds: number;

@@ -10,9 +10,9 @@ import { countOperations } from "./programs/count-operations.ts";
 import { type ProgramOptions, runProgram } from "./_program.ts";
 
 /**
- * The description that a tool reads. `json` and `yaml` are URLs of the served description, and `entry` is the path of
- * the original, or `undefined` if there is none. If a tool reads the original, each property is the path of the
- * original.
+ * The description that a tool reads. `json` and `yaml` are URLs of the served description. `entry` is the path of the
+ * original document, or `undefined` if the description comes from a kind. When a tool is tested with the original
+ * document, all five properties are the path of this document.
  */
 export interface Input {
   json: string;
@@ -32,7 +32,9 @@ export interface Tool {
   name: string;
   /** The reason why the tool cannot run on this machine. */
   missing?: string | undefined;
-  /** True for checks of this project. A check that fails is not repeated with the original document. */
+  /**
+   * True for this project's own tools. If another tool fails, the test runs the tool again with the original document.
+   */
   isOurs?: true;
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
 }
@@ -70,7 +72,7 @@ function excerpt(output: string): string {
 }
 
 /**
- * Creates a tool that only accepts or rejects a description. The program of such a tool may print the number of
+ * Creates a tool that only accepts or rejects a description. The program of the tool may print the number of
  * operations.
  */
 function judge(
@@ -96,8 +98,8 @@ interface Generator {
   /** The compiler gets the generated files that match this pattern, and also reads the files that they import. */
   compiled: RegExp;
   /**
-   * Each match of `text` counts as one operation. Only generated files whose paths match `files` are searched, up to
-   * the first match of `before`.
+   * Each match of `text` in a generated file counts as one operation. `files` must match the path of the file. In each
+   * file, everything after the first match of `before` is ignored.
    */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** The program that runs the tool. @default Node 24 */
@@ -162,11 +164,14 @@ const OPERATIONS: Tool = {
     }),
 };
 
-/** Prism is a mock server that responds with the examples of a description. The test requests one operation. */
+/**
+ * Prism is a mock server that responds with the examples of a description. The test requests one operation from Prism.
+ */
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  // Prism gets a file, because it would load a URL several times, and the connection may close in the meantime.
+  // Prism gets a file, because Prism loads a URL several times, and the server may close the connection between two
+  // requests.
   async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");
@@ -197,7 +202,7 @@ const PRISM: Tool = {
   },
 };
 
-/** The tools whose packages are also installed for the fast tests. */
+/** The tools that the fast tests use. */
 export const QUICK: readonly Tool[] = [
   CHECK,
   OPERATIONS,

@@ -1,4 +1,4 @@
-/** Tests two of the documents with the fast tools. */
+/** Runs the fast tools on two of the documents in `_documents.ts`. */
 import { SMALL } from "./_documents.ts";
 import { testPairs } from "./_suite.ts";
 import { QUICK } from "./_tools.ts";
