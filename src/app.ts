@@ -191,7 +191,7 @@ export function createApp(checked: CheckedOptions): App {
   addResource("/v1/ready", resources.ready);
   const { url, kind } = options.node;
   if (url || kind || (options.description ?? "none") !== "none") {
-    // Calls follow `forward.origins`, not `cors`.
+    // For calls, the setting `forward.origins` applies instead of `cors`.
     const headersFor = createCommonHeaders(options.forward?.origins ?? [], "same-origin");
     const call = (form: CallForm, start: string) => callHandler(gateway, headersFor, form, start);
     add(CALL_METHODS, "/v1/node/*", call(callPath, "/v1/node"), headersFor);

@@ -48,7 +48,7 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
   };
 }
 
-/** If `work` is already running, all calls until its end share one further run. */
+/** Calls made while `work` is running share one further run, which starts when `work` has ended. */
 export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -31,7 +31,7 @@ export interface CallRecord {
 export const LOG_CALLS = ["failed", "all", "off"] as const;
 export type LogCalls = (typeof LOG_CALLS)[number];
 
-/** A call fails with status 499 (client disconnected) or 5xx, but not with a JSON-RPC error. */
+/** A failed call has the status 499 (client disconnected) or 5xx. A JSON-RPC error is not a failure. */
 export function isLogged({ status }: Pick<CallRecord, "status">, calls: LogCalls): boolean {
   return calls === "all" || (calls === "failed" && status >= 499);
 }

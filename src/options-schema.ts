@@ -81,7 +81,7 @@ const mapOf = (of: Schema): Schema =>
 const OBJECTS = mapOf(OBJECT);
 const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
 
-/** @param closer the schemas of members that need a stricter check */
+/** @param closer a stricter schema for each member that needs one */
 function openApi(kind: string, closer: Settings = {}): Schema {
   const settings = [...OPENAPI[kind]!].map(([key, { shape = "", needed }]) => {
     const schema = closer[key] ?? schemaOfShape(shape);
@@ -129,7 +129,7 @@ const OPERATION = s.object({
   handle: callback("a function that responds to a request"),
 });
 
-/** @param own the names of the host's kinds */
+/** Besides the known kinds, `node.kind` may be a name in `own`. */
 function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
     ...sharedSettings(t.FILE),
@@ -183,7 +183,7 @@ function diagnosticsBetween(
     found.push({ path: ["forward"], message, isKey: false });
   }
   found.push(...diagnosticsOfOperations(operations, document?.components));
-  // Checks the sources only if the node has no kind, since loading all kinds would delay the start.
+  // Loading all kinds would delay the start. If the node has a kind, its sources are not checked here.
   if (typeof info === "object" && !hasKind(node)) found.push(...unknownSources(info, []));
   return found;
 }

@@ -25,7 +25,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   hosts?: Hosts | undefined;
   /**
-   * The origins whose pages may read the responses; `"*"` for any, `[]` for none. Credentials are
+   * The origins whose pages may read the responses; `"*"` for any, `[]` for none. CORS requests with credentials are
    * never allowed. A list of origins also applies to the host's operations, but `"*"` does not (see
    * {@linkcode Operation.cors}). @default "*"
    */
@@ -36,17 +36,18 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   prefix?: string | undefined;
   /**
-   * The node's own OpenAPI description: a path, a URL, an object with `text`, or the document. A document is copied.
-   * `"none"` shows only this service's operations. If `node.url` is set, one server below `./v1/node` replaces the
-   * top-level servers, so that calls go through this service. `{ from, servers: "keep" }` keeps the top-level servers.
+   * The node's own OpenAPI description: a path, a URL, an object with `text`, or the document. Later changes to the
+   * document have no effect. `"none"` shows only this service's operations. If `node.url` is set, one server below
+   * `./v1/node` replaces the top-level servers, so that calls go through this service. `{ from, servers: "keep" }`
+   * keeps the top-level servers.
    * @default taken from the node or its kind
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
   /** The host's own operations, which the description and the explorer also show. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
-   * The parts of the description other than operations: `info`, `tags`, `externalDocs`, and `components` for the host's
-   * operations.
+   * The parts of the description other than operations: `info`, `tags`, `externalDocs` and `components`. The host's
+   * operations may refer to `components`.
    * @default taken from the node's description, or from this service's own description
    */
   document?: DocumentOptions | undefined;
@@ -55,13 +56,13 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default {}
    */
   kinds?: Readonly<Record<string, Kind>> | undefined;
-  /** The title, logo and first view of the page. @default the node's name and its first letter */
+  /** The title, logo and default view of the page. @default the node's name and its first letter */
   page?: PageSettings | undefined;
   /** The node's URL, or settings as under `node` in the configuration file. */
   node?: string | URL | NodeOptions | undefined;
   /** The calls to forward to the node, written like `forward` in the configuration file. @default "off" */
   forward?: Forward | undefined;
-  /** If true, the service has `/v1/metrics` for Prometheus. @default false */
+  /** If true, `/v1/metrics` serves Prometheus metrics. @default false */
   metrics?: boolean | undefined;
   /** The limits of `/v1/events`. */
   events?: EventSettings | undefined;
@@ -74,8 +75,8 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   info?: InfoSettings | HostInfo | undefined;
   /**
-   * Receives messages for the operator: when the node fails or recovers, when the description is read, and when an
-   * error becomes a 500 response. @default console.error
+   * Called with a message when the node fails or recovers, when the description is read, and when an error causes a 500
+   * response. @default console.error
    */
   log?: Log | undefined;
   /** The calls to log: failed calls, all calls, or none. @default "failed" */
@@ -100,12 +101,12 @@ export interface PageSettings {
 /** An OpenAPI document that holds only JSON values. */
 export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
-/** A description, and the treatment of its top-level servers. */
+/** A description whose top-level servers are kept or replaced. */
 export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
    * `"keep"` leaves the top-level servers unchanged. A path such as `/v1` becomes the prefix of all operations.
-   * @default if `node.url` is set, the path in the description's server URLs
+   * @default the path in the description's server URLs if `node.url` is set
    */
   readonly servers?: string | undefined;
 }
@@ -126,9 +127,7 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   /** Called whenever the service has read the node's description. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
-  /**
-   * The meters of the previous service, so that the counts in the metrics continue after a reload.
-   */
+  /** The meters of the previous service, so that a reload does not reset the counters of `/v1/metrics`. */
   readonly meters?: Meters | undefined;
   /** The data that the previous service collected about the node, or `undefined` if the node has changed. */
   readonly memory?: NodeMemory | undefined;
@@ -136,7 +135,7 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
 
 type Optional = "description" | "servers" | "forward" | "meters";
 
-/** The options with all defaults. The callbacks `log`, `onError` and `onDescription` never throw. */
+/** The options, with defaults filled in. The callbacks `log`, `onError` and `onDescription` never throw. */
 export type ResolvedOptions =
   & {
     readonly [Key in Exclude<keyof CheckedOptions, Optional | "page" | "metrics">]-?: NonNullable<

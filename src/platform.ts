@@ -7,7 +7,7 @@
 import { type Bytes, joinBytes } from "./bytes.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** The message of the error is only the reason, such as `no such file`. */
+/** The error's message is a reason without the name of the file or program, such as `no such file`. */
 export class PlatformError extends Error {
   override name = "PlatformError";
 }
@@ -27,7 +27,7 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to run it",
 };
 
-/** The only environment variables that programs inherit, since all others may contain secrets. */
+/** Programs inherit only these environment variables. Any other variable may contain a secret. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
 export interface Bounds {
@@ -91,7 +91,7 @@ export async function findFile(
   }
 }
 
-/** The place must come from the operator, never from a request. */
+/** `place` must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   try {
     // Reading from a network disk may hang.
@@ -187,10 +187,7 @@ function killGroup(leader: number): boolean {
   }
 }
 
-/**
- * False in a Cloudflare worker. There, the flag `nodejs_compat` sets `process.versions.node` as well, so the user agent
- * is also checked.
- */
+/** False in a Cloudflare worker, even if the worker's flag `nodejs_compat` sets `process.versions.node`. */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
@@ -208,7 +205,10 @@ export interface ThreadEvents {
   onFailure(reason: string): void;
 }
 
-/** Returns `undefined` if the runtime has no threads. Only Node limits the heap to `memory` bytes. */
+/**
+ * Returns `undefined` if the runtime has no threads. `memory` limits the heap, in bytes, but Deno and Bun ignore this
+ * limit.
+ */
 export async function startThread(
   program: string,
   { onMessage, onFailure }: ThreadEvents,
@@ -251,8 +251,8 @@ export function parentThread(): {
 const GROUP = 0o040, OTHERS = 0o004;
 
 /**
- * Does not warn about another user's file that only a group can read, since a node may share its cookie file in this
- * way.
+ * If another user owns the file, does not warn about access by the file's group. A node may share its cookie file with
+ * a group.
  */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {

@@ -12,8 +12,8 @@ const UNPRINTABLE =
 const GAP = new RegExp(`(?:${UNPRINTABLE.source}| )+`, "g");
 
 /**
- * Shortens a text to at most `length` UTF-16 code units, including an ellipsis. Cuts between words,
- * or within a word if otherwise less than half of `length` would remain.
+ * Shortens a text to at most `length` UTF-16 code units, including an ellipsis. Cuts between words if at least half of
+ * `length` remains, or else within a word.
  */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;

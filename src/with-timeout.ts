@@ -1,5 +1,5 @@
 /**
- * Waits for a promise with a timeout or a signal, and for the next turn of the event loop.
+ * Limits the wait for a promise by a timeout or an abort signal.
  *
  * @module
  */

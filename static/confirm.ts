@@ -15,7 +15,10 @@ export async function readIdentity(): Promise<Identity> {
   return info && Object.fromEntries(known.map((key) => [key, textOf(key)]));
 }
 
-/** Returns the reason for not sending a request, or an empty string if the user confirms the request. */
+/**
+ * Returns the reason for not sending a request, or an empty string if the user confirms the request. Refuses without
+ * asking if the node is unknown, or if its chain has changed since the form was opened.
+ */
 export async function confirm(
   atOpening: Promise<Identity> | undefined,
   title: string,

@@ -198,8 +198,8 @@ function makeToken(scheme: string) {
 }
 
 /**
- * @param place the location of a parameter, or `body` or `token`
- * @param mistakeIn returns the error message for a text, or an empty string if the text is valid
+ * @param place either the location of a parameter, `body` or `token`
+ * @param mistakeIn the function that returns the error message for a text, or an empty string for a valid text
  */
 function makeLabelled(
   name: string,

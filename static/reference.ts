@@ -1,4 +1,4 @@
-/** Shows the reference: Scalar below the page header, with the description arranged as on the simple page. */
+/** Shows the description in Scalar, below the page header. */
 import {
   anchorOf,
   MARKS,
@@ -46,8 +46,8 @@ const writes = new WeakMap<Request, string>();
 let opened: Promise<Identity> | undefined;
 
 /**
- * Selects every link in the description's Markdown. Outside Markdown, does not select Scalar's own links to fragments
- * and files.
+ * Selects all links except Scalar's own links to fragments and files. In the description's Markdown, selects every
+ * link.
  */
 const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
 
@@ -92,8 +92,8 @@ async function show(): Promise<void> {
     mcp: { disabled: true },
     showDeveloperTools: "never",
     hideClientButton: true,
-    // Hides Scalar's code samples, which contain the entered token and invisible characters. The
-    // function `arrange` adds safe code samples instead.
+    // Hides Scalar's code samples: they contain the entered token, and may contain invisible characters. The function
+    // `arrange` adds safe samples.
     hiddenClients: true,
     persistAuth: false,
     onBeforeRequest: prepareRequest,
@@ -142,7 +142,7 @@ async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Prom
     ...[...request.headers].filter(([header]) => !hidden.includes(header)),
     ["body", body] as const,
   ];
-  // Opens the dialog inside Scalar's client, since the client traps the focus.
+  // Scalar's client keeps the focus inside itself, so the dialog must be inside too.
   const parent = mount.querySelector(".scalar-client") ?? mount;
   const refusal = await confirm(opened, name, request, values, parent);
   if (refusal) throw new Error(refusal);
@@ -201,7 +201,7 @@ function lineOf(root: Json, item: Json, operation: Json, method: string, url: st
   return form ? commandOf(form, fillIn(form), here) : "";
 }
 
-/** Scalar would offer the code samples of an untrusted description for copying. */
+/** Users might copy commands from the code samples of an untrusted description. */
 function removeSamples(object: Json): void {
   for (const key of Object.keys(object)) {
     if (/^x-(scalar|stainless|readme|custom|code)/i.test(key)) delete object[key];
@@ -261,7 +261,7 @@ function keepHere(): void {
   }).observe(mount, { subtree: true, childList: true, attributeFilter: ["href"] });
 }
 
-/** Moves the focus to the content by script, since Scalar would interpret a link to a fragment. */
+/** Moves the focus to the content without changing the URL's fragment, which Scalar would interpret. */
 function skip(event: Event): void {
   event.preventDefault();
   const target = mount.querySelector("main") ?? mount;

@@ -13,7 +13,7 @@ const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
  * to show at once.
  */
 const FOLDED_MIN = 40, DEPTH_MAX = 64, LINES_MAX = 10_000;
-/** The longest value that is shown in full, in characters. CSS truncates longer values to one line. */
+/** The length, in characters, above which CSS truncates a value to one line. */
 const VALUE_MAX = 120;
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 

@@ -1,4 +1,4 @@
-/** Runs the simple page: completes the commands, filters the navigation, and marks the current operation. */
+/** Runs the simple page: puts the URL into the commands, filters the navigation, and marks the current operation. */
 import { onceFor } from "../src/json/values.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { followInfo } from "./head.ts";
@@ -47,7 +47,7 @@ function markCurrent(heading: Element): void {
   if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
 }
 
-/** Opens the group around the fragment's target, since not every browser does so. */
+/** Opens the group that contains the fragment's target, which some browsers leave closed. */
 function showTarget(): void {
   const target = document.getElementById(decodePercent(location.hash.slice(1)));
   const group = target?.closest<HTMLDetailsElement>("#content section > details:not([open])");
@@ -75,8 +75,7 @@ function makeFilter(): void {
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = articles.filter((article) => words.every((word) => textOf(article).includes(word)));
-    // Shows the links to the groups as well, since the navigation of a large description has no
-    // links to operations.
+    // The navigation of a large description has links only to groups, so the groups of the found operations are shown.
     const shown = new Set(found.flatMap((article) => [
       `#${article.querySelector("h3")!.id}`,
       `#${article.closest("section")!.querySelector("h2")!.id}`,
@@ -100,7 +99,7 @@ function makeFilter(): void {
       close();
       location.hash = found[0].querySelector("h3")!.id;
     } else if (event.key === "Escape" && input.value !== "") {
-      // Otherwise, Escape would also close the popover.
+      // Escape clears the text here and must not close the popover.
       event.preventDefault();
       input.value = "";
       filter();

@@ -4,7 +4,7 @@ import { build } from "esbuild";
 /**
  * Does not follow `import()`.
  *
- * @returns the paths of modules, relative to the folder, and the names of packages. The module itself is included.
+ * @returns the names of packages, and the paths of modules relative to the folder, including the module itself
  */
 export async function importedBy(folder: string, entry: string): Promise<Set<string>> {
   const { metafile: { inputs } } = await build({

@@ -1,6 +1,6 @@
 /**
- * To keep `npm test` short, Deno and Bun run only a tenth of the cases in long test tables. Tables that depend on
- * streams, timers, sockets or URL parsing are run completely on every runtime.
+ * To keep `npm test` short, Deno and Bun run only a tenth of the cases in long test tables. Tables about streams,
+ * timers, sockets or URL parsing are not shortened.
  */
 import process from "node:process";
 import type { Test } from "uvu";

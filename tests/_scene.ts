@@ -42,7 +42,7 @@ export interface Scene {
    * `links`.
    */
   info(): Promise<Record<string, unknown>>;
-  /** Returns the same body as `info`, but waits only as long as a request for `/v1/info`. */
+  /** Returns what `GET /v1/info` returns at this moment, without `api` and `links`. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
 }
 

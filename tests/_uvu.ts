@@ -34,8 +34,7 @@ process.exit(process.exitCode ?? 0);
 
 /**
  * Returns the processor seconds of this process and of its finished children, or `NaN` on systems other than Linux.
- * Most of Chromium's processor time is missing, because Linux counts a child process only if its parent waits for it,
- * which Chromium does not.
+ * Most of Chromium's processor time is missing, because Chromium does not wait for its child processes.
  */
 function processorSeconds(): number {
   try {

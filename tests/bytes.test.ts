@@ -10,7 +10,7 @@ const JOINT = 65_536;
 
 const [PAIR, HALF] = ["\u{1f600}", "\ud83d"];
 
-/** Creates texts whose first part ends before, within or after the given characters. */
+/** Creates texts that contain the given characters at different positions around `JOINT`. */
 const textsAround = (...characters: string[]) =>
   characters.flatMap((around) =>
     Array.from({ length: 5 }, (_, i) => "a".repeat(JOINT - i) + around + "b".repeat(JOINT))

@@ -328,12 +328,12 @@ check("says where clients can see when the node was down, and how to hide that",
   const notesOf = async (config: Partial<Config>) =>
     JSON.parse((await checked({ node, ...config })).json).notes;
   assert.equal(await notesOf({ host: "0.0.0.0" }), [
-    "clients that can reach 0.0.0.0 can read in /v1/history when the node was down; " +
+    "/v1/history shows the node's downtime to every client that can reach 0.0.0.0; " +
     "to disable it, set info.history: off",
   ]);
   assert.match(
     await report({ node, host: "0.0.0.0" }),
-    "note  clients that can reach 0.0.0.0 can read",
+    "note  /v1/history shows the node's downtime to ",
   );
   assert.equal(await notesOf({ host: "0.0.0.0", info: { history: "off" } }), []);
   assert.equal(await notesOf({ host: "127.0.0.1" }), []);

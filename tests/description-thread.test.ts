@@ -29,7 +29,7 @@ function describe(count: number, more: object = {}): string {
   return JSON.stringify({ openapi: "3.1.1", info: { title: "Things", version: "1" }, paths });
 }
 
-/** Removes the YAML form, which the worker thread delivers last. */
+/** Removes the YAML form, which arrives from the worker thread after everything else. */
 function without({ content, ...prepared }: Prepared) {
   const { yaml: _, ...first } = content!;
   return { ...prepared, content: first };

@@ -13,7 +13,7 @@ const detect = suite("detecting a kind");
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** If a kind lists files that contain secrets, a file in this test's folder replaces those files. */
+/** The built-in kinds. A kind that reads its secret from a file gets a file in `folder`. */
 const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, kind]) => {
     const file = join(folder, name);

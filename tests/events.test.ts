@@ -17,7 +17,7 @@ interface Told {
   readonly text: string;
 }
 
-/** This function does not wait for future events. */
+/** Returns the events that have already arrived. */
 async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Told[]> {
   const told: Told[] = [];
   for (;;) {

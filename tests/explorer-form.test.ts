@@ -155,7 +155,7 @@ form("an operation counts as a write unless its mark or its method says otherwis
     const marked = access === undefined ? {} : { "x-access": access };
     return (await dataOf(marked, "/a", method)).isWrite ?? false;
   };
-  // An unknown `x-access` mark counts as missing, as in the gateway.
+  // The page ignores an unknown `x-access` value, as the gateway does.
   for (const access of [undefined, "sign", "", 7, null, ["read"]]) {
     assert.is(await isWrite("delete", access), true, `DELETE ${access}`);
     assert.is(await isWrite("get", access), false, `GET ${access}`);

@@ -332,8 +332,8 @@ page("an operation shows parameter constraints, and schemas two levels deep", as
       "<dt><code>400</code></dt><dd><i>application/problem+json</i> Wrong</dd>",
     ]
   ) assert.match(html, text);
-  // The schema `Block` has a `parent`, which is a `Block` as well. The page shows the fields of a `parent`, but not the
-  // fields of that parent's own `parent`.
+  // The schema `Block` has a `parent`, which is a `Block` as well. The page shows the fields of the parent, but omits
+  // the fields of the grandparent.
   const [article] = html.split("</article>");
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
 });
@@ -513,7 +513,8 @@ page("a number that is too large for a double is shown with all its digits", asy
 for (const danger of sampleOf(DANGERS)) {
   page(`${JSON.stringify(danger)} is shown as text everywhere`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    // In a path, text in braces is a parameter. To get the same tags as `danger`, `harmless` needs the same parameters.
+    // In a path, text in braces is a parameter. `harmless` has the same parameters as `danger`, so that both pages have
+    // the same tags.
     const harmless = danger.includes("{") ? "{a}{b}{c}" : "harmless";
     const plain = await render(everywhere(harmless), everywhereInInfo(harmless));
     assert.equal(tagsOf(html), tagsOf(plain));

@@ -1,4 +1,4 @@
-/** Tests calls from browser pages. Deno and Bun run only a sample of the cases that do not depend on the runtime. */
+/** Tests calls from browser pages. Node runs every case; Deno and Bun skip some cases that cannot differ by runtime. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -239,7 +239,7 @@ browsers(
     assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
     const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
     assert.is((await call.json()).error.code, -32011);
-    // No client may call `balance`, so the service reveals the reason even to pages of other origins.
+    // The service tells even pages of other origins that no client may call `balance`.
     const reason = /^balance is not forwarded: /;
     const refused = await post(methods, "/v1/rpc/balance", headers);
     assert.is(refused.status, 403);

@@ -193,7 +193,7 @@ described("the page header explains how to enable calls if they are not forwarde
   const { calls, content } = await renderParts(say("off"), "kind");
   assert.match(
     calls,
-    /^<p class="calls">Calls are switched off\. Start with <code>--forward reads<\/code> to try the \d that only read\.<\/p>$/,
+    /^<p class="calls">Calls are switched off\. Start with <code>--forward reads<\/code> to enable read-only operations \(\d of \d+\)\.<\/p>$/,
   );
   assert.not.match(content, /X-Nodeface|Not forwarded:/);
 });

@@ -532,7 +532,8 @@ load(
     }
     assert.is(await send(40), 40);
     assert.is(await send(1 * MIB, true), MIB);
-    // The total size of short responses is limited too. Above the limit, only calls with the token reach the node.
+    // The total size of short responses is limited too. Once the limit is reached, the service forwards only calls with
+    // the token.
     let filled: number | UpstreamError = 0;
     while (typeof filled === "number") filled = await send(16_000);
     assert.ok(filled.wasRefused);
@@ -540,7 +541,7 @@ load(
     assert.is((await send(40, false, false) as UpstreamError).status, 503);
     assert.is(sent.length, before);
     assert.is(await send(32, true), 32);
-    // With the token, the response to a write is passed on even if no memory is left for responses.
+    // A client with the token gets the response to a write operation even if no memory is left for responses.
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
   },

@@ -102,7 +102,8 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/a%5Cb", 400],
   ["/http://127.0.0.1/status", 404],
   ["/@127.0.0.1/status", 200],
-  // No template matches a path that a node might treat as the path of a different operation.
+  // A node may mistake a path for the path of another operation, for example if the node ignores case. Such a path must
+  // match no template.
   ["/peers/connect", 403],
   ["/peers/c%6Fnnect", 404],
   ["/peers/CONNECT", 404],

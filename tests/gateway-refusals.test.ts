@@ -1,6 +1,6 @@
 /**
- * Tests permissions: the settings, the order of refusals, and the token. Deno and Bun run only a sample of the cases
- * that do not depend on the runtime.
+ * Tests calls that the service refuses because of its settings, the page's origin or the token. Deno and Bun run only a
+ * sample of the cases that do not depend on the runtime.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Tests JSON-RPC calls. Deno and Bun run only a sample of the cases that do not depend on the runtime. */
+/** Tests JSON-RPC calls. Node runs every case; Deno and Bun skip some cases that cannot differ by runtime. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -366,7 +366,7 @@ rpc("a batch may have 1 to 100 calls", async () => {
 
 /**
  * `error` is the node's error, and `status` is the resulting status of `/v1/rpc/{method}`. `passed` is the error that
- * `/v1/rpc` returns, if it differs from `error`.
+ * `/v1/rpc` returns; by default, `/v1/rpc` returns `error`.
  */
 const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],

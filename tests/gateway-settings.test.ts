@@ -134,7 +134,7 @@ settings(
   },
 );
 
-/** `isForeign`: the description was loaded from the network, not from a file. */
+/** @param isForeign true if the description was loaded from the network instead of a file */
 const operations = (isForeign: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],

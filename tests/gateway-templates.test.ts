@@ -1,4 +1,4 @@
-/** Tests how random paths are matched with random path templates. */
+/** Tests the matching of random paths with random path templates. */
 import process from "node:process";
 import fc from "fast-check";
 import { suite } from "uvu";
@@ -377,7 +377,7 @@ templates(
   },
 );
 
-/** Each function changes a text in a way that a lenient server may ignore. */
+/** Functions that rewrite a text. A lenient server may still read the original text. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toUpperCase(),

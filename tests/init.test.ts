@@ -65,7 +65,7 @@ starts(
       ]);
       assert.is(config.metrics, true);
       const text = readFileSync(join(folder, "nodeface.yaml"), "utf8");
-      assert.match(text, /\n {2}# It was detected: .+\n {2}kind: etcd\n/);
+      assert.match(text, /\n {2}# This kind was detected: .+\n {2}kind: etcd\n/);
       assert.match(
         (await check({ ...config, node: { ...config.node, url: node.url } })).report,
         "# ",

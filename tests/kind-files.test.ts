@@ -170,14 +170,14 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
 }
 
 /**
- * This expression examines every character of a text. `isLinear` uses the time of `LOOK` as the baseline for faster
- * expressions, because a time close to zero is not a useful baseline.
+ * This expression examines every character of a text. If another expression is faster than this one, `isLinear` uses
+ * the time of this expression as the baseline.
  */
 const LOOK = /^[^\0]*\0/;
 
 /**
- * Compares the times for two texts, of which one is 16 times as long as the other. The longer text may take up to 80
- * times as long. Quadratic growth would multiply the time by 256.
+ * Compares the times for a short text and for a text that is 16 times as long. The time for the long text may be up to
+ * 80 times the time for the short text. Quadratic growth would multiply the time by 256.
  */
 function isLinear(pattern: string): boolean {
   const expression = new RegExp(pattern);
@@ -488,7 +488,9 @@ kinds(
       assert.ok(sources.length > 0, name);
       const count = operationsOf(await loadInterface(name)).length;
       const [, part = ""] = text.split(`\n## ${name}\n`);
-      const trial = tried ? `reads tested with ${tried}` : "not tested with a real node";
+      const trial = tried
+        ? `\`read\` operations tested with ${tried}`
+        : "not tested with a real node";
       assert.match(part, new RegExp(`^\\| operations \\| ${count} \\(.*\\), ${trial} \\|$`, "m"));
       for (const url of sources) {
         assert.match(url, /\/(blob|tree)\/([0-9a-f]{7,40}|v?[0-9][0-9.]*)(\/|$)|\/v\/[0-9.]+$/);

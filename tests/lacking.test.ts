@@ -119,7 +119,7 @@ lacking(
     await read("/v1/info");
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();
-    assert.match(page, "A call showed that this node does not have this method.");
+    assert.match(page, "This node does not have this method: a call to it failed.");
     // A method that is marked as missing can still be called.
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/info");

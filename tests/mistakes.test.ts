@@ -85,7 +85,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["http://", "NODE_URL must be a URL such as http://127.0.0.1:8545"],
   [
     "serve http://a",
-    'unknown command "serve"; nodeface serves without a command, as in nodeface http://127.0.0.1:8545',
+    'unknown command "serve"; to start the service, write no command: nodeface http://127.0.0.1:8545',
   ],
   ["chek http://a", 'unknown command "chek"; did you mean check?'],
   ["help", 'unknown command "help"; did you mean --help?'],
@@ -384,7 +384,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "auth: { files: [{ basic_file: a }] }",
-    "7:9: auth.files needs auth.refusal, since otherwise any node that refuses a call would get a secret",
+    "7:9: auth.files needs auth.refusal: without it, any node that refuses a call would get a secret",
   ],
   [
     "written_from: [rpc/api.yaml]",

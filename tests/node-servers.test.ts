@@ -259,7 +259,7 @@ const NOTHING: readonly (readonly [
       },
     },
     {},
-    `the description's servers are not the node:
+    `the description names servers other than the node:
   https://rpc.example/hub
   https://b.example/v1
   https://other.example
@@ -271,7 +271,7 @@ Set the node's base path:
   [
     { ...describe([PUBLIC]), paths: { "/a": { get: GET } } },
     { servers: "keep" },
-    `the description's servers are not the node:
+    `the description names servers other than the node:
   https://rpc.example/hub
 To use the node's own address instead, remove "servers: keep":
   description: FILE
@@ -280,7 +280,7 @@ To use the node's own address instead, remove "servers: keep":
   [
     { ...describe(), paths: { "/a": { servers: [PUBLIC], get: GET } } },
     {},
-    `the description's servers are not the node:
+    `the description names servers other than the node:
   https://rpc.example/hub
 These servers belong to single paths or operations. Remove them there, or replace them with:
   servers: [{ url: / }]

@@ -1,5 +1,5 @@
 /**
- * Tests which parts of invalid descriptions are omitted, and which diagnostics are reported. On Deno and Bun, only a
+ * Tests the handling of invalid descriptions: the omitted parts and the reported diagnostics. On Deno and Bun, only a
  * sample of the random descriptions is tested.
  */
 import { readFileSync } from "node:fs";

@@ -314,7 +314,7 @@ for (const kind of KINDS_WITH_INTERFACE) {
       assert.is(Object.keys(document.paths).length, openrpc.methods.length);
       const { diagnostics } = await bundleFiles({ "root.json": document });
       assert.equal(diagnostics, []);
-      // The validator modifies the document, so it runs last.
+      // Validation is the last step, because the validator modifies the document.
       const { valid, errors } = await new Validator().validate(document);
       assert.ok(valid, JSON.stringify(errors));
     },

@@ -1,4 +1,4 @@
-/** The URLs of operations. Deno and Bun run only a sample of the cases that do not depend on the runtime. */
+/** The URLs of operations. Node runs every case; Deno and Bun skip some cases that cannot differ by runtime. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";

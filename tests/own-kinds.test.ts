@@ -1,4 +1,7 @@
-/** Tests custom kinds, their restrictions, and the kind files that the command prints. */
+/**
+ * Tests custom kinds, their restrictions, and the kind files that the command prints. Deno and Bun test only every tenth
+ * printed file.
+ */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +23,7 @@ import { play, playedBy } from "./_sources.ts";
 
 const own = suite("custom kinds");
 
-/** If there are arguments, `text` is the content of the `--kind` file instead of the configuration. */
+/** Without arguments, `text` is the configuration. With arguments, `text` is the content of the `--kind` file. */
 const read = (text: string, args: string[] = []) =>
   readConfig(args, {}, {
     read: () => Promise.resolve(text),

@@ -1,14 +1,14 @@
 /**
  * Runs the tests and prints a table of the results.
  *
- * - `run.ts fast` (`npm test`) runs every `*.test.ts`. Suites directly below `tests/` run on Node, Deno and Bun;
- *   suites in folders run only on Node.
+ * - `run.ts fast` (`npm test`) runs every `*.test.ts`. Suites directly below `tests/` run on Node, Deno and Bun; suites
+ *   in folders run only on Node.
  * - `run.ts slow` (`npm run test:slow`) runs every `*.slow.ts`. These suites take minutes, or need something from the
- *   machine, such as Debian packages or root. Tests whose needs are not met are skipped.
- * - `run.ts ci` (`npm run test:ci`) runs those slow suites that take only a few minutes.
+ *   machine, such as Debian packages or root. If a requirement is missing, the test is skipped.
+ * - `run.ts ci` (`npm run test:ci`) runs the slow suites that take only a few minutes.
  * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites.
  *
- * Further arguments are names of folders below `tests/`: only the suites in these folders run.
+ * Further arguments are names of folders below `tests/`. Only the suites in these folders run.
  */
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -40,10 +40,7 @@ const onNode = (name: string, pattern: string): Run => ({
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
-/**
- * On Node, the suites directly below `tests/` run as two lists in parallel, because a single list would be the last to
- * finish.
- */
+/** The suites directly below `tests/` run on Node as two parallel lists, to shorten the whole run. */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
@@ -104,7 +101,7 @@ const CI = [
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
 /**
- * The number of lists that run in parallel. Suites often wait, so four lists are needed to keep two processors busy.
+ * The number of lists that run in parallel. Four lists keep two processors busy, because most suites wait a lot.
  */
 const LANES = 4;
 

@@ -43,7 +43,7 @@ for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
       slowly.on("readable", () => {});
       await until(() => cut.has(slowly.localPort));
       await until(() => taken > SLOWEST.bytes);
-      // A client that has read everything may be disconnected for being idle.
+      // `steady` may be disconnected after it has read everything, because it is idle then.
       assert.ok(!cut.has(steady.localPort) || taken > LONG.length);
       // The client sees the end of the connection only after it has read the buffered bytes.
       clearInterval(drip);

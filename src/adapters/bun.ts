@@ -148,7 +148,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     response = failure();
   }
   const { status } = response;
-  // Waits a moment, since the `abort` event comes late if a client disconnects.
+  // `setImmediate` lets a late `abort` event of a disconnected client come first.
   if (endEntry) whenSent(request, server, () => setImmediate(() => endEntry("sent", status)));
   return response;
 }

@@ -18,6 +18,7 @@ interface Connection {
   lastResponse?: ServerResponse;
   bytesWrittenBefore: number;
   idleSince: number;
+  /** The number of bytes that the client had taken when it last made progress, and the time of that progress. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
@@ -29,7 +30,7 @@ export class Connections {
   readonly #timer: ReturnType<typeof setInterval>;
   constructor(slowest: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check }) {
     this.#slowest = slowest;
-    // `keepAliveTimeout` is not enough: blank lines from the client reset it.
+    // Blank lines from a client reset `keepAliveTimeout`, so a timer checks the connections instead.
     this.#timer = setInterval(() => this.#check(performance.now()), slowest.check);
     this.#timer.unref();
   }

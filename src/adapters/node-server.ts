@@ -58,7 +58,7 @@ export function createNodeServer(
     // 0 means no timeout, since `connections` closes idle connections.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
-    // Even a tiny part costs memory, so the server reads only a little ahead.
+    // Many tiny parts need far more memory than their bytes, so the server reads only a little ahead.
     highWaterMark: 2048,
     IncomingMessage: Message,
     // `ownResponse` refuses requests without `Host`.
@@ -119,8 +119,8 @@ export function createNodeServer(
 }
 
 /**
- * The parser pushes one part for each HTTP chunk, and a single socket read may contain 10,000 chunks. The part that
- * exceeds the limit is still pushed: it makes the reader refuse the content.
+ * The parser pushes a part for each HTTP chunk. A single read from the socket may contain 10,000 chunks. The part that
+ * exceeds the limit is still pushed, so that the reader notices the excess and refuses the content.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -200,8 +200,8 @@ export async function respond(
 
 export function requestOf(message: IncomingMessage, response: ServerResponse): Request {
   if (!hasContent(message)) {
-    // With `optimizeEmptyRequests`, a message without content has already ended here. srvx 1.0 would conclude that the
-    // client has disconnected and that the body was already read.
+    // With `optimizeEmptyRequests`, a message without content has already ended at this point. srvx 1.0 would mistake
+    // this for a disconnected client and a body that was already read.
     message.complete = true;
     if (message.readableEnded && !("rawBody" in message)) {
       Object.assign(message, { rawBody: EMPTY_BODY });
@@ -288,7 +288,7 @@ async function sendParts(
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
-    // `node:http` sends a string in the same packet as the head. A buffer would be sent in a second packet, which takes
+    // `node:http` sends the head and a string in one packet, but the head and a buffer in two packets. Two packets take
     // twice the time (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
@@ -331,7 +331,7 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/** Limits the time for the content, since `requestTimeout` no longer applies once the response has been sent. */
+/** Limits the time for the content. `requestTimeout` does not apply once the response has been sent. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();

@@ -51,7 +51,7 @@ export interface AnswerRecord {
  *
  * - `sent`: the operating system has taken all bytes
  * - `aborted`: the connection closed too early
- * - `failed`: the stream of the body failed
+ * - `failed`: the body's stream ended with an error
  */
 export type Outcome = "sent" | "aborted" | "failed";
 
@@ -76,8 +76,8 @@ export const TIMEOUTS = {
   /** The time limit for a request's content, counted from the end of the request's head. */
   content: 10_000,
   /**
-   * The maximum time without a byte sent or received. If a client does not read its response, `node:http` disconnects
-   * the client only after twice this time.
+   * The maximum time without a byte sent or received. `node:http` waits twice as long for a client that does not read
+   * its response.
    */
   silence: 13_000,
   check: 2_000,

@@ -1,6 +1,7 @@
 /**
- * `npm run assets`: writes the modules in `src/generated/`, so that the service reads no files: the page, the files of
- * the explorer and Scalar in every content coding, the service's own description, and the validated kinds of node.
+ * `npm run assets`: writes the modules in `src/generated/`, so that the service reads no files. The modules contain the
+ * page, the files of the explorer and Scalar in every content coding, the service's own description, and the validated
+ * kinds of node.
  *
  * @module
  */
@@ -96,7 +97,10 @@ async function threadModule(): Promise<string> {
   return moduleText({ PROGRAM: outputFiles[0]!.text });
 }
 
-/** Compresses files into modules. Reuses modules of an earlier run, since compressing Scalar takes ten seconds. */
+/**
+ * Compresses files into modules. If the same files were compressed by an earlier run, keeps the modules of that run,
+ * since compressing Scalar takes ten seconds.
+ */
 async function contentModules(folder: string, files: Files): Promise<Modules> {
   const paths = [...files].map(([path, content]) => modulePath(folder, path, content));
   if (paths.every((path) => existsSync(join(TARGET, path)))) return new Map();

@@ -47,7 +47,7 @@ const { metafile } = await build({
   minifyWhitespace: true,
   external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
   charset: "ascii",
-  // The source maps need no contents, since the package contains the source files.
+  // The package contains the source files, so the source maps need not embed them.
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",
@@ -61,7 +61,7 @@ await setModes([...files, "package.json", "README.md", "LICENSE"]);
 async function removeUnreachableTypes(): Promise<void> {
   const exported = ENTRIES.filter((entry) => entry !== "main");
   const kept = new Set(exported.map((entry) => join(DIST, `${entry}.d.ts`)));
-  // The loop also visits the files that it adds.
+  // The loop adds files to `kept`, and visits the added files too.
   for (const file of kept) {
     const text = await readFile(file, "utf8");
     for (const [, path] of text.matchAll(/(?:from |import\()"(\.[^"]+)\.[jt]s"/g)) {
@@ -74,7 +74,7 @@ async function removeUnreachableTypes(): Promise<void> {
   }
 }
 
-/** Declares `Symbol.asyncDispose` for TypeScript before 5.2. JSR rejects such a declaration in the source files. */
+/** Declares `Symbol.asyncDispose` for TypeScript before 5.2. JSR rejects source files that contain `declare global`. */
 async function declareDisposal(): Promise<void> {
   const file = join(DIST, "closeable.d.ts");
   const declaration =

@@ -38,7 +38,7 @@ const PATCHES: readonly Patch[] = [
   },
   {
     file: "chunks/ScalarTooltip.vue",
-    why: "`reference.ts` recognizes the service's token by `bearerFormat`, which Scalar would drop",
+    why: "Scalar drops `bearerFormat`, which `reference.ts` needs to recognize the service's token",
     from: "name:`Authorization`,value:r||t,format:`bearer`})}if(e.type===`oauth2`)",
     with: "name:`Authorization`,value:r||t,format:`bearer`,bearerFormat:e.bearerFormat})}" +
       "if(e.type===`oauth2`)",

@@ -129,8 +129,8 @@ function details(path: string, forms: readonly Settings[]): string {
     return row(key, setting, example && `. Example: ${code(`${key}: ${example}`)}`);
   });
   const choice = forms.length > 1
-    ? `Set only one of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}; ` +
-      "each can be combined with only some of the other keys.\n\n"
+    ? `Set one of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}; ` +
+      "this key determines which other keys are allowed.\n\n"
     : "";
   return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
 }
@@ -196,7 +196,7 @@ function operationsText({ tried, operations }: KnownKind): string {
   const counts = (["read", "secret", "write"] satisfies Access[]).map((access) =>
     `${operations.filter(({ marks }) => marks["x-access"] === access).length} ${code(access)}`
   );
-  const trial = tried ? `reads tested with ${tried}` : "not tested with a real node";
+  const trial = tried ? `\`read\` operations tested with ${tried}` : "not tested with a real node";
   return `${operations.length} (${counts.join(", ")}), ${trial}`;
 }
 

@@ -201,7 +201,7 @@ function whyNothing(
   const { elsewhere } = content;
   if (elsewhere.length === 0) return "the description has no operations";
   const list = (lines: readonly string[]) => lines.map((line) => `\n  ${line}`).join("");
-  const lead = `the description's servers are not the node:${list(elsewhere)}\n`;
+  const lead = `the description names servers other than the node:${list(elsewhere)}\n`;
   if (servers === "keep") {
     return `${lead}To use the node's own address instead, remove "servers: keep":${
       list([`description: ${from}`])

@@ -143,7 +143,7 @@ function describeService({ info, host }: Config): Section {
     ? "The service queries the node only when a client sends a request (info.watch: off)"
     : `The service queries the node every ${watch}, even without requests (info.watch)`;
   const notes = history === "off" || isLoopback(host) ? [] : [
-    `clients that can reach ${host} can read in /v1/history when the node was down; ` +
+    `/v1/history shows the node's downtime to every client that can reach ${host}; ` +
     "to disable it, set info.history: off",
   ];
   const text = linesOf([pace, ...notes.map((note) => `note  ${note}`)]);

@@ -26,7 +26,7 @@ import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
 
-/** If a method rejects, the message of the error is for the operator. */
+/** The methods reject with errors whose messages are written for the operator. */
 export interface Files {
   read(path: string): Promise<string>;
   readBytes(path: string, limit: number): Promise<Uint8Array>;

@@ -33,7 +33,7 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
 
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
-/** Returns the report. Throws if nothing is written. */
+/** Returns the report, or throws if the configuration cannot be written. */
 export async function init(
   config: Config,
   files: Pick<Files, "isThere">,
@@ -107,12 +107,12 @@ function contentOf(
 }
 
 function whyKind({ node }: Config, detection: Detection | undefined): string {
-  if (node.kind !== undefined) return "It was set, not detected.";
+  if (node.kind !== undefined) return "This kind was given to nodeface init.";
   const isFound = detection?.kind !== undefined;
   const because = isFound
     ? excerpt(detection.because)
     : "the node refuses access in a way typical of this kind";
-  return `It was detected: ${because}`;
+  return `This kind was detected: ${because}`;
 }
 
 interface SecretPlaces {
@@ -175,7 +175,7 @@ export function newConfiguration(known: Known): string {
   return `${head}\n${blocksOf(entries!, "", known).join("\n")}`;
 }
 
-/** Never comments out a key that holds an object, since an object is valid even if all its keys are commented out. */
+/** Never comments out a key that holds an object, even if all keys of the object are commented out. */
 function blocksOf(settings: Settings, path: string, known: Known): string[] {
   return Object.entries(settings).map(([key, setting]) => {
     const place = path ? `${path}.${key}` : key;

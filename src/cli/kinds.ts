@@ -49,7 +49,7 @@ function origin({ written_from: sources = [], tried }: Kind): string {
   if (sources.length === 0) return "";
   const test = tried
     ? `Read operations were tested with ${tried}`
-    : "They were not tested with a real node";
+    : "The operations were not tested with a real node";
   const lines = sources.map((url) => `#   ${url}\n`).join("");
   return `# The operations are based on these sources. ${test}.\n${lines}`;
 }
@@ -59,7 +59,7 @@ function secrets({ auth }: Kind): string {
   const example = auth?.example ?? usual;
   if (!example) return "";
   const what = usual
-    ? "Nodeface finds the secret in its usual place on this machine. For another place, write:"
+    ? "Nodeface finds the secret in its usual place on this machine. If the secret is elsewhere, write:"
     : "If the node requires a secret, write:";
   return `  # ${what}\n  # auth: ${inFlow(example)}\n`;
 }

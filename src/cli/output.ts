@@ -95,7 +95,7 @@ export type WriteLog = (message: string, level?: "info" | "warn" | "error") => v
 export function openLog(): { log: WriteLog; flush(): Promise<void> } {
   const lines = createLineWriter(
     openOutput("stderr"),
-    (count) => log(`${count} lines of this log were dropped: the reader was too slow`),
+    (count) => log(`${count} lines of this log were dropped: its reader was stuck`),
   );
   const log: WriteLog = (message, level = "warn") => {
     lines.write(formatMessage(message, level, new Date()));

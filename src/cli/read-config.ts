@@ -166,7 +166,7 @@ interface ParsedArgs {
   topic?: string;
   asJson: boolean;
   asFile: boolean;
-  /** The text of each setting, even if it is invalid. `called` is the flag, argument or variable that set the text. */
+  /** The text of each setting, even if invalid. `called` is the flag, argument or variable that contained the text. */
   texts: Map<Name, { text: string; called: string }>;
   values: CliValues;
   problems: string[];
@@ -306,7 +306,7 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
   } else if (/^[\w-]+$/.test(first)) {
     const word = nearest(first, [...names, ...Object.keys(WORDS)]);
     const meant = SERVING.includes(first)
-      ? "; nodeface serves without a command, as in nodeface http://127.0.0.1:8545"
+      ? "; to start the service, write no command: nodeface http://127.0.0.1:8545"
       : didYouMean(word && (WORDS[word] ?? word));
     found.problems.push(
       meant
@@ -344,7 +344,7 @@ function nearestFlag(flag: string): string | undefined {
     const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
     return nearest(flag.replace(/^-+/, "--"), known);
   }
-  // A short flag is a single letter, so a flag is suggested only if its letter has the wrong case.
+  // A short flag is suggested only for the same letter in the wrong case, such as `-V` for `-v`.
   const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }
@@ -367,7 +367,7 @@ function explainUnknownVariables(env: Environment, used: readonly unknown[]): st
   return withPrefix(tryRead(() => Object.keys(env)) ?? []).flatMap((end) => {
     const name = PREFIX + end;
     if (VARIABLES.has(name) || used.includes(name)) return [];
-    // Names are compared without their common prefix, which would make all of them look similar.
+    // Every name begins with `PREFIX`, so comparing the prefix would make all names look similar.
     const meant = nearest(end, known);
     return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;
   });

@@ -43,11 +43,11 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const startedAt = new Date();
   const requests = createLineWriter(
     openOutput("stdout"),
-    (count) => log(`${count} lines of the access log were dropped: the reader was too slow`),
+    (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
   // The counters keep their values when the configuration is reloaded.
   const meters = new Meters();
-  /** The messages about the description that have been logged. A reload does not log them again. */
+  /** Messages about the description that a reload must not log again. */
   const logged = new Set<string>();
   let isReloading = false;
   const logOnce: Log = (message, { code, level }) => {
@@ -135,7 +135,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   await Promise.all([flush(), requests.flush()]);
 }
 
-/** Only logs errors, since a missing secret does not stop the service: the node may write its secret later. */
+/** Only logs errors, since the node may write a missing secret later. */
 async function logSettings(
   { node, forward, host, port }: Config,
   log: WriteLog,

@@ -34,7 +34,7 @@ export interface YamlFile {
 }
 
 /**
- * @param what a noun for the content in messages, such as `a kind`
+ * @param what a noun that messages use for the content, such as `a kind`
  * @param names a map from old names of top-level keys to new names
  * @throws {ConfigError}
  */

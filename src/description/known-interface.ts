@@ -29,7 +29,7 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the software and its version. Absent in `nodeface check`, which has already queried them. */
+  /** Asks the node for its software and version. Absent in `nodeface check`, which asks the node earlier. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 

@@ -34,7 +34,7 @@ export class LackingMethods {
       .map(([method]) => method).sort();
   }
 
-  /** Forgets nothing if the version is unknown, since the node may just be unreachable. */
+  /** Ignores an unknown version, since the node may be unreachable. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

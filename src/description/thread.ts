@@ -60,7 +60,7 @@ export function createPrepare(log: (message: string) => void): Prepare {
 /**
  * Never rejects: failures and exceeded limits become diagnostics.
  *
- * @param read a function that reads a file; the bytes are then transferred to the thread
+ * @param read a function that reads a file; the file's bytes are transferred to the thread
  * @param limits `time` in milliseconds, `memory` in bytes
  * @returns `undefined` if the runtime has no threads
  */
@@ -122,7 +122,7 @@ export async function prepareInThread(
   return done;
 }
 
-/** A message to the thread: first the job, then each requested file. The thread cannot read files itself. */
+/** A message to the thread: the job or a requested file. The thread cannot read files itself. */
 export type ToThread =
   | { readonly job: PrepareJob }
   | {

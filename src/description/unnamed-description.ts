@@ -1,6 +1,6 @@
 /**
- * Describes a node if no description is configured. The description comes from the node and is completed with
- * parts of the node's kind, or else comes from the kind alone.
+ * Describes a node if no description is configured. The node's kind completes the node's own description. If the node
+ * has no description, only the kind describes the node.
  *
  * @module
  */

@@ -45,7 +45,7 @@ export interface PlaceOptions extends ServerContext {
 export interface WatchOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
-  /** Creates the service's own description, with a notice on the page. */
+  /** Creates the service's own description, and a page that shows `notice`. */
   readonly alone: (notice: string) => Shown<T>;
   readonly report: (report: DescriptionReport) => void;
 }

@@ -29,7 +29,7 @@ export interface FieldData {
   /** The type, such as `integer` or `string, date-time`; for a body, the media type. */
   readonly type?: string | undefined;
   readonly isRequired?: boolean | undefined;
-  /** `again` repeats the parameter for each value; `comma` separates the values by commas. */
+  /** The format of several values: `a=1&a=2` for `again`, and `a=1,2` for `comma`. */
   readonly list?: "again" | "comma" | undefined;
   /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;

@@ -90,9 +90,9 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // `sync_progress` may be below 1 when the node is synced, and 1 before the node begins to sync.
+        // A synced node may report a `sync_progress` below 1. A node that has not begun to sync may report 1.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
-        // Without a node, the page must stay the same when the service restarts.
+        // A service without a node omits its start time, so that a restart does not change its page.
         (key === "started_at" && isService(info));
       return isOmitted ? [] : [{ key, label, value, time }];
     });
@@ -258,7 +258,7 @@ function renderPlot(history: History, key: string): string {
   if (known.length < 2 || !(end > start)) return "";
   const least = known.reduce((a, b) => b < a ? b : a);
   const most = known.reduce((a, b) => b > a ? b : a);
-  // Each value is halved, since the difference between two huge numbers could be infinite.
+  // The difference between two huge numbers could overflow to infinity, so each number is halved.
   const from = (value: number | bigint) => Number(value) / 2 - Number(least) / 2;
   const range = from(most);
   let path = "";

@@ -45,15 +45,15 @@ const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
-/** Takes linear time, since each repetition excludes the character that ends it. */
+/** Takes linear time, since each repetition excludes the character that opens it, such as `[`. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 /** Matches URLs that may be linked: relative and http(s) URLs, but not URLs such as `javascript:`. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
 const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
 /**
- * Supports paragraphs, lists, headings, code, strong emphasis and links. HTML is escaped, and an image becomes its
- * alternative text.
+ * Renders only the first `length` characters. Supports paragraphs, lists, headings, code, strong emphasis and links.
+ * HTML is escaped, and an image becomes its alternative text.
  */
 export function renderMarkdown(text: string, length: number): string {
   if (length === 0) return "";

@@ -7,9 +7,9 @@ import { readTokens } from "./form-request.ts";
 
 export interface JsonLine {
   text: string;
-  /** The member's name; for an item, the name of its list. */
+  /** The name of the member on this line. The items of a list have the name of the list. */
   name: string;
-  /** The string or number on this line, as JSON. Empty if the line has neither. */
+  /** The string or number on this line, as JSON. Empty if the line contains no string and no number. */
   value: string;
   /** The index of the line on which this line's value ends. */
   end: number;

@@ -16,7 +16,7 @@ import type { PageParts } from "./render-content.ts";
 /** The segment after `/v1/spec/` in the path of a document; empty for `/v1/spec`. */
 export type DocumentName = View | "";
 
-/** Allows `blob:` URLs, because Scalar shows images and media with them. */
+/** Allows blob URLs, which Scalar uses for images and media. */
 const contentSecurityPolicy = (origins: readonly string[]) =>
   [
     "default-src 'none'",
@@ -82,7 +82,8 @@ export function createPage(
       tag: await digest(policy + html),
       headers: {
         "content-security-policy": policy,
-        // The gateway needs the referrer: over plain http, browsers send `Sec-Fetch-Site` only to loopback addresses.
+        // Over plain http, browsers send `Sec-Fetch-Site` only to loopback addresses, so the gateway also reads the
+        // referrer.
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",

@@ -1,5 +1,5 @@
 /**
- * Reads an operation's form from a description. Makes missing examples from schemas.
+ * Reads an operation's form from a description. Generates examples from schemas if the description has no examples.
  *
  * @module
  */
@@ -106,7 +106,10 @@ export function typeOf(schema: Json): string[] {
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
-/** Tells whether a pattern is fast to match: it has at most two unbounded repetitions, which are not nested. */
+/**
+ * Tells whether a pattern is fast to match. The pattern may have at most two unbounded repetitions. No repeated group
+ * may contain a repetition or `|`. Back references and groups that begin with `(?` are not allowed.
+ */
 const isQuick = (pattern: string): boolean =>
   pattern !== "" && pattern.length <= PATTERN_LENGTH_MAX &&
   (pattern.match(/[*+]|,\}/g)?.length ?? 0) <= 2 &&
@@ -140,7 +143,7 @@ function readBody(root: Json, value: unknown, isRead: boolean): FieldData | unde
   const isAsked = isRead && isOfNode(root, media.schema);
   return {
     ...{ name: "body", in: "body", type, example: example || undefined },
-    // If `isAsked`, the body is required, since a call without a body would be useless.
+    // If `isAsked`, the form requires the body even if the description does not.
     isRequired: isAsked || body.required === true || undefined,
     isFilled: !isAsked || undefined,
   };

@@ -38,7 +38,7 @@ export interface Section {
 export interface Operation {
   /** The URL fragment in Scalar. */
   id: string;
-  /** The short URL fragment. Empty if an earlier entry has the same one, or if the name is not safe in a fragment. */
+  /** The short URL fragment. Empty if an earlier entry has the same fragment, or if the name is unsafe in a URL. */
   anchor: string;
   method: string;
   /** The path; for a webhook, its name. */

@@ -34,7 +34,7 @@ export interface PageParts {
 
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
-/** @param by tells who wrote the node's description; `undefined` for this service's own description */
+/** `by` is `undefined` for this service's own description. */
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
   const read = readOutline(document);
   const isForeign = by === "network";
@@ -158,7 +158,7 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
   const isOff = operations.every(({ call }) => call === undefined);
   if (isOff && reads > 0) {
     return `<p class="calls">Calls are switched off. Start with <code>--forward reads</code> ` +
-      `to try the ${reads} that only read.</p>`;
+      `to enable read-only operations (${reads} of ${total}).</p>`;
   }
   const gets = count((one) => one.method === "GET" && !isMethod(one));
   // If a description was read over the network, patterns in `forward` do not match its operations.

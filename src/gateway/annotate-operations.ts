@@ -30,8 +30,8 @@ export const TOKEN_SCHEME = "NodefaceToken";
 const TOKEN = {
   type: "http",
   scheme: "bearer",
-  description: "The operator's token, for calls that need one. It is valid for this service " +
-    "only; the service itself adds the node's own credentials.",
+  description: "The operator's token, for calls that need one. The token is valid for this " +
+    "service only; the service itself adds the node's own credentials.",
 };
 
 /** Removes the `security` of the node's operations, since our page must not ask for the node's secret. */

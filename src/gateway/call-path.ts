@@ -108,7 +108,7 @@ function queryOf({ given }: ReadParameters): string {
   ).join("&");
 }
 
-/** Encodes apostrophes: otherwise, the URL parser would encode them, and `join` would refuse the changed URL. */
+/** Encodes apostrophes, as the URL parser does. `join` refuses a URL that the parser changes. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
 /** Refuses duplicate keys, since JSON parsers disagree about which of two equal keys counts. */

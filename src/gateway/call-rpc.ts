@@ -71,8 +71,8 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   if (foreign) return refuseRpc(foreign);
   if (hasTokenInQuery(query)) return refuseRpc(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseRpc(NO_UPGRADE);
-  // The npm package bitcoin-core sends no content type. A browser must send one, since any web page can make a browser
-  // send a request without a content type.
+  // The npm package bitcoin-core sends no content type. A request from a browser must have a content type: any web page
+  // can make a browser send a request without a content type.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
   const hasToken = await gateway.hasToken(request);
   const content = await readContent(call, types, lease, hasToken);

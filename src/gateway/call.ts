@@ -55,7 +55,8 @@ export async function readContent(
     return NO_CONTENT;
   }
   const declared = Number(headers.get("content-length") ?? 0);
-  // Empty content is accepted whatever its type. Without a `content-length`, only reading shows if it is empty.
+  // Empty content is accepted whatever its type. If `content-length` is missing, the content must be read to find out
+  // whether it is empty.
   const most = isTaken ? BODY_MAX : 0;
   const hold = (length: number) => lease.holdBody(length, hasToken);
   const bytes = declared > most ? TOO_LARGE : await readBody(readChunks, most, hold);

@@ -196,7 +196,7 @@ export interface ReadParameters {
   readonly wrong: readonly WrongParameter[];
 }
 
-/** @param place the `in` of the parameters that the query may hold: `body` for a JSON-RPC method */
+/** Reads the parameters whose `in` is `place`. For a JSON-RPC method, `place` is `body`. */
 export function readQuery(
   parameters: readonly NodeParameter[],
   query: string,

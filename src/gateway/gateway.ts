@@ -124,9 +124,8 @@ export class Gateway {
   }
 
   /**
-   * Must be called before anything is sent to the node.
-   *
-   * @param what the end of the message "Pages of other origins may not call …"
+   * Must be called before anything is sent to the node. `what` completes the message "Pages of other origins may not
+   * call …".
    */
   async authorize(
     { request, query }: Pick<Call, "request" | "query">,

@@ -11,7 +11,7 @@ import type { Refusal } from "./response.ts";
 
 export const TOKEN_IN_QUERY: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },
-  message: "Send the token as Authorization: Bearer, never in the URL",
+  message: "Send the token in the Authorization header (Bearer), never in the URL",
 };
 
 export function hasTokenInQuery(query: string): boolean {
@@ -56,7 +56,7 @@ export async function isToken(token: string, authorization: string | null): Prom
 /** The explorer sends this header. A page of another origin cannot send this header without a CORS preflight. */
 const OWN_HEADER = "x-nodeface";
 
-/** Headers that only browsers send. `Sec-Fetch-Mode` is not listed, since `fetch` in Node 20 to 26 sends it too. */
+/** Headers that only browsers send. `Sec-Fetch-Mode` is missing here: Node's `fetch` sends it too (Node 20 to 26). */
 const BROWSER_HEADERS = [
   ...["origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-dest", "sec-fetch-user"],
   ...["sec-fetch-storage-access", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"],

@@ -1,6 +1,6 @@
 /**
- * The lease of a call: its slot at the node, time limit, byte budget, and the node's response. Most nodes do not notice
- * that a client has disconnected, so the slot is held until the node has finished.
+ * The lease of a call: a slot at the node, a time limit and a byte budget. Most nodes do not notice that a client has
+ * disconnected, so the slot is held until the node has finished.
  *
  * @module
  */
@@ -115,8 +115,8 @@ export class Lease {
     try {
       response = await withSignal(called, callStop);
     } finally {
-      // The node has finished if its response is complete or the call failed. The node may still be sending a streamed
-      // response, or be working on an aborted call.
+      // The node has finished if its response is complete or the call failed. The node may still be busy if the
+      // response is a stream or the call was aborted.
       const hasNodeEnded = response ? response.isWhole : !callStop.aborted;
       if (hasNodeEnded) this.#called = undefined;
     }
@@ -127,8 +127,8 @@ export class Lease {
   }
 
   /**
-   * After `handOver`, `dispose` no longer frees the reserved bytes. The caller must call the returned function when the
-   * response has been sent or has failed.
+   * After `handOver`, `dispose` frees neither the bytes of the response nor the slot of a call that the node still
+   * handles. The caller must call the returned function when the response has been sent or has failed.
    */
   handOver(): () => void {
     this.#isHandedOver = true;
@@ -360,7 +360,10 @@ export function createSemaphore(count: number): Semaphore {
 
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/** The number of bytes that are reserved for a response before its length is known. */
+/**
+ * The number of bytes that are reserved for a response before its length is known. Contents of up to this size may use
+ * the share `SHARE_OF_SMALL`.
+ */
 const SMALL = 16_384;
 
 /** Fractions of `BYTES_MAX`. The budget never limits the response to a write call. */

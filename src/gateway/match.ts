@@ -36,8 +36,8 @@ const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
 /**
- * Stands for a `%2F` that the node does not treat as a slash. A parameter never contains NUL, since `FORBIDDEN` matches
- * control characters.
+ * Stands for a `%2F` that the node does not treat as a slash. A parameter cannot contain NUL, because `FORBIDDEN`
+ * matches NUL.
  */
 const OPAQUE_SLASH = "\0";
 
@@ -114,9 +114,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns operations with more specific path templates, which the node might run instead of `own`. Some nodes ignore
- * the HTTP method, so operations with other methods are included if their permission is stricter than that of `own`.
- * If `isSure` is false, includes only operations whose permission is stricter than that of `own`.
+ * Returns the operations that the node might run instead of `own`, because their path templates are more specific.
+ * Some nodes ignore the HTTP method, so an operation with another method is included if its permission is stricter. If
+ * `isSure` is false, only operations with a stricter permission are included.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

@@ -18,14 +18,14 @@ export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> 
 export interface ForwardSettings {
   /**
    * Operations that need no token. An entry is `reads`, a method's name, an `operationId`, or an HTTP method with a
-   * path template, such as `GET /blocks/*`. `*` stands for any text. This list cannot open operations marked `write` or
-   * `secret`. If the description was read over the network, an `operationId` or an entry with `*` matches nothing,
-   * since the author of the description could make it match any operation.
+   * path template, such as `GET /blocks/*`. `*` stands for any text. Operations marked `write` or `secret` are refused
+   * even if they are listed here. In a description that was read over the network, an `operationId` or an entry with
+   * `*` matches nothing. The author of such a description could make these entries match any operation.
    */
   open?: readonly string[] | undefined;
   /**
-   * Operations that need the token, in the same form as `open`. An entry without `*` is needed for operations marked
-   * `write` or `secret`, and for all operations if the description was read over the network.
+   * Operations that need the token, in the same form as `open`. `*` does not match operations marked `write` or
+   * `secret`, nor any operation in a description that was read over the network.
    */
   with_token?: readonly string[] | undefined;
   /** The file that holds the token. */
@@ -159,7 +159,7 @@ function decideOne(
   return refused("it has no access mark; list it in forward.open or forward.with_token");
 }
 
-/** Only a match by `name` is safe if the author of the description is not trusted. */
+/** In an untrusted description, only a match by `name` is safe. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {

@@ -135,7 +135,7 @@ const COMMON = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** @param named the response headers that the operation declares, in lower case */
+/** `named` lists the response headers that the operation declares, in lower case. */
 export function responseHeaders(
   headers: Pick<Headers, "get">,
   named: readonly string[],

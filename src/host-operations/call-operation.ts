@@ -82,8 +82,8 @@ export const hasOperationAt = (operations: readonly Operation[], path: string): 
   operations.some((operation) => parsePathTemplate(operation.path).match(path));
 
 /**
- * Sorts paths with fewer parameters first (OpenAPI 3.1, "Paths Object"). If the numbers are equal, the path with the
- * longer literal text comes first.
+ * Sorts paths with fewer parameters first (OpenAPI 3.1, "Paths Object"). Paths with the same number of parameters are
+ * sorted by the length of their literal text, longest first.
  */
 function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;

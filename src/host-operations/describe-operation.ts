@@ -20,7 +20,7 @@ export function describeOperation(
 ): DescribedOperation {
   const { parameters = [] } = operation;
   const known = parameters.map((parameter) => followReference({ components }, parameter));
-  // An unresolved reference may stand for any path parameter, so no parameter is added.
+  // If a reference cannot be resolved, it may describe any path parameter. In this case, no parameter is added.
   const missing = known.some(({ name }) => name === undefined)
     ? []
     : namesOf(path).filter((name) =>
@@ -55,7 +55,7 @@ export function* diagnosticsOfOperations(
     } else if (earlier && earlier.path !== path) {
       const message =
         `must be ${describeValue(earlier.path)}, as in operations[${earlier.at}], not ` +
-        `${describeValue(path)}: OpenAPI treats both as the same path`;
+        `${describeValue(path)}: OpenAPI does not distinguish these two paths`;
       yield diagnostic(["operations", at, "path"], message);
     }
     if (!earlier) first.set(template, { at, path });

@@ -52,10 +52,10 @@ export function defineOperation<const Path extends string>(
   return operation;
 }
 
-/** Any string, for which editors suggest the `Known` words. `createNodeface` rejects other words. */
+/** A string for which editors suggest the values of `Known`. `createNodeface` rejects all other values. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** `T`, or `T` with `x-` keys. The union includes plain `T`, since interfaces of other packages have no `x-` keys. */
+/** `T`, with or without `x-` keys. OpenAPI types of other packages may not declare such keys. */
 export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
 
 /** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */

@@ -13,7 +13,7 @@ export type ContentCoding = (typeof CODINGS)[number];
 
 export type Encoded = Partial<Record<ContentCoding, Bytes>>;
 
-/** Large content is kept without `identity`, which is decoded from `gzip` on demand. */
+/** Content above `KEPT_MAX` is kept only in compressed form, to save memory. */
 export interface KeptContent {
   readonly codings: Encoded;
   readonly size: number;
@@ -49,7 +49,10 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** `CompressionStream` is used only on runtimes without `node:zlib`. */
+/**
+ * `CompressionStream` is used only on runtimes without `node:zlib`. On Node, `CompressionStream` does not report when a
+ * part is finished.
+ */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
@@ -57,7 +60,7 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Base64 text for each coding, from `build/generated-modules.ts`. `identity` is present only without `gzip`. */
+/** Base64 text for each coding, from `build/generated-modules.ts`. `identity` is omitted if `gzip` is present. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
 export async function unpack(

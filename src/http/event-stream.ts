@@ -226,7 +226,7 @@ export class EventStream<Name extends string> {
     return this.#snapshot.bytes;
   }
 
-  /** Escapes U+2028 and U+2029, which some clients treat as line ends. */
+  /** `json` must be one line. U+2028 and U+2029 are escaped, since some clients treat them as line ends. */
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
     const line = json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
     return encoder.encode(`event: ${name}\nid: ${this.#log}-${number}\ndata: ${line}\n\n`);

@@ -36,7 +36,7 @@ export function parsePathTemplate(
       : ONE
   );
   const spanning = names.findIndex(spans);
-  /** The index of the placeholder that gets all remaining text. */
+  /** The index of the first multi-segment placeholder, or else of the last placeholder. */
   const middle = spanning < 0 ? names.length - 1 : spanning;
   const [first, last] = [literals[0]!, literals.at(-1)!];
   const match = (path: string): readonly string[] | undefined => {

@@ -52,7 +52,7 @@ interface RepresentationInit {
   /** @default 200 */
   status?: HttpStatus;
   headers?: Record<string, string>;
-  /** The entity tag without quotes, which must change with the content. @default the content's digest */
+  /** The entity tag, without quotes. A change of the content requires a new tag. @default the content's digest */
   tag?: string;
   encoded?: Encoded;
 }
@@ -189,8 +189,8 @@ const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 
 /**
- * Preconditions are evaluated in the order of RFC 9110, section 13.2.2. Dates are ignored, since no response has
- * `Last-Modified`.
+ * Preconditions are evaluated in the order of RFC 9110, section 13.2.2. `If-Modified-Since` and `If-Unmodified-Since`
+ * are ignored because no response has `Last-Modified`.
  */
 function evaluatePreconditions(headers: Headers, etag: string): 200 | 304 | 412 {
   const match = headers.get("if-match");

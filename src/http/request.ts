@@ -78,8 +78,9 @@ const UNPARSED = "_invalid_";
 const TARGET_LENGTH_MAX = 8192;
 
 /**
- * Protects against DNS rebinding, in which a web page's host name resolves to this machine, so that the page can read
- * the responses of this service. Requests for unknown hosts get 421 (RFC 9110, section 15.5.20).
+ * Refuses malformed request targets, and protects against DNS rebinding. In DNS rebinding, the host name of a hostile
+ * web page resolves to this machine, so that the page could read this service. Requests for unknown hosts get 421 (RFC
+ * 9110, section 15.5.20).
  */
 export function createHostGuard(
   hosts: Hosts,
@@ -117,9 +118,9 @@ function parseAuthority(authority: string): string | undefined {
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
 export interface Prefix {
-  /** Returns several paths, the likeliest first, since a router may have stripped part of the prefix. */
+  /** Returns the possible paths, likeliest first. A router may already have stripped any part of the prefix. */
   strip(pathname: string): readonly string[];
-  /** Returns an empty list if `pathname` does not begin with the whole prefix, and otherwise one path. */
+  /** Returns a list with one path, or an empty list if `pathname` does not begin with the whole prefix. */
   stripWhole(pathname: string): readonly string[];
   /** Resolves a path such as `v1/spec` for a `Location` header. `original` is the path that the client requested. */
   locate(reference: string, pathname: string, original: string | undefined): string;

@@ -57,7 +57,7 @@ class KeptResponse {
   }
 }
 
-// On workerd, the prototype of `Response.prototype` defines the members that read the body.
+// On workerd, `Response.prototype` inherits the members that read the body.
 const levels = [Response.prototype, Object.getPrototypeOf(Response.prototype)];
 for (const name of levels.flatMap(Object.getOwnPropertyNames) as (keyof Response)[]) {
   if (name in KeptResponse.prototype) continue;
@@ -78,7 +78,7 @@ const blobs = new WeakMap<Bytes, Blob>();
 export function sendable(body: Body): Body | Blob {
   if (!(body instanceof Uint8Array) || body.byteLength < BLOB_BYTES_MIN) return body;
   let blob = blobs.get(body);
-  // Deno 2.9 reads each part of a `Blob` as a whole, so the parts are short.
+  // Deno 2.9 reads a whole part of a `Blob` at once, so the body is split into short parts.
   if (!blob) blobs.set(body, blob = new Blob([...partsOf(body)]));
   return blob;
 }
@@ -182,7 +182,7 @@ export const REASONS = {
 
 export type HttpStatus = keyof typeof REASONS;
 
-/** Like {@linkcode nativeProblem}, but the response need not be a native `Response`, which takes time to create. */
+/** Like {@linkcode nativeProblem}, but returns a `FastResponse`, which takes less time to create. */
 export function problem(
   status: number,
   detail: string,
@@ -220,7 +220,7 @@ export function problemWith(
   return new FastResponse(body, {
     status,
     ...title !== undefined && { statusText: title },
-    // `Headers` rejects values with line breaks, while `FastResponse` does not check a list of headers.
+    // `Headers` rejects values with line breaks. `FastResponse` would not check a list of headers.
     headers: new Headers({
       "content-type": "application/problem+json",
       "content-length": String(body.byteLength),

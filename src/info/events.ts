@@ -12,7 +12,10 @@ import type { Info } from "./info.ts";
 export const EVENTS = ["info", "head", "status", "description"] as const;
 type EventName = (typeof EVENTS)[number];
 
-/** The minimum time between snapshots, which are sent because a JSON Merge Patch cannot set a key to `null`. */
+/**
+ * The minimum time between snapshots. A snapshot is sent if a key has become `null`, which a JSON Merge Patch cannot
+ * express.
+ */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
 /** Keys that could change an object's prototype if a client applies a patch without checks. */
@@ -43,7 +46,7 @@ export class NodeEvents {
     this.#height ??= this.#taken.height;
   }
 
-  /** Callers must call `take` even if nothing has changed, so that a delayed snapshot is sent. */
+  /** Must be called even if nothing has changed: a delayed snapshot may be due. */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;
@@ -110,7 +113,7 @@ export function patchBetween(before: unknown, after: unknown): unknown {
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
 }
 
-/** Returns true if a key has become `null`, since a client would remove such a key (RFC 7396). */
+/** Returns true if `patch` sets a key to `null`. A client would remove this key instead (RFC 7396). */
 function holdsNull(patch: unknown, after: unknown): boolean {
   if (!isObject(patch) || !isObject(after)) return false;
   return Object.entries(patch).some(([key, member]) =>

@@ -163,7 +163,7 @@ function sinceEpoch(number: number): number {
   return number < 1e17 ? number / 1e3 : number / 1e6;
 }
 
-/** Removes rounding errors: 3 times 0.1 is 0.3. */
+/** Rounds the product to 15 digits, so that 3 times 0.1 is 0.3 instead of 0.30000000000000004. */
 function times(value: unknown, factor: number): number | undefined {
   const product = Number(numberFrom(value) ?? NaN) * factor;
   return Number.isFinite(product) ? Number(product.toPrecision(15)) : undefined;

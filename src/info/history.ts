@@ -61,7 +61,7 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // Status changes between two regular samples replace each other, so that frequent changes do not fill the history.
+    // Between two regular samples, only the latest status change is kept: frequent changes must not fill the history.
     if (!isDue && !last.isDue) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);

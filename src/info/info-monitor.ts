@@ -28,17 +28,17 @@ import { createQuery, type Query, type QueryOutcome, settle } from "./sources.ts
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
-/** The maximum number of milliseconds that a request waits for a running query if a recent snapshot is available. */
+/** If there was another request recently, a request waits at most this many milliseconds for a running query. */
 const PATIENCE = 20;
 /** After this many milliseconds without a request, the next request waits for a new snapshot. */
 const PAUSE = 10_000;
-/** If no recent snapshot is available, a request waits for the sources' timeout plus this many milliseconds. */
+/** After such a pause, a request may wait this many milliseconds longer than the sources' timeout. */
 const GRACE = 200;
 /** Milliseconds until a failing node is queried again. `BACKOFF_LISTENED` applies while clients listen to events. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
 /**
- * A query is abandoned after this many milliseconds, since workerd may stop a query together with the request that
- * started it.
+ * A query is abandoned after this many milliseconds. On workerd, a query may stop silently when the request that
+ * started it ends.
  */
 const QUERY_MAX = 60_000;
 /** Optional sources delay a snapshot by at most this many milliseconds. */
@@ -54,7 +54,7 @@ interface MonitorOptions {
   readonly log: NodeLog;
   onError(error: unknown): void;
   readonly client?: Client;
-  /** Both functions return milliseconds: `now` since 1970, `monotonic` since an arbitrary time. */
+  /** `now` returns milliseconds since 1970. `monotonic` returns milliseconds since an arbitrary time. */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly memory?: NodeMemory;
@@ -359,7 +359,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return snapshot;
   }
 
-  /** `until` is the time at which the info object expires, in monotonic milliseconds. */
+  /** `until` is the time at which the info object expires, in milliseconds of the monotonic clock. */
   #report() {
     const { service, node } = this.#options;
     const [plan, cache, now] = [this.#plan, this.#cache, this.#now()];

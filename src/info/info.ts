@@ -36,7 +36,10 @@ export interface Info {
   status_code?: StatusCode | undefined;
   /** The reason for the status, as a human-readable clause. */
   status_reason?: string | undefined;
-  /** The time at which the oldest stale value was last valid, in RFC 3339 format. */
+  /**
+   * The time at which the oldest stale value was last known to be valid, in RFC 3339 format; absent if no value is
+   * stale.
+   */
   updated_at?: string | undefined;
   /** The node's last known values, present only while the status is `unreachable`. */
   last_seen?: LastSeen | undefined;

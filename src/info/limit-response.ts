@@ -44,7 +44,7 @@ export function notJson(text: string): SourceError {
   return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
-/** Text that does not begin with `{` or `[` is kept as a string, since `1.10` may be a version. */
+/** Parses text only if it begins with `{` or `[`. Text such as `1.10` stays a string, since it may be a version. */
 export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);

@@ -21,10 +21,14 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure on the status.
- * - `required`: If no required source responds, the node is unreachable.
- * - `degrading`: If a degrading source fails, the node is degraded.
- * - `optional`: The failure of an optional source does not affect the status.
+ * The effect of a source's failure on the status. The HTTP and JSON-RPC sources of the kind decide the status. If the
+ * kind has no sources, all HTTP and JSON-RPC sources decide. If there are no HTTP and JSON-RPC sources, all sources
+ * decide.
+ * - `required`: A deciding source that is not `degrading`. If all required sources fail to respond, the node is
+ *   unreachable. If only some fail, the node's status is `degraded`.
+ * - `degrading`: A deciding source with its own `ttl`, if another deciding source has no `ttl`. If such a source fails,
+ *   the node's status is `degraded`.
+ * - `optional`: Any other source. The failure of an optional source does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
 
@@ -35,7 +39,7 @@ export interface Plan {
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
   readonly history?: readonly string[] | undefined;
-  /** The places of values that prefill the forms of read-only operations, each with a pattern for the value. */
+  /** Maps the place of each example value to a pattern for the value. The page prefills forms with these values. */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
@@ -75,7 +79,8 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // Examples must not cause queries, and must not come from a source that provides a hidden field.
+  // An example may come only from a source that the kind defines, that is queried anyway, and that provides no hidden
+  // field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

@@ -20,7 +20,7 @@ export interface Instant {
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
-  /** The latest time at which `last` was known to be valid. */
+  /** The time of arrival of `last`, or of the latest response of the node to any request since then. */
   readonly held?: Instant;
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;
@@ -37,10 +37,11 @@ export interface Shown {
 }
 
 /**
- * If no response arrives for this many milliseconds, all sources are queried, since the node may have been replaced.
+ * After this many milliseconds without a response, the node may have been replaced by another one, so all sources are
+ * queried.
  */
 const PAUSE = 10_000;
-/** While no client requests `/v1/info`, each program runs at most once in this many milliseconds. */
+/** The minimum time between two runs of a program while no client requests `/v1/info`. */
 const WATCHED_PROGRAM_MS = 30_000;
 
 export class SourceCache {

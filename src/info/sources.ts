@@ -78,7 +78,7 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
     const valueOf = async (place: Reference): Promise<unknown> => {
       const [name, pointer] = parseReference(place);
       if (!sources.has(name)) return remembered(name, pointer);
-      // Waits for one microtask, so that `responses` has a promise for every source.
+      // Waits until `responses` has a promise for every source.
       await undefined;
       return resolvePointer((await responses.get(name))?.value, pointer);
     };
@@ -243,7 +243,7 @@ export function createEndpoint(url: string): Endpoint {
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
     const outcomes = await callSingly();
-    // Batches stay enabled if all single calls fail too, since the node may be starting.
+    // If all single calls fail too, the batch may not be the cause, so batches stay enabled.
     takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
@@ -305,8 +305,8 @@ export function resultOf({ result, error }: RpcResponse): string {
 const NO_METHOD = -32601;
 
 /**
- * For an unknown method, Besu sends the code -32604, while EIP-1474 defines -32004. Solana uses -32004 for a different
- * error.
+ * The codes for an unknown method differ, so the message is matched. Besu sends the code -32604, while EIP-1474 defines
+ * -32004. Solana uses -32004 for a different error.
  */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;

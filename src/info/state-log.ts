@@ -1,5 +1,5 @@
 /**
- * Logs changes of the node's status and chain, and the start and end of other failures.
+ * Logs when the node's status or chain changes, and when a source begins or ceases to fail.
  *
  * @module
  */
@@ -138,7 +138,7 @@ export class StateLog {
     memory.lastSeen = undefined;
     onIdentity?.();
     const recent = memory.changes.filter((at) => now - at < CHANGES_TIME);
-    // Changes that are not logged are counted too, so logging resumes only when there are fewer changes.
+    // Unlogged changes are recorded too. Logging resumes only when changes become less frequent.
     memory.changes = [...recent, now].slice(-CHANGES_MAX - 1);
     if (recent.length > CHANGES_MAX) return;
     const shown = changed.filter((key) => !hide.includes(key))
@@ -149,7 +149,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** An earlier start time than before probably means that the uptime was read in the wrong unit. */
+  /** If the start time moves back, the uptime was probably read in the wrong unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));
@@ -196,7 +196,7 @@ export class StateLog {
     const log = (level: Level, name: string, text: string) =>
       this.#options.log(`${label}, ${topic} ${name}: ${text}`, { code: topic, level });
     for (const [name, remark] of remarks) {
-      // A remark is not logged again if only its text changes, since some texts change with every query.
+      // A remark is logged only when it appears, because its text may change with every query.
       if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
     }
     for (const name of before.keys()) {

@@ -35,7 +35,7 @@ export interface NodeStatus {
   readonly hint?: string | undefined;
   /** The kind of the node, if a refusal (401 or 403) reveals the kind. */
   readonly looksLike?: string | undefined;
-  /** The keys of `/v1/info` whose values appear in the reason, or `"any"` if the reason quotes a response. */
+  /** The keys of `/v1/info` whose values appear in the reason. `"any"` means that the reason quotes a response. */
   readonly keys?: readonly string[] | "any" | undefined;
   /** Replaces the value of `synced` that the node reports. */
   readonly synced?: boolean;

@@ -9,7 +9,7 @@ import { type Json, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-/** Written JSON may be twice as deep as parsed JSON, since a parsed value may be written inside other objects. */
+/** Leaves room for objects that contain a parsed value of the maximum depth. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {
@@ -20,7 +20,7 @@ export function exact(value: bigint): number | bigint {
 /**
  * If a key occurs twice, the last value is used.
  *
- * @param readDigits converts every number if `text` contains a large number
+ * @param readDigits parses numbers that `JSON.parse` might round, and possibly other numbers
  * @throws {JsonSyntaxError} if the text is invalid or too deep, with the same message on every runtime
  */
 export function parseJson(
@@ -131,8 +131,8 @@ const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
 /**
- * Like `JSON.stringify`, calls `toJSON` and omits `undefined` members. A value that JSON cannot represent is reported,
- * and becomes `null` in a list or is omitted elsewhere.
+ * Like `JSON.stringify`, calls `toJSON` and omits `undefined` members. Reports values that JSON cannot represent. In a
+ * list, such a value becomes `null`. Elsewhere, it is omitted.
  */
 export function toJson(
   value: unknown,

@@ -50,7 +50,7 @@ export function readParts(
       last[depth] = key;
       if (takesDuplicates) continue;
       const known = keys[depth];
-      // Creating a set for each object would take more time than everything else.
+      // Objects with only one key get no set: sets for all objects would take most of the parsing time.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new JsonSyntaxError("duplicate key in an object", start);

@@ -58,6 +58,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
     keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
 }
 
+/** Caches the result for each object, since many references may lead to one large object. */
 export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => T {
   const made = new WeakMap<Of, { readonly value: T }>();
   return (of) => {
@@ -114,7 +115,7 @@ export function formatPointer(path: Path): string {
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const key of path) {
-    // For example, `length` must not be found in a list.
+    // Excludes properties that are not list items, such as `length`.
     const isMember = Array.isArray(current) ? /^\d+$/.test(key) : isObject(current);
     if (!isMember || !Object.hasOwn(current as Json, key)) return undefined;
     current = (current as Json)[key];

@@ -58,25 +58,25 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`true`",
     text:
-      "The response is endless or waits for events. The operation is shown, but never forwarded",
+      "The response is endless or waits for events. The operation is shown, but cannot be called",
   },
   "x-since": {
     on: "operation",
     value: 'a version, as in `"0.19"`',
-    text: "The version that introduced the operation. If x-software is set, this is a version of " +
-      "that software. Operations without x-since exist in all versions",
+    text: "The version that introduced the operation. If x-software is set, x-since is a version " +
+      "of that software. Operations without x-since exist in all versions",
   },
   "x-software": {
     on: "operation",
     value: "names in lower case, as in `[mastodon]`",
     text: "The software that has the operation, for kinds whose nodes run different software. " +
-      "Operations without x-software exist in all software. Operations with x-software are " +
-      "omitted if the node does not report its software",
+      "Operations without x-software do not depend on the software. Operations with x-software " +
+      "are omitted if the node does not report its software",
   },
   "x-common": {
     on: "operation",
     value: "`true`",
-    text: "The operation is shown before others, since client developers need it first",
+    text: "A commonly used operation, which is shown before other operations",
   },
   "x-auth": {
     on: "operation",
@@ -107,8 +107,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     text:
       "For a `read` operation, the page fills this parameter with the value at the given place, " +
       "if the whole value matches the schema's `pattern`. The place must refer to a source that " +
-      "is queried for `/v1/info`. `none`: users must enter a value, since no example suits all " +
-      "nodes. Only built-in kinds may use this mark, and served descriptions omit it",
+      "is queried for `/v1/info`. `none`: users must enter a value. Only built-in kinds may " +
+      "use this mark, and served descriptions omit it",
   },
   "x-unit": {
     on: "schema",
@@ -120,8 +120,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "parameter",
     value: "a whole number from 0",
     text:
-      "The parameter's position if a call sends its parameters as a list. The service derives this " +
-      "mark from the order of `params`",
+      "The parameter's position in a list of parameters. The service derives this mark from the " +
+      "order of `params`",
   },
 };
 
@@ -131,7 +131,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
  */
 export const EXAMPLE_FROM: unique symbol = Symbol("x-example-from");
 
-/** Marks a path item whose `GET` and `POST` call the same JSON-RPC method. */
+/** The key that marks a path item whose `GET` and `POST` call the same JSON-RPC method. */
 export const ONE_METHOD = "x-one-method";
 
 /** `true` if the value of a path parameter may span several segments, `encoded` if slashes are sent as `%2F`. */

@@ -20,8 +20,8 @@ export interface SourceOptions {
   /** If true, a missing method or path is not an error. */
   optional?: boolean | undefined;
   /**
-   * If true, an error response is used as a value. For JSON-RPC, the value is an object with `result` or `error`. For
-   * HTTP, the value is the content of the response. A missing method or path is still an error.
+   * If true, an error response is used as a value, unless the method or path is missing. For JSON-RPC, the value is an
+   * object with `result` or `error`. For HTTP, the value is the content of the response.
    */
   keep_errors?: boolean | undefined;
 }
@@ -70,15 +70,16 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
 
 /**
  * A conversion of a value:
- * - `hex`: hexadecimal text to a number, or a number to hexadecimal text
- * - `number`: decimal text to a number
+ * - `hex`: a number from hexadecimal text, or hexadecimal text from a number
+ * - `number`: a number from decimal text
  * - `not`: true if the value is false, null, 0 or "", otherwise false
- * - `count`: the number of members, or the number of members whose value at a given pointer is true
- * - `match`: the first group of a regular expression, or its whole match
+ * - `count`: the number of members. If a pointer is given, only members whose value at this pointer is true count.
+ * - `match`: the first group of a regular expression, or the whole match if the expression has no group
  * - `time`: an RFC 3339 time, from text or from a Unix time in seconds or smaller units (decimal or `0x`)
- * - `uptime`: the start time (RFC 3339), computed from an uptime that is in seconds by default
+ * - `uptime`: the start time (RFC 3339), computed from the uptime, which is in seconds by default
  * - `sum`: the sum of the values at all places
- * - `add`, `times`: the sum or product of the value and a constant, such as -1 or 0.001
+ * - `add`: the sum of the value and a constant, such as -1
+ * - `times`: the product of the value and a constant, such as 0.001
  * - `join`: the values at all places, joined into one text by a separator
  */
 export type Conversion =
@@ -139,8 +140,8 @@ export interface KindAuth {
 }
 
 /**
- * A test of a value: a regular expression, a numeric bound, or `null`. The test `null` passes if the value is missing
- * or `null`.
+ * A test of a value. A string is a regular expression that the value must match. The test `null` passes if the value is
+ * missing or `null`.
  */
 export type Test = string | null | { readonly above: number } | { readonly below: number };
 
@@ -161,7 +162,7 @@ export interface HealthRule {
   reason: string;
 }
 
-/** The keys that hold the name and the children of each item, in a response that is a tree. */
+/** Describes a tree of names: the key of each item's name, and the key of the item's children. */
 export interface NameTree {
   readonly name: string;
   readonly children: string;
@@ -179,9 +180,9 @@ export type NamesIn =
   | { readonly tree: NameTree };
 
 /**
- * A request that lists a node's operations: method names, or paths without the leading slash if the kind has no
- * methods. Operations that are not listed are omitted. Listed methods that the kind does not describe are shown without
- * marks.
+ * A request whose response lists the operations of a node. The list contains method names. If the kind has no methods,
+ * the list contains paths without the leading slash. Operations that are not listed are omitted. Listed methods that
+ * the kind does not describe are shown without marks.
  */
 export type Listing =
   & NamesIn
@@ -206,7 +207,7 @@ export interface KindHealth {
   warming_up?: readonly number[] | undefined;
   /** The rules for the status. The first matching rule decides. */
   rules?: readonly HealthRule[] | undefined;
-  /** The value of `sync_progress` when a node is in sync, such as 1. */
+  /** The minimum `sync_progress` of a node that is in sync, such as 0.9999. */
   complete?: number | undefined;
   /**
    * The place of the highest known block number (decimal or `0x`). If several places are given, the highest number is
@@ -215,7 +216,7 @@ export interface KindHealth {
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
-  /** The rules for each `chain_id` or `network` in `/v1/info`. The rules of `*` apply to any other network. */
+  /** The rules for each `chain_id` or `network` in `/v1/info`. The key `*` stands for all other networks. */
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
@@ -244,9 +245,9 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The keys of `/v1/info` to record for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
-  /** Maps places of example values to patterns that the values must match, as collected from `x-example-from`. */
+  /** Maps the place of each example value to a pattern for the value. Generated from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
-  /** The source of the operations: URLs of files or folders at a fixed version. */
+  /** URLs of the files or folders from which the operations were written. Each URL contains a version. */
   written_from?: readonly string[] | undefined;
   /** The node software and version with which `read` operations were tested, such as `hsd 8.0.0`. */
   tried?: string | undefined;

@@ -26,7 +26,7 @@ const TABLE = {
   ],
   node_info: [
     "gauge",
-    "Always 1; labels name the node's software, version and network",
+    "The node's software, version and network, as labels; always 1",
     "software",
     "version",
     "network",
@@ -39,7 +39,7 @@ const TABLE = {
   node_start_time_seconds: ["gauge", "Start time of the node, in seconds since 1970"],
   nodeface_build_info: [
     "gauge",
-    "Always 1; labels name the service's version and runtime",
+    "The service's version and runtime, as labels; always 1",
     "version",
     "runtime",
   ],
@@ -185,7 +185,7 @@ function linesOf(
 /** Line feeds need no escape, since `labelOf` has already replaced them. */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
-/** When `SERIES_MAX` or `LABELS_MAX` is reached, this label value replaces every new value. */
+/** The label value that replaces all new values after `SERIES_MAX` or `LABELS_MAX` is reached. */
 export const OTHER = "other";
 const SERIES_MAX = 500;
 

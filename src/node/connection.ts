@@ -77,7 +77,7 @@ export class StaleError extends Error {
 
 const WAITING_MAX = 65_536;
 
-/** Reading pauses after `TURN_MAX` bytes or `CHUNKS_MAX` chunks, so that other tasks can run. */
+/** Reading pauses after `TURN_MAX` bytes, or if more than `CHUNKS_MAX` chunks arrive at once: other tasks must run. */
 const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
 interface Exchange {
@@ -112,7 +112,9 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** Reading pauses for other tasks, since Node 20 accepts only one client per turn of the event loop. */
+  /**
+   * The client pauses reading so that other tasks can run. Node 20 accepts only one client per turn of the event loop.
+   */
   let isResting = false;
   const rest = () => {
     isResting = true;
@@ -149,7 +151,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
         let waiter = nobody;
-        /** Each promise is resolved only once, since Node records every further call of `resolve`. */
+        /** Resolves each promise only once, since Node records every further call of `resolve`. */
         const wake = () => {
           waiter();
           waiter = nobody;
@@ -196,7 +198,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
           end(isKept) {
             hasEnded = true;
             finish();
-            // Resumes reading if `part` has paused it, since the next request uses the same socket.
+            // The socket must not stay paused, because the next request uses it.
             if (socket.isPaused()) socket.resume();
             socket.unref();
             if (isKept && isOpen) free();

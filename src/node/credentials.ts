@@ -1,6 +1,7 @@
 /**
- * Credentials for the node, which are sent only to the node's origin. The default files of a kind are tried only if no
- * credentials are configured, the node is on this machine, and its refusal (401 or 403) is typical of the kind.
+ * Credentials for the node, which are sent only to the node's origin. If no credentials are configured, the default
+ * files of a kind may be tried. The node must be on this machine, and its 401 or 403 must be typical of this kind
+ * and of no other kind.
  *
  * @module
  */
@@ -130,7 +131,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 
   return {
     async sendWith(client, request, read) {
-      // A request with `isOnce` gets a new connection, which is also used for a retry with credentials.
+      // A request with `isOnce` gets its own connection. A retry with credentials uses the same connection.
       if (request.isOnce) return await read(await send(client, { ...request, owner: {} }));
       if (!isDigest) return await read(await send(client, request));
       const owner = owners.pop() ?? {};

@@ -70,7 +70,7 @@ export function failureOfStatus(status: number): SourceError {
   });
 }
 
-/** `pattern` is tested against an error's code, followed by the error's message. Messages differ between runtimes. */
+/** `pattern` is matched against the code and message of an error. Messages differ between runtimes. */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
 const START = "start the node, or correct node.url";

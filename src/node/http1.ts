@@ -46,7 +46,7 @@ export type Client = (request: NodeRequest) => Promise<NodeResponse>;
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** The returned text must be encoded in Latin-1. */
+/** The returned text must be encoded in Latin-1. Throws if a header contains a line break or a forbidden character. */
 export function writeHead({ method, url, headers, body }: RequestContent): string {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {
@@ -63,7 +63,7 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
 
 export interface ResponseEvents {
   head(head: ResponseHead): void;
-  /** @param chunks the number of chunks in `bytes`, which can be more than one since short chunks are joined */
+  /** @param chunks the number of chunks that `bytes` consists of: short chunks are joined */
   part(bytes: Bytes, chunks: number): void;
   end(isKept: boolean): void;
 }
@@ -93,7 +93,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The number of bytes received for the head, or later for chunk extensions and trailers. */
+  /** The number of bytes in the head. After the head, the number of bytes in chunk extensions and trailers. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -178,7 +178,7 @@ export class ResponseReader {
     if (status < 200) {
       // The status 101 is refused, since no request asks to switch protocols.
       if (status < 100 || status === 101) refuse("status");
-      // An interim response (1xx) must not close the connection, but every HTTP/1.0 response closes the connection.
+      // An interim response (1xx) must not close the connection, as every HTTP/1.0 response does.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;
@@ -250,6 +250,7 @@ export class ResponseReader {
 
 const LINE_FEED = 10;
 const NOTHING: Bytes = new Uint8Array();
+/** The size of a short chunk has at most two hexadecimal digits. Short chunks are copied to blocks of `BLOCK` bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 

@@ -8,8 +8,8 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { shorten } from "../untrusted-text.ts";
 
 /**
- * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). The other codes are used neither by EIP-1474
- * (-32000 to -32006) nor by Ethereum nodes (-32009, -32010, -32015) nor by MCP (-32020 and below).
+ * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). Nodeface's own codes differ from those of
+ * EIP-1474 (-32000 to -32006), Ethereum nodes (-32009, -32010, -32015) and MCP (-32020 and below).
  */
 export const CODES = {
   notAllowed: -32011,
@@ -32,7 +32,7 @@ export function writeCall(method: string, id: number, params: string | undefined
   return params === undefined ? `${start}}` : `${start},"params":${params}}`;
 }
 
-/** All members are JSON text, and a node may omit members that JSON-RPC requires. */
+/** All members are JSON text. Some nodes omit members that JSON-RPC requires. */
 export interface RpcResponse {
   readonly id?: string | undefined;
   readonly result?: string | undefined;

@@ -24,7 +24,7 @@ export interface NodeAccess {
   readonly credentials: Credentials;
 }
 
-/** A text request may be sent twice, so it must not change anything at the node. */
+/** A request that may be sent twice, and therefore must not change anything at the node. */
 export interface TextRequest extends RequestLimits {
   url: string;
   method: "GET" | "POST";

@@ -50,8 +50,8 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   if ("reason" in found) return found;
   const pattern = "match" in place && place.match;
   const text = (pattern ? new RegExp(pattern).exec(found.text)?.[1] : found.text)?.trim() ?? "";
-  // Every runtime accepts printable ASCII in a header. If a secret has other characters, a runtime might throw an error
-  // that quotes the secret.
+  // Every runtime accepts printable ASCII in a header. For any other character, a runtime might throw an error that
+  // quotes the secret.
   if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "must be one line of printable ASCII" };
   const isPair = scheme === "basic" || scheme === "digest";
   if (isPair && !text.includes(":")) return { reason: "must have the form user:password" };

@@ -85,7 +85,7 @@ function planComponents(files: Files): Plan {
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // If several components refer to the same target, only one of these components is replaced by the target.
+    // If several components refer to the same target, the target replaces only one of them.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
@@ -249,7 +249,10 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** Every reference contains the name of a component, so long names would make the document much larger. */
+/**
+ * The maximum lengths of new names and of existing names that are kept. Every reference contains the name of a
+ * component, so long names would make the document much larger.
+ */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {

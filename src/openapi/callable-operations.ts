@@ -62,8 +62,8 @@ export interface NodeOperation {
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
   /**
-   * True if the description comes from the network, or if the kind does not describe the operation. The gateway trusts
-   * neither the operationId nor the path of such an operation.
+   * True if the description comes from the network, or if the kind does not describe the operation. For a foreign
+   * operation, the gateway trusts neither the `operationId` nor the path.
    */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
@@ -81,7 +81,7 @@ export interface NodeOperation {
   readonly obstacle?: string | undefined;
 }
 
-/** A description that is given as a file or as text comes from the operator. */
+/** The source of a description. `operator` means that the description was given as a file or as text. */
 export type DescribedBy = "operator" | "kind" | "network";
 
 export function describedBy(entry: string): DescribedBy {
@@ -291,14 +291,17 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
     ...Object.fromEntries(entries),
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
-    // Each schema in an `allOf` may list only some of the properties, so the merged rule allows unlisted properties.
+    // Unlisted properties are allowed, because each schema of an `allOf` may list only some of the properties.
     isClosed: undefined,
   };
 }
 
-/** The character for a parameter in sample paths, which does not occur in percent-encoded literals. */
+/** The character that stands for a parameter in sample paths. Percent-encoded literals never contain it. */
 const ANY = "\uf8ff";
-/** In each sample path, a multi-segment parameter has one of these numbers of segments. */
+/**
+ * Sample paths are made with 1, 2 and 50 segments in place of a multi-segment parameter. A template that matches these
+ * three numbers of segments matches any number.
+ */
 const SPANNED = [1, 2, 50];
 
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
@@ -317,8 +320,8 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // More specific templates come first, so only an equal template can make a template without multi-segment
-    // parameters unreachable.
+    // More specific templates come first. A template without multi-segment parameters is unreachable only if an equal
+    // template precedes it.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);

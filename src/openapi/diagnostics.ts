@@ -20,19 +20,19 @@ export const LIMITS = {
   depth: 256,
   files: 1_000,
   references: 100_000,
-  /** The time limit, in milliseconds, for loading all files, and for the work of a thread. */
+  /** The time limit for loading all files, in milliseconds. The work of a thread has the same limit. */
   time: 30_000,
-  /** The maximum number of values in one file, after its aliases are expanded. */
+  /** The maximum number of values in one file, counted after aliases are expanded. */
   nodes: 1_000_000,
-  /** The maximum number of characters in a YAML file's strings, after its aliases are expanded. */
+  /** The maximum number of characters in all strings of one YAML file, counted after aliases are expanded. */
   text: 33_554_432,
   aliases: 10_000,
-  /** The maximum number of tokens in one YAML file. White space also counts as tokens. */
+  /** The maximum number of tokens in one YAML file, including tokens for white space. */
   tokens: 2_500_000,
   lines: 1_000_000,
   errors: 100,
   findings: 10_000,
-  /** The maximum number of URLs of one server: one for each combination of variable values. */
+  /** The maximum number of URLs of one server. Each combination of variable values results in one URL. */
   combinations: 64,
   /** Proxies limit the size of headers, so the page's `Content-Security-Policy` lists at most this many origins. */
   origins: 64,

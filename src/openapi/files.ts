@@ -12,7 +12,7 @@ import { formatSize, LIMITS, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
-  /** Symbolic links and redirects are resolved in this URL. */
+  /** The final URL, after symbolic links and redirects. */
   readonly url: URL;
   readonly bytes: Bytes;
   readonly isJson: boolean;
@@ -29,7 +29,7 @@ export type FetchUrl = (
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
 ) => Promise<Response>;
 
-/** The message is only the reason, such as `it is a folder`. */
+/** The error's message is a reason without the file's name, such as `it is a folder`. */
 export class ReadError extends Error {
   override name = "ReadError";
 }

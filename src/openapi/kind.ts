@@ -1,5 +1,5 @@
 /**
- * Creates the OpenAPI document of a kind, limited to the operations of one node. Copies the kind's `x-…` marks (see
+ * Converts a kind to an OpenAPI document with the operations of one node. Copies the kind's `x-…` marks (see
  * `kinds/interface.ts`) to a node's own description.
  *
  * @module
@@ -37,7 +37,7 @@ import {
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
-/** A node's report of its operations: their names, or the software and version of the node. */
+/** The operations that a node supports, as far as the node reports them. */
 export interface Offer {
   /** Names of methods, names of method groups (if `before` is set), or paths without the leading slash. */
   readonly names?: readonly string[] | undefined;
@@ -82,11 +82,14 @@ function withPageMarks(value: unknown): unknown {
   return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
-/** Selects the kind's operations that the node lists. Without a list, selects by the node's software and version. */
+/**
+ * Selects the kind's operations that the node lists. If the node has no list, selects the operations that fit the
+ * node's software and version.
+ */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
-    // If the kind has JSON-RPC methods, the node lists only methods, so the list says nothing about paths.
+    // If the kind has JSON-RPC methods, the node's list contains only methods and no paths.
     ...openapi &&
       { openapi: offeredPaths(openapi, openrpc ? { ...offer, names: undefined } : offer) },
   };
@@ -181,8 +184,7 @@ function withLimits(method: Json, post: Json): Json {
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
 /**
- * Tells whether the kind limits the parameters of a `read` operation. The node's own description may allow values
- * beyond these limits.
+ * Tells whether the kind limits the parameters of a `read` operation. The node's own description may lack these limits.
  */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
@@ -208,7 +210,7 @@ export function withLacking(document: Json, lacks: readonly string[] = []): Json
   const lacking = new Set(lacks.map(pathOfMethod));
   return mapOperationsIn(document, ({ operation, path }) => {
     if (!lacking.has(path)) return operation;
-    const lead = "A call showed that this node does not have this method.";
+    const lead = "This node does not have this method: a call to it failed.";
     const description = [lead, textOf(operation.description)].filter(Boolean).join("\n\n");
     return { ...operation, description };
   });

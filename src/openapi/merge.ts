@@ -112,7 +112,7 @@ export function withServiceOperations(
   const { components, rename } = mergeComponents(theirComponents, used, prefixed);
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
-  // Viewers list declared tags first, so this tag would precede the node's tags if only this tag were declared.
+  // Viewers list declared tags first. If the node declares no tags, this tag stays undeclared.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
   return {
     ...document,
@@ -122,7 +122,10 @@ export function withServiceOperations(
   };
 }
 
-/** If the node has a path that this service needs, moves the first segment of the node's path to the server URL. */
+/**
+ * If the node and this service have the same path, moves the first segment of the node's path to the server URL: the
+ * node's `/v1/info` becomes `/info` on the server `./v1/node/v1`.
+ */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -157,7 +160,8 @@ function referencesIn(value: unknown): string[] {
 }
 
 /**
- * @param wanted returns the preferred name of a component in `added`; if it is taken, a number is appended
+ * @param wanted the function that returns the preferred name of a component in `added`; a number is appended to a taken
+ * name
  * @returns the merged components; `rename` updates the references to renamed components
  */
 export function mergeComponents(

@@ -34,8 +34,7 @@ export function followReference(document: Json, value: unknown): Json {
 }
 
 /**
- * Matches HTTP method names that are safe in HTML and in a shell. Every method in the IANA registry
- * except `*` matches.
+ * Matches HTTP method names that are safe in HTML and in a shell. All methods in the IANA registry match, except `*`.
  */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 const FURTHER = "additionalOperations";
@@ -70,7 +69,7 @@ export function operationsIn(document: Json): PathOperation[] {
 }
 
 export interface Parameter {
-  /** The parameter as written, possibly a reference. */
+  /** The parameter itself, or a reference to it. */
   readonly value: unknown;
   readonly parameter: Json;
   readonly name: string;
@@ -169,7 +168,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     for (const { operation, keys } of operationsOf(item)) {
       const own = checkList(operation, [...path, ...keys], template, names);
       for (const name of names) {
-        // Stops once diagnostics are omitted, since a long path may have thousands of parameters.
+        // A long path may have thousands of parameters, so the check ends when the limit of diagnostics is exceeded.
         if (diagnostics.omittedCount > 0) return;
         if (shared.has(name) || own.has(name)) continue;
         const message = `the parameters do not include ${nameOf(name)} of the path ${

@@ -37,7 +37,7 @@ export interface Target {
 
 export interface Link {
   readonly reference: Reference;
-  /** The part of a file that contains this reference: the root document, or the target of another reference. */
+  /** The object in which this reference was found: the root document, or the target of another reference. */
   readonly start: Target;
   target?: Target;
   /** The end of a chain of references: a component of the root file, or a value that is not a reference. */
@@ -154,7 +154,7 @@ async function loadSample(file: string, from: Member, root: Member, load: Loader
   return loaded.member && !isBeside(loaded.member.url) ? elsewhere : loaded;
 }
 
-/** @param failure the rest of a sentence that begins with the reference, such as `leads nowhere` */
+/** @param failure the words that follow the reference in the message, such as `leads nowhere` */
 export function report({ reference, start }: Link, failure: string, severity?: Severity): void {
   const isSample = reference.expected === SAMPLE;
   const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));

@@ -27,7 +27,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/** The returned `own` contains neither the host's operations nor the parts in `ofHost`. */
+/** The host's operations and document parts are in the returned `document`, but not in `own`. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],

@@ -24,7 +24,7 @@ export interface ServerContext {
    * `publicUrl` is not set, by this URL.
    */
   readonly itself?: string | undefined;
-  /** The node's URL if clients call the node through this service. */
+  /** The node's URL, which is set only if clients call the node through this service. */
   readonly node?: string | undefined;
   /** `keep` to keep the document's servers, or the base path to use. @default the path of the document's servers */
   readonly servers?: string | undefined;
@@ -46,7 +46,7 @@ export function withServers(
   const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
   const through = (servers: readonly Json[]) =>
     publicUrl ? servers : throughThisService(servers, where, isForwarding);
-  // Compares servers without their scheme: a Swagger 2.0 operation may repeat a top-level server with another scheme.
+  // In Swagger 2.0, an operation may repeat a top-level server, but with another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
@@ -206,8 +206,8 @@ export function checkServers(
     const open = variablesOf(hostOf(textOf(server.url) ?? ""));
     for (const [name, value] of Object.entries(objectOf(server.variables))) {
       const { default: usual, enum: listed } = objectOf(value);
-      // Without an `enum`, only the variable's default is used on the page, since the page's
-      // `Content-Security-Policy` must list every origin.
+      // If a variable has no `enum`, the page uses only its default. The page's `Content-Security-Policy` must list
+      // every origin.
       if (Array.isArray(listed) || !open.has(name)) continue;
       const message = `the page calls operations only with {${name}} = ${formatJson(usual)}; ` +
         'list other values in "enum"';
@@ -243,7 +243,7 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** Returns the origin as written, since `nearUrl` removes that many characters from the URL. */
+/** Returns the origin exactly as the URL spells it, so that `nearUrl` can cut it off by its length. */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;

@@ -167,7 +167,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** A map by object and shape, since YAML aliases can repeat an object where another shape is expected. */
+/** A map whose keys are pairs of an object and a shape. YAML aliases can repeat one object under several shapes. */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 
@@ -196,10 +196,10 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 }
 
 /**
- * Visits all objects and lists, and the strings that are references ({@linkcode NAMING}), in document order. Visits
- * each object only once per shape.
+ * Visits the objects and lists that may contain references, each {@linkcode SAMPLE}, and the strings that are
+ * references ({@linkcode NAMING}), in document order. Visits each object only once per shape.
  *
- * @param wrongIn returns the keys of an object's invalid members; these members are not visited
+ * @param wrongIn the function that returns the keys of an object's invalid members, which are not visited
  */
 export function* walk(
   start: Place,

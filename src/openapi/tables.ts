@@ -5,11 +5,10 @@
  * lists the members `name`, `in` and `schema`. A name that ends with `!` marks a required member,
  * and a name that ends with `*` marks an expected member.
  *
- * A colon separates a member's name from its type. References may occur in objects such as `schema`,
- * in lists such as `schema[]`, in maps such as `{schema}`, and in the types in {@linkcode NAMING}.
- * Values of the types `url`, `host`, `sample` and `version`, and of the types in {@linkcode CHOICES},
- * contain no references. A type that ends with `?` also allows a boolean, and a type that ends with `+` also
- * allows a list.
+ * A colon separates a member's name from its type. These types may contain references: objects such as `schema`, lists
+ * such as `schema[]`, maps such as `{schema}`, and the types in {@linkcode NAMING}. These types contain no references:
+ * `url`, `host`, `sample`, `version`, and the types in {@linkcode CHOICES}. A type that ends with `?` also allows a
+ * boolean, and a type that ends with `+` also allows a list.
  *
  * @module
  */
@@ -20,7 +19,7 @@ export type Rows = Readonly<Record<string, string>>;
 /** The key of a rule that applies to every member without its own rule, except extensions (`x-…`). */
 export const OTHERS = "*";
 
-/** The types of strings that act as references, each with the kind of object that the string refers to. */
+/** Types of strings that refer to an object, each mapped to the type of that object. */
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 

@@ -93,7 +93,7 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
-  // The check of the parent reports a list in place of an object, or allows it, as for `items`.
+  // The check of the parent decides whether a list may take the place of an object.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
@@ -180,7 +180,7 @@ function unknownMember(
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
   // Comparing long names is slow.
   const meant = key.length > 40 ? undefined : nearest(key, others);
-  // A member that only other OpenAPI versions define is omitted, since its references are not checked.
+  // A member of another OpenAPI version is omitted: it may contain references, which are not checked here.
   const isOmitted = isKeyword(key);
   const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
   const omitted = isOmitted ? "; it is omitted" : "";
@@ -190,7 +190,7 @@ function unknownMember(
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
 /**
- * Validates a part of a document. Reports references that lead out of this part as errors.
+ * Validates a part of a document. A reference to something outside the part is an error.
  *
  * @param version an object with the version, such as `{ openapi: "3.1.1" }`
  */

@@ -42,7 +42,7 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-/** Parsers of YAML 1.1 and of YAML 1.2 read the output alike. */
+/** YAML 1.1 and YAML 1.2 parsers read the same values from the output. */
 export function writeYaml(document: Json): string {
   const yaml = new Document<Node>(null, {
     compat: "yaml-1.1",
@@ -68,7 +68,7 @@ export interface Writer {
 
 /**
  * Marks each relative server URL with a unique string, to find the URL in the written text. The mark begins with `@`,
- * so that YAML quotes the URL.
+ * so the YAML writer must put the URL in quotes.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

@@ -139,7 +139,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
-  /** The greatest depth so far within the anchored node that is being built. */
+  /** The depth of the deepest object or list that has been built under the current anchor. */
   let deepest = 0;
   let hasMerged = false;
 

@@ -1,6 +1,6 @@
 /**
- * The node's events, history and watch. The watch queries the node even without requests, so that
- * failures are reported promptly.
+ * The node's events, history and watch. The watch queries the node at regular intervals, so that a failure is reported
+ * even if no client sends a request.
  *
  * @module
  */
@@ -54,7 +54,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     const time = isHeard ? Math.min(pace, LISTENED_MS) : pace;
     if (time === Infinity || hasEnded) return;
     const own = timer = setTimeout(async () => {
-      // Does not wait for the description, since preparing a large one takes longer than querying the node.
+      // Preparing a large description takes longer than querying the node, so the watch does not wait for it.
       describe();
       await watched.look().catch(onError);
       if (timer === own) wait();

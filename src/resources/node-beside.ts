@@ -1,5 +1,5 @@
 /**
- * The node that the service describes: its last snapshot, and its kind.
+ * Holds the last snapshot and the kind of the node that the service describes.
  *
  * @module
  */

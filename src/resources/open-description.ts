@@ -47,6 +47,7 @@ export async function openDescription(
   const makePage = async ({ page, origins }: PageContent, notice?: string) =>
     createPage(page, { origins, notice, title, view, icons: await icons.get() });
   const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
+  // A host's operation at one of these paths replaces the service's own operation, even if the methods differ.
   const omitted = ["/v1/events", "/v1/history"].filter((path) =>
     hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );

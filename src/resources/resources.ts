@@ -34,7 +34,7 @@ export interface Resources extends Readonly<Record<Served, Resource<Representati
   close(): Promise<void>;
 }
 
-/** @param waiting returns the number of queued calls, for the metrics */
+/** @param waiting the function that returns the number of queued calls, for the metrics */
 export function createResources(
   options: ResolvedOptions,
   waiting: () => number | undefined,
@@ -96,7 +96,7 @@ export function createResources(
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
-  /** The node's name on the last served page. The icon uses this name, to avoid a query of the node. */
+  /** The node's name on the last served page. With this name, the icon needs no query of the node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),

@@ -56,7 +56,7 @@ export const CLI_OPTIONS: {
     also: ["spec"],
     schema: t.PLACE,
     text:
-      "The node's own OpenAPI description: a file or URL, which is reloaded when it changes; or none",
+      "The node's own OpenAPI description: a file, a URL, or none. A changed description is reloaded",
     default: "taken from the node or its kind",
     example: "openapi.yaml",
     flag: "spec",
@@ -92,7 +92,7 @@ export const CLI_OPTIONS: {
   forward: {
     key: "forward",
     schema: s.word(FORWARDS, undefined, MEANT_FORWARD),
-    text: "The calls to forward to the node: off for none, reads for read operations",
+    text: 'The calls to forward to the node: "off", or "reads" for all read operations',
     default: "off",
     example: "reads",
     flag: "forward",
@@ -167,7 +167,7 @@ export const placeWithServers = <T>(
       text: "The top-level servers of the description. " +
         'The value "keep" leaves the servers unchanged. ' +
         "A path such as /v1 becomes the prefix of all operations",
-      default: "if node.url is set, the path in the description's server URLs",
+      default: "the path in the description's server URLs if node.url is set",
       example: "keep",
     }),
   });
@@ -212,8 +212,9 @@ const OWN_KIND = v.pipe(
 );
 
 /**
- * @param locate resolves a path in the file
- * @param own the names of the operator's own kinds
+ * Besides the known kinds, `node.kind` may be a name in `own`.
+ *
+ * @param locate the function that resolves the paths in the configuration file
  */
 export function configuration(
   locate: (path: string) => string = (path) => path,
@@ -245,13 +246,13 @@ export function configuration(
     ...shared,
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
       text: "Your own kinds, which replace known kinds of the same name. " +
-        "A kind is a file such as mine.yaml, or an object with a name. " +
-        "A kind has the keys of the files in spec/kinds/",
+        "A kind is a file named after the kind, such as mine.yaml, or an object with a name. " +
+        "The files in spec/kinds/ show the keys of a kind",
       default: "[]",
       example: "[mine.yaml]",
     }),
     page: s.setting(s.section(pageSettings(path)), {
-      text: "The title, logo and first view of the explorer page",
+      text: "The title, logo and default view of the explorer page",
     }),
     node: s.setting(s.section(nodeSettings(path, own)), { text: "The node to describe" }),
     info: s.setting(s.section(infoSettings(path)), { text: "The content of /v1/info" }),
@@ -280,7 +281,7 @@ export function sharedSettings(
     forward: forwardSetting(path),
     metrics: s.setting(s.BOOLEAN, {
       ...CLI_OPTIONS.metrics,
-      text: "If true, the service has /v1/metrics for Prometheus",
+      text: "If true, /v1/metrics serves Prometheus metrics",
     }),
     events: s.setting(
       s.section<SettingsOf<EventSettings>>({
@@ -357,8 +358,8 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
     {
       ...CLI_OPTIONS.forward,
-      text: "The calls to forward to the node: none, all read operations, or those that an " +
-        "object lists",
+      text:
+        "The calls to forward to the node: none, all read operations, or only listed operations",
     },
   );
 }

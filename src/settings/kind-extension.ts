@@ -14,7 +14,7 @@ import type { Diagnostic, Path } from "./schema.ts";
 
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
 
-/** @param own the extension, which need not be valid */
+/** The extension `own` need not be valid. */
 export function extendKind(base: Kind, own: Json): Json {
   const { aliases: _, written_from: __, tried: ___, examples: ____, ...inherited } = base;
   const whole: Json = { ...inherited, ...own };
@@ -99,8 +99,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the operations of the base kind that a new operation at `path` replaces. If no operation has the same path,
- * lists the operations that lose calls to the new one: their templates overlap `path` and are no more specific.
+ * Lists the operations of the base kind at the same path. If there are none, lists the operations whose calls may go to
+ * a new operation at `path`: their path templates overlap `path` and are not more specific.
  */
 function operationsAt(
   base: Kind,

@@ -1,7 +1,6 @@
 /**
  * Validates the keys `openrpc` and `openapi` of a kind file. The schemas here cover only Nodeface's
- * additions to OpenRPC and OpenAPI. The standard members are validated like those of any other
- * description.
+ * additions to OpenRPC and OpenAPI. The validator for descriptions checks the standard members.
  *
  * @module
  */
@@ -122,7 +121,7 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
   }),
 });
 
-/** @param base the interface of the extended kind, whose components the kind may refer to */
+/** @param base the interface that `kind` extends; references in `kind` may lead to components of `base` */
 export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
   const partOf = (key: keyof KindInterface, part: unknown, version: string) => {

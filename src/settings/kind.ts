@@ -36,7 +36,7 @@ const TEST = v.union([
 
 const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
-    text: "Maps places to tests. The rule applies if all tests pass. " +
+    text: "A test for each place. The rule applies if all tests pass. " +
       "A test is a regular expression, null (the value is missing), " +
       "{ above: NUMBER } or { below: NUMBER }",
     example: "{ 'status#/leader': null }",
@@ -50,8 +50,8 @@ const RULE = s.object({
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
   quiet: s.setting(t.AGE, {
-    text:
-      "The longest normal time between two blocks. If the last block is older, the node is stalled",
+    text: "The longest normal time between two blocks. " +
+      "If the last block is older than this, the node is stalled",
     example: "3h",
   }),
   peers: s.setting(s.wholeNumber(1), {
@@ -73,8 +73,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     example: "1",
   }),
   target: s.setting(REFERENCES, {
-    text: "The highest block that the node or its peers know of. " +
-      "A node is syncing if it is behind the target by more blocks than lag allows",
+    text: "The highest block that the node or its peers know of",
     example: "chain#/headers",
   }),
   lag: s.setting(s.wholeNumber(0), {
@@ -105,7 +104,7 @@ const NAMES = {
       children: s.needed(t.LINE, { text: "The member that holds the list of children" }),
     }),
     {
-      text: 'The members to read, if the response is a JSON tree; replaces the key "names". ' +
+      text: 'The members to read if the response is a JSON tree. Set either "names" or "tree". ' +
         "The name of a method is its path from the root, such as block/get",
     },
   ),
@@ -140,17 +139,17 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for the header's value" }),
       }),
       {
-        text: "The response by which such a node refuses access. " +
-          "A secret from a file is sent only after this response",
+        text: "The response with which the node refuses access. " +
+          "Secrets from auth.files are sent only after this response",
       },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
-      text: "The files in which such a node stores its secret on this machine. " +
+      text: "The files in which nodes of this kind store their secret. " +
         "Each entry is written like node.auth",
     }),
     reads: s.setting(s.word(["none"]), {
-      text: 'If "none", read operations are called without the secret, since the node returns ' +
-        "private data only to callers with the secret",
+      text: 'If "none", read operations are called without the secret. ' +
+        "With the secret, the node would return private data",
     }),
     example: s.setting(authFile(path), {
       text: "An example of node.auth, for nodes without secret files",
@@ -158,7 +157,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   };
   const kind: SettingsOf<Omit<Kind, "examples">> = {
     title: needed(t.LINE, { text: "The display name of the kind" }),
-    url: needed(t.NODE_URL, { text: "The usual URL of such a node" }),
+    url: needed(t.NODE_URL, { text: "The usual URL of nodes of this kind" }),
     aliases: s.setting(v.array(t.KIND_NAME, "a list of names"), {
       text: "Other names for the kind: names of programs and networks",
     }),
@@ -212,12 +211,15 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
       text: "The source of the operations: URLs of files or folders at a fixed version",
     }),
-    tried: s.setting(t.LINE, { text: "The node and version used to test read operations" }),
+    tried: s.setting(t.LINE, {
+      text: "The software and version with which the read operations were tested",
+    }),
     ...interfaceSettings(),
     extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
       text:
         "The known kind that this kind extends. If this key is set, all other keys are optional. " +
-        "Methods, paths and other members extend or replace those of the known kind",
+        "Methods, paths and other members are added to the known kind, " +
+        "or replace its members of the same name",
     }),
     loosen: s.setting(v.array(t.LINE, "a list of operations"), {
       text: "The operations, by method or operationId, " +
@@ -302,8 +304,8 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
   }
   const { files, refusal } = objectOf(kind.auth);
   if (listOf(files).length > 0 && !refusal) {
-    const why = "otherwise any node that refuses a call would get a secret";
-    report(["auth", "files"], `needs auth.refusal, since ${why}`, true);
+    const why = "without it, any node that refuses a call would get a secret";
+    report(["auth", "files"], `needs auth.refusal: ${why}`, true);
   }
   const fields = { ...objectOf(kind.fields), ...objectOf(kind.static) };
   const needField = (rule: unknown, path: Path, ...keys: readonly string[]) => {

@@ -18,7 +18,7 @@ const SCHEMES = {
   basic: "user:password, for HTTP Basic",
   bearer: "a bearer token",
   digest: "user:password, for HTTP Digest",
-  header: 'a header in the form "Name: value"',
+  header: 'a header value, or "Name: value"',
 } as const;
 
 const HEADER = s.setting(t.HEADER, {
@@ -28,7 +28,7 @@ const HEADER = s.setting(t.HEADER, {
 });
 
 const MATCH = s.setting(t.EXPRESSION, {
-  text: "A regular expression that matches the secret, or captures it in the first group",
+  text: "A regular expression whose first group captures the secret",
   example: "'<apikey>(.*?)</apikey>'",
 });
 
@@ -135,8 +135,8 @@ const COMMON: SettingsOf<SourceOptions> = {
     default: "false",
   }),
   keep_errors: s.setting(s.BOOLEAN, {
-    text: "If true, the node's error responses are valid values, " +
-      "unless a method or path is missing. " +
+    text: "If true, JSON error responses are accepted as values, " +
+      "except for a missing method or path. " +
       'With keep_errors, the value of a JSON-RPC source is an object with "result" or "error"',
     default: "false",
   }),
@@ -212,7 +212,11 @@ const CONVERSION = v.union([
         text: "The number of members whose value at this JSON Pointer is true",
       }),
     },
-    match: { match: s.needed(t.EXPRESSION, { text: "The first group, or else the whole match" }) },
+    match: {
+      match: s.needed(t.EXPRESSION, {
+        text: "The text that the first group matches, or the whole match if there is no group",
+      }),
+    },
     add: { add: s.needed(s.NUMBER, { text: "The value plus this number" }) },
     times: { times: s.needed(s.NUMBER, { text: "The value times this number" }) },
     uptime: {
@@ -330,7 +334,7 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** @param listed the source names to list in the message if none of `names` is similar */
+/** @param listed source names for the message, shown if none of `names` is similar to the missing one */
 export function explainSource(
   place: unknown,
   names: readonly string[],

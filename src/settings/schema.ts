@@ -1,7 +1,6 @@
 /**
- * Valibot schemas for settings, with a description of each setting. The prefix `must be` is added to
- * a schema's message, such as `a list`, except to messages of picklists, `rawCheck` and
- * `rawTransform`.
+ * Valibot schemas for settings, with a description of each setting. A schema's message, such as `a list`, gets the
+ * prefix `must be`. Messages of picklists, `rawCheck` and `rawTransform` are already complete.
  *
  * @module
  */
@@ -23,7 +22,7 @@ export interface About {
   readonly variables?: readonly string[];
   /** Common wrong keys for the setting. The diagnostic for a wrong key suggests the right one. */
   readonly also?: readonly string[];
-  /** The placeholder for the flag's value in `--help`. Switches have no placeholder. */
+  /** The placeholder for the flag's value in `--help`. A flag that takes no value has no placeholder. */
   readonly argument?: string;
 }
 
@@ -75,7 +74,7 @@ export function partsOf(schema: Schema): Parts {
 interface TextRule<T = string> {
   /** Returns the complete message for a common mistake. */
   readonly explain?: (text: string) => string | undefined;
-  /** Is called only with a text that matches the pattern. */
+  /** Called only if the text matches the pattern. */
   readonly isValid?: (text: string) => boolean;
   readonly read?: (text: string) => T;
 }
@@ -101,7 +100,7 @@ export function text<T = string>(
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
 
-/** @param also a map from common wrong words to the words that the message suggests */
+/** For each common wrong word in `also`, the message suggests the right word. */
 export function word<const W extends string>(
   words: readonly W[],
   expected: string = `one of ${words.join(", ")}`,
@@ -142,7 +141,7 @@ export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.pipe(v.array(of, expected), v.minLength(1, `${expected}; it must not be empty`));
 }
 
-/** @param isOther tells whether another key may occur, with any value */
+/** Allows an additional key, with any value, if `isOther` returns true for the key. */
 export function object<S extends Settings>(
   settings: S,
   isOther: (key: string) => boolean = () => false,
@@ -183,7 +182,7 @@ export function filledMap<K extends string, T>(
   );
 }
 
-/** @param forms the possible forms of an object, each under a key that only this form has */
+/** Accepts an object in one of several forms. Each form is listed under the key that identifies it. */
 export function oneOf<F extends Readonly<Record<string, Settings>>>(
   forms: F,
 ): Schema<{ [Key in keyof F]: Output<F[Key]> }[keyof F]> {
@@ -219,7 +218,7 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** The `lang` of schemas for secrets. Valibot copies the `lang` of a schema to the issues that the schema reports. */
+/** The `lang` of schemas for secrets. Of a schema's settings, Valibot copies only `lang` to the schema's issues. */
 const SECRET = "secret";
 
 /** The messages of the schema do not show the invalid value, which may be a misplaced secret. */

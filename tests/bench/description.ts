@@ -17,7 +17,7 @@ const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 /** The delay before memory is measured, in milliseconds. The delay is long because V8 frees memory late. */
 const REST = 60_000;
 
-/** The baseline: for each format, a minimal program that processes a description. */
+/** For each format, the minimal program with which Nodeface is compared. */
 const LEAST = {
   JSON: "JSON.stringify(JSON.parse(text))",
   YAML: 'require("yaml").parse(text)',
@@ -37,11 +37,11 @@ export async function description({ isQuick }: Options): Promise<Section> {
   const head = [
     "description",
     "served, s",
-    "× least",
+    "× baseline",
     "as YAML, s",
     "wait, ms",
     "MB at most",
-    "MB more after",
+    "MB growth",
   ];
   const table = new Table(head);
   for (const [form, file] of [["JSON", DOCUMENT], ["YAML", yaml]] as const) {
@@ -80,10 +80,10 @@ export async function description({ isQuick }: Options): Promise<Section> {
     title: "A large description",
     text:
       `GitHub's OpenAPI description is 13 MB as JSON and 10 MB as YAML. "Served" is the time from the start of the
-process until \`/spec.json\` and \`/v1/spec/simple\` contain the description. "× least" is the "served" time divided by
-the time that parsing alone takes on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the description.
-"Wait" is the longest response time of \`/v1/info\` during the preparation. "MB at most" is the peak memory of the
-process during the preparation. "MB more after" is the growth in memory one minute after the preparation.`,
+process until \`/spec.json\` and \`/v1/spec/simple\` contain the description. "× baseline" is the "served" time divided
+by the time that the library functions alone take on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the
+description. "Wait" is the longest response time of \`/v1/info\` during the preparation. "MB at most" is the peak memory
+of the process during the preparation. "MB growth" is the growth in memory, measured one minute after the preparation.`,
     table,
   };
 }

@@ -82,9 +82,10 @@ export async function explorer({ isQuick }: Options): Promise<Section> {
   const text =
     `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an empty cache. The connection
 has 1.6 Mbit/s and a latency of 150 ms, and the processor is slowed down by a factor of four. "Readable" is the time
-until an operation is visible. "Answered" is the time until the response to the first call is visible; a script clicks
-each button when it appears. "kB" (compressed with brotli) and "requests" are counted until the "answered" time. Redoc
-cannot send calls. In the last two rows, the simple page shows a larger description, and the call goes to a node.`;
+until an operation is visible. "Answered" is the time until the response to the first call is visible. To make this
+call, a script clicks each button as soon as the button is visible. The columns "kB" (compressed with brotli) and
+"requests" show the traffic until the "answered" time. Redoc cannot send calls. The last two rows measure the simple
+page with a larger description, and with a call to a node.`;
   await browser.close();
   others.close();
   node.close();

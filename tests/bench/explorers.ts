@@ -1,16 +1,16 @@
-/** The measured explorers, with their pages and the elements to click to send an operation. */
+/** The explorers that the benchmark measures. */
 
 export interface Explorer {
   readonly name: string;
   readonly page: string;
-  /** A JavaScript expression for an element that becomes visible when the page shows the first operation. */
+  /** A JavaScript expression that finds an element. The element becomes visible together with the first operation. */
   readonly readable: string;
   /**
-   * JavaScript expressions for the elements that a user clicks to send the first operation, in order. The list is empty
-   * if the explorer cannot send operations.
+   * JavaScript expressions that find the elements to click, in order, to send the first operation. The list is empty if
+   * the explorer cannot send operations.
    */
   readonly presses: readonly string[];
-  /** A JavaScript expression for an element that appears on the page together with the response. */
+  /** A JavaScript expression that finds an element. The element appears on the page together with the response. */
   readonly answered: string;
   /**
    * The HTML of the page that the explorer's documentation recommends. Absent for Nodeface, which serves its own page.

@@ -9,7 +9,7 @@ import { chosen, PROGRAMS, type Runtime } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
 import { type Asked, CONNECTIONS, measureInTurn, modeOf } from "./wrk.ts";
 
-/** A parameter for every operation of this benchmark, because most real calls have parameters. */
+/** Every operation of this benchmark has this parameter. */
 const NUMBER = { name: "n", schema: { type: "integer" } };
 const READ = {
   "x-access": "read",
@@ -70,7 +70,7 @@ export async function gateway({ only, isQuick, beside }: Options): Promise<Secti
     ...[`${ROOT}tests/bench/bare/upstream.mjs`, `${port}`],
   ]);
   const url = `http://127.0.0.1:${node.port}`;
-  const table = new Table(["a call", "µs", "× http-proxy", "a second", "failed", "MB"]);
+  const table = new Table(["a call", "µs", "× http-proxy", "calls/s", "failed", "MB"]);
   for (const { cases, description } of NODES) {
     const config = writeConfig(url, description);
     for (const runtime of chosen(only)) {
@@ -136,11 +136,10 @@ function writeConfig(url: string, content: object): string {
 }
 
 const TEXT = `The table shows the processor time per call in microseconds, and its ratio to that of
-[\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy); lower is better for both. The column "a
-second" shows calls per second. All servers forward to the same node, which sends prepared responses: 111 bytes of JSON,
-or 1 MB. Every call has a different parameter. Nodeface checks and rewrites each JSON-RPC call; the proxy does neither.
-\`POST /v1/rpc\` is compared with the same POST through the proxy. The proxy cannot convert a GET to JSON-RPC, so
-\`GET of a method\` is compared with a GET of the small JSON. Nodeface on Node is compared with the proxy on the same
-release of Node. On other runtimes, Nodeface is compared with the proxy on Node 26. Unlike the proxy, Nodeface checks
-the path, the parameters and the caller, and limits concurrent calls and bytes. The last column is the server's resident
-memory at the end.`;
+[\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy); lower is better for both. All servers forward
+to the same node, which sends prepared responses: 111 bytes of JSON, or 1 MB. Every call has a different parameter.
+Nodeface checks and rewrites each JSON-RPC call; the proxy forwards each call unchanged. \`POST /v1/rpc\` is compared
+with the same POST through the proxy. For \`GET of a method\`, Nodeface converts a GET to a JSON-RPC call, and the proxy
+forwards a GET unchanged. Nodeface on Node is compared with the proxy on the same release of Node. On other runtimes,
+Nodeface is compared with the proxy on Node 26. Unlike the proxy, Nodeface checks the path, the parameters and the
+caller, and limits concurrent calls and bytes. The last column is the server's resident memory at the end.`;

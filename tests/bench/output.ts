@@ -38,7 +38,7 @@ export class Table {
     console.log(this.#line(row));
   }
 
-  /** `deno fmt` aligns the columns later. */
+  /** Returns a Markdown table, whose columns `deno fmt` aligns. */
   toString(): string {
     const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
     const rule = this.head.map((_, column) => column === 0 ? "---" : "---:");

@@ -20,13 +20,13 @@ The run verifies that both servers send the same status line, header fields and 
 server reads only what it needs to select a response: the method, the URL, and the fields \`Host\`, \`Accept-Encoding\`
 and \`If-None-Match\`. The bare server keeps a prepared response for each path. On Node, the bare server uses
 \`node:http\`, and passes the content as text, because Node sends text and headers in one write. On Bun, the bare server
-uses \`Bun.serve\`. The Nodeface executable is compared with a compiled copy of this Bun server. On Deno, Nodeface and
-the bare server use \`node:http\`, because \`Deno.serve\` cannot disconnect slow clients. Unlike the bare server,
-Nodeface reads \`If-Match\` and \`Origin\`, compares the quality values in \`Accept-Encoding\`, disconnects slow
+uses \`Bun.serve\`. The Nodeface executable is compared with the bare Bun server, compiled to an executable. On Deno,
+Nodeface and the bare server use \`node:http\`, because \`Deno.serve\` cannot disconnect slow clients. Unlike the bare
+server, Nodeface reads \`If-Match\` and \`Origin\`, compares the quality values in \`Accept-Encoding\`, disconnects slow
 clients, and checks that the prepared response is current.
 
 \`wrk\` generates the load, with one thread and 32 connections. On each runtime, the servers are warmed up, and then
-measured in turn for three seconds each, in five rounds. Every second round measures the servers in reverse order. The
+measured in turn for three seconds each, in five rounds. Alternate rounds measure the servers in reverse order. The
 main result is the **processor time per request**: the user and system time of all threads of the server's process,
 divided by the number of requests. Processor time is stable, whereas the request rate depends on other load on the
 machine. Each round yields a time and a ratio; the tables show the medians.`;

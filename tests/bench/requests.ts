@@ -9,7 +9,7 @@ import { type Measured, measureInTurn, modeOf } from "./wrk.ts";
 const PATH = "/v1/info";
 
 export async function requests({ only, isQuick, beside }: Options): Promise<Section> {
-  const columns = ["µs, 200", "× bare", "µs, 304", "× bare", "a second", "first, ms", "MB"];
+  const columns = ["µs, 200", "× bare", "µs, 304", "× bare", "requests/s", "first, ms", "MB"];
   const table = new Table(["a request", ...columns, "failed"]);
   for (const runtime of chosen(only)) {
     step(`${runtime.name}: starting`);
@@ -63,8 +63,8 @@ async function startAll(
 
 const TEXT =
   `All requests are for \`/v1/info\`, without \`If-None-Match\` (200) and with it (304). The table shows the processor
-time per request in microseconds, and its ratio to that of the bare server. Lower times and ratios are better. "A
-second" is the number of requests per second, "first" is the time from the start of the process to its first response,
-and "MB" is the memory of the process at the end. Hono and Fastify send Nodeface's info object with their own default
-header fields. "Hono, same bytes" sends the same header fields, bytes and 304 responses as Nodeface, without middleware.
-To show the cost of routing, itty-router (on srvx or Bun) also sends Nodeface's prepared response.`;
+time per request in microseconds, and its ratio to that of the bare server. Lower times and ratios are better. "First"
+is the time from the start of the process to its first response. "MB" is the memory of the process at the end. Hono and
+Fastify send Nodeface's info object with their own default header fields. "Hono, same bytes" sends the same header
+fields, bytes and 304 responses as Nodeface, without middleware. The rows of itty-router (on srvx or Bun) show the cost
+of routing: itty-router sends Nodeface's prepared response.`;

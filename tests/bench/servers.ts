@@ -53,7 +53,7 @@ const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 /** The name of the server that sends exactly the responses of Nodeface, including 304. */
 export const SAME_BYTES = "Hono, same bytes";
 
-/** @param program the runtime's command and flags that run `dist/main.js`, or `undefined` for the executable */
+/** @param program the command and flags that run `dist/main.js`; if `undefined`, the executable runs instead */
 function runtime(
   id: string,
   name: string,

@@ -1,4 +1,5 @@
--- Arguments: METHOD BODY. Each request has a new number after "n=" at the end of the path, or for "{n}" in the body.
+-- Arguments: METHOD BODY. Each request has a new number, which follows a final "n=" in the path, or replaces "{n}" in
+-- the body.
 local method, body, path, number, constant = "GET", nil, nil, 0, nil
 function init(args)
   method, body = args[1] or "GET", args[2]

@@ -10,8 +10,8 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 export const CONNECTIONS = 32;
 
 /**
- * A request that is sent many times. The number of the request replaces `{n}` in `body`, and the `0` if `path` ends
- * with `n=0`.
+ * A request that is sent many times, each time with a new number. The number replaces `{n}` in `body`. If `path` ends
+ * with `n=0`, the number replaces this `0`.
  */
 export interface Asked {
   readonly path: string;

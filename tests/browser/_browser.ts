@@ -20,7 +20,7 @@ export interface Complaints {
   console: string[];
   /** Responses with a status of 400 or above, and failed requests. */
   failed: string[];
-  /** Violations of the content security policy, even if the console does not show them. */
+  /** Violations of the content security policy, including those that the console does not show. */
   refused: string[];
 }
 

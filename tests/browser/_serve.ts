@@ -22,7 +22,7 @@ export interface Shown {
   info?: () => Record<string, unknown> | undefined;
   /** The OpenAPI description to show instead of the service's own. */
   document?: unknown;
-  /** Returns `undefined` to leave the request to the service. */
+  /** Returns a response that replaces the service's own, or `undefined` to keep the service's own. */
   answer?: (request: Request) => Promise<Response | undefined>;
 }
 

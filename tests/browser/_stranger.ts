@@ -122,7 +122,7 @@ export function leave(
       method,
       enctype,
     });
-    // A `text/plain` form is sent as `name=value`, so the name and the value together form valid JSON.
+    // A `text/plain` form is sent as `name=value`. Here, the result is valid JSON that ends with `"a":"="}`.
     const input = Object.assign(document.createElement("input"), {
       name: `${body.slice(0, -1)},"a":"`,
       value: `"}`,

@@ -155,7 +155,7 @@ content(
       await inView(page, fragment.slice(1));
       const id = "tag/description/GET/spec.json";
       await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
-      // `link.click()` is not used, because it would scroll the page even though the link is in view.
+      // `link.click()` is not used, because it would scroll the page.
       const { x, y } = (await page.getByRole("link", { name: "Full reference" }).boundingBox())!;
       await page.mouse.click(x + 5, y + 5);
       await page.waitForURL(`${server.url}v1/spec/reference#${id}`);

@@ -145,7 +145,7 @@ nodePage(
       for (const word of ["read", "slow"]) {
         await operation.getByText(word, { exact: true }).first().waitFor();
       }
-      await operation.getByText("Also as").first().waitFor();
+      await operation.getByText("Also available as").first().waitFor();
       const tags = await navigation.innerText();
       assert.ok(tags.indexOf("About this service") > tags.indexOf("Wallet"));
       assert.not.match(tags, "Probe the node");

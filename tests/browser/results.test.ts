@@ -262,8 +262,8 @@ results(
   "a downloaded file never has a type that a browser opens",
   () =>
     inPage(async (page) => {
-      // Records the type of each blob when it is created, because the content security policy prevents the page from
-      // reading the blob.
+      // Records the types of new blobs, because the content security policy prevents the page from reading a blob
+      // later.
       await page.evaluate(() => {
         const make = URL.createObjectURL.bind(URL);
         const types: string[] = [];

@@ -22,7 +22,7 @@ export interface Bundled {
 const FOLDER = "http://node.example/api/";
 
 /**
- * @param files the first file is the root document
+ * @param files the files of the description, beginning with the root document
  * @param moved maps the path of each redirect to its target
  */
 export async function bundleFiles(

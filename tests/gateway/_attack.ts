@@ -63,7 +63,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
     const running = services.get(name);
     if (running) return running;
     const service = await start([...command, "--config", configs[name]]);
-    // The memory of code that is loaded by the first requests must not be attributed to the attack.
+    // These requests load the service's code, so that `before` includes the memory of this code.
     for (let i = 0; i < 50; i++) {
       await askFor(service.url, "info"), await askFor(service.url, call);
     }

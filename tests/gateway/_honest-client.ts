@@ -69,7 +69,7 @@ export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Prom
   return {
     async leave() {
       hasLeft = true;
-      // The wait for the pending response is recorded too.
+      // Records the wait for the response that is still pending.
       seen.waits.push(performance.now() - since);
       look();
       agent.destroy();

@@ -9,7 +9,7 @@ import type { Beside } from "./_beside.ts";
 export interface Tried {
   readonly operations: number;
   readonly requests: number;
-  /** The requests that were not refused as expected. */
+  /** The requests whose response is not the expected refusal. */
   readonly wrong: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export async function tryRefused(
     if (statuses.includes(response.status) && isRight(text)) return;
     wrong.push(`${method} ${path} ${body ?? ""}: ${response.status} ${text.slice(0, 200)}`);
   };
-  /** The calls with the ID `read` are allowed, so their responses are ignored. */
+  /** Only refused calls must get an error, so the allowed calls, which have the ID `read`, are filtered out. */
   const isError = (code: number) => (text: string) =>
     [parseJson(text)].flat().filter((answer) => objectOf(answer).id !== "read")
       .every((answer) => objectOf(objectOf(answer).error).code === code);
@@ -73,7 +73,7 @@ export async function tryRefused(
     const { name } = method;
     const values = paramsOf(method, node.known) ?? {};
     const path = `/v1/rpc/${name}`;
-    // The description may omit methods that the node lacks. The paths of such methods respond with 404.
+    // The description may omit methods that the node lacks. A call of an omitted method gets a 404 response.
     const isShown = Object.hasOwn(paths, path);
     await expect([isShown ? 403 : 404], ["POST", path, JSON.stringify(values)]);
     await expect([isShown ? 405 : 404], ["GET", path]);
@@ -110,7 +110,7 @@ export async function tryRefused(
       await expect([isShown ? 403 : 404], [method, path, body]);
       const [start, query] = path.split("?");
       const search = query === undefined ? "" : `?${query}`;
-      // A node might treat each of these paths like the original path.
+      // A lenient node might treat these variants of the path as the path itself.
       const below = start!.slice("/v1/node".length);
       for (const odd of [below.toUpperCase(), `${below}/`, `${below};x`, `/${below}`]) {
         await expect([400, 403, 404, 405], [method, `/v1/node${odd}${search}`, body]);

@@ -21,7 +21,7 @@ const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(na
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 
-/** The default maximum memory that an attack may take, in MB. */
+/** The maximum memory that an attack may take, in MB. */
 const MEMORY_MAX = 150;
 
 const LIGHT_MAX = 8, HEAVY_MAX = 1;
@@ -145,7 +145,7 @@ function faultsOf(
   const { heavy, light, longest, gaps } = worst(seen);
   const memory = median(seen.map((run) => run.memory));
   demand(gaps <= gap, `no successful call for ${Math.round(gaps)} ms`);
-  // `memory` is NaN if it cannot be measured. In this case, the check must pass.
+  // If memory cannot be measured, `memory` is NaN, and the check must pass.
   demand(!(memory > room), `${Math.round(memory)} MB more`);
   demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light calls at once`);
   demand(longest <= response, `a response of ${longest} bytes`);

@@ -112,7 +112,7 @@ async function tryToken(node: AskedNode, kind: string, name: string): Promise<vo
 function assertRight({ outcomes, compared }: AskedThrough): void {
   const wrong = compared.filter(({ is }) => is === "wrong");
   assert.equal(wrong.map(({ asked, shown }) => `${asked}\n  ${shown}`), []);
-  // Mistakes that begin with "gets" are about responses that the first assertion has already checked.
+  // A mistake that begins with "gets" is an unexpected status or error, which the first assertion has already checked.
   const misfits = outcomes.filter(({ mistake }) => mistake && !/^gets /.test(mistake));
   assert.equal(misfits.map(({ name, mistake }) => `${name} ${mistake}`), []);
 }
@@ -121,7 +121,7 @@ async function tryBatch(
   { still: before }: AskedThrough,
   { ask }: Beside,
 ): Promise<void> {
-  // The results of `uptime` and `getnettotals` change with time, so two equal results are a coincidence.
+  // `uptime` and `getnettotals` are skipped, because their results change with time.
   const still = before.filter(({ method }) => method !== "uptime" && method !== "getnettotals");
   if (still.length === 0) return;
   await tryBody("2.0", (result, id) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`);

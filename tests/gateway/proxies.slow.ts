@@ -17,7 +17,7 @@ import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";
 
-/** `around` turns the manual's example into a complete configuration. */
+/** `around` returns a complete configuration that contains the manual's example. */
 const PROXIES = {
   nginx: {
     program: "/usr/sbin/nginx",
@@ -151,8 +151,7 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     assert.equal(come, ["GET /items/a%252Fb%20c"]);
     come = [];
     const malformed = [
-      // The node must not receive a request for any of these paths, although a proxy might rewrite the path to an
-      // allowed one.
+      // No request for these paths must reach the node, even if a proxy rewrites the path.
       ...["/v1/node//items/1", "/v1//node/items/1", "//v1/node/items/1"],
       ...["//v1/node/secret", "/v1//node/secret", "/v1/node//secret", "/v1/node/secret/"],
       ...["/v1/node/items/../secret", "/v1/node/items/%2e%2e/secret", "/v1/node/%73ecret"],

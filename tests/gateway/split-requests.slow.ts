@@ -90,7 +90,7 @@ async function startEcho(arrived: Set<string>): Promise<Server> {
   const node = createServer(async (request, response) => {
     const content = await buffer(request);
     const id = new URL(request.url!, "http://node").searchParams.get("id")!;
-    // If a request arrives twice, the response differs from the content, so that the test fails.
+    // A repeated request gets `twice` instead of its own content, so that the test fails.
     response.setHeader("content-type", "application/octet-stream");
     response.end(arrived.has(id) ? "twice" : content);
     arrived.add(id);
@@ -239,9 +239,9 @@ function exchange(
       done();
     });
     let isSent = false;
-    // If the last request is incomplete, the server waits for the rest of it until the client closes its side of the
-    // connection. After the client has closed its side, a server on Node sends no more responses. The client must
-    // therefore first receive the responses to all earlier requests.
+    // The server waits for the rest of an incomplete request until the client closes its side of the connection. A
+    // server on Node then sends no more responses, so the client first waits for the responses to all complete
+    // requests.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;

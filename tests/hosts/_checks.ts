@@ -120,7 +120,7 @@ export const CHECKS: readonly Check[] = [
           const answer = await send(info);
           const leads = `${path}: ${server} leads to ${info}`;
           assert.is(answer.status, 200, leads);
-          // The content type is checked, because the host may have its own page at any path.
+          // A page of the host might also have the status 200, but has a different content type.
           assert.is(answer.headers.get("content-type"), "application/json", leads);
         }
       }

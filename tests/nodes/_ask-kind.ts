@@ -21,7 +21,7 @@ export interface Asked {
   readonly outcomes: readonly Outcome[];
 }
 
-/** @param also a function that is called before the node is stopped */
+/** @param also the function to call before the node is stopped */
 export async function askKind(
   { kind, start }: NamedProgram,
   also: (node: AskedNode, asked: Asked) => Promise<void> = async () => {},
@@ -61,7 +61,7 @@ export async function callShown(
     return await app.fetch(new Request(`http://localhost${path}`, init));
   };
   const shownNow = async () => {
-    // The service must know the status of the node first.
+    // This request makes the service query the node's status.
     await (await ask("/v1/info")).text();
     await app.refresh();
     const { paths } = await (await ask("/spec.json")).json();

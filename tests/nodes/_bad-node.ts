@@ -38,8 +38,8 @@ export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void
 export interface BadNode {
   url: string;
   /**
-   * Switches the node's behaviour: `good`, `refuses`, or a fault in `BADNESS`. Only `refuses` closes open connections.
-   * With any other behaviour, closed connections would make the service report an unreachable node.
+   * Switches the node's behaviour to `good`, to `refuses`, or to a fault in `BADNESS`. Only a switch to `refuses`
+   * closes the open connections, because the service reports closed connections as an unreachable node.
    */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;

@@ -12,7 +12,7 @@ import type {
 import type { RestRequest } from "./_ask-operations.ts";
 
 export interface AskedNode {
-  /** The node's version. Operations whose `x-since` is a later version are not expected. */
+  /** The node's version. The node need not have operations whose `x-since` is later than this version. */
   readonly version: string;
   readonly url: string;
   /** The path of the JSON-RPC endpoint, below `url`. @default "" */
@@ -151,9 +151,7 @@ export function checkResults(part: OpenRpcPart): (at: number, result: unknown) =
   return (at, result) => check(`/methods/${at}/result/schema`, result);
 }
 
-/**
- * Members that the schema does not describe are errors. Otherwise, nobody would notice a misspelled optional member.
- */
+/** Members that the schema does not describe are errors. This reveals misspelled optional members in the schema. */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };
   const ajv = new Ajv2020.default({ strict: false, allErrors: true, formats });
@@ -171,7 +169,8 @@ export function checkAt(part: object): (pointer: string, value: unknown) => Chec
 }
 
 /**
- * `exist` counts the called operations that the node has. `right` counts the called operations with a valid response.
+ * `exist` is the number of called operations that the node has. `right` is the number of called operations with a valid
+ * response.
  */
 export interface Tally {
   readonly kind: string;

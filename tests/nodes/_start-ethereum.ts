@@ -99,7 +99,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         payload: { blockStateCalls: [{ calls: [transaction] }] },
       },
       async has(method) {
-        // Methods that send transactions fail without parameters.
+        // A method that sends a transaction fails if it is called without parameters.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

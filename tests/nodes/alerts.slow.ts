@@ -145,7 +145,7 @@ testWhere(
       ];
       return all.map((value) => value ?? "-").join("");
     };
-    // If a response arrives late, `node_up` is 0 for one scrape. The test therefore waits for the expected values.
+    // If a response arrives late, `node_up` is 0 for one scrape, so the test waits for the expected values.
     const wanted = "11111-" + "1--0--";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>
       assert.is(await known(), wanted)

@@ -19,7 +19,7 @@ interface Example {
   args(port: number, home: string, other: number): string[];
   /** The expected values come from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
-  /** The description must contain `paths`, and at least `least` paths that match `form`. */
+  /** The paths that the description must contain, and the minimum number of paths that match `form`. */
   shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
   /** A path that responds with a 2xx status once the daemon is ready. */
   ready?: { path: string; method?: string };

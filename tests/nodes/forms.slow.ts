@@ -1,7 +1,7 @@
 /**
- * Sends each form of the simple page with its initial values to a real node: anvil, bcoin and hsd, and nodes from
- * Debian (`apt-get install litecoind monero etcd-server nats-server syncthing`). A node that is not installed is
- * skipped.
+ * Sends each form of the simple page with its initial values to a real node. The nodes are anvil, bcoin, hsd, and
+ * Debian packages (`apt-get install litecoind monero etcd-server nats-server syncthing`). A node that is not installed
+ * is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -16,7 +16,7 @@ const forms = suite("the forms of the simple page with real nodes");
 interface Known {
   /** The minimum number of operations that the test must send. */
   readonly sent: number;
-  /** The operations that need user input, or data that this node lacks. */
+  /** The operations that cannot be sent with the initial values of their forms. */
   readonly asking?: readonly string[];
   /** The operations that fail on this node, with their HTTP statuses. */
   readonly lacking?: Readonly<Record<string, number>>;

@@ -1,7 +1,6 @@
 /**
- * Tests which status an operator sees for each of these real nodes: Debian's etcd, litecoind,
- * monerod, nats-server and syncthing, and hsd and anvil from npm.
- * Run with `npm run test:slow -- nodes`. A node that is not installed is skipped.
+ * Tests the status that an operator sees for real nodes: anvil and hsd from npm, and Debian's etcd, litecoind, monerod,
+ * nats-server and syncthing. Run with `npm run test:slow -- nodes`. A node that is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

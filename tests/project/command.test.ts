@@ -44,8 +44,8 @@ async function runSlowly([program, ...args]: readonly string[]) {
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   await once(child.stdout, "readable");
-  // The output does not fit into the pipe's buffer. A command that waits until all its output is read is still running
-  // after one second.
+  // The output does not fit into the pipe's buffer. During the next second, a faulty command would exit and lose the
+  // rest of its output.
   await Promise.race([ended, wait(1000)]);
   let stdout = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) stdout += chunk;
@@ -149,7 +149,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     write("first");
     const server = await start([...command, "--config", config]);
     server.leave("stderr");
-    // Each reload writes to the log, although the process that reads the log has exited.
+    // No process reads the log any more, but each reload still writes to it.
     for (const name of ["second", "third", "fourth"]) {
       write(name);
       process.kill(server.pid, "SIGHUP");

@@ -152,7 +152,7 @@ written("the program in README.md serves the node that it describes", async () =
   await nodeface.close();
 });
 
-/** Runs a program with the sources in place of the package `nodeface`, and returns the exports of the program. */
+/** Runs a program that imports the sources instead of the package `nodeface`, and returns its exports. */
 async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: Listening }> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {

@@ -43,7 +43,7 @@ size("the reference loads 700 kB, with 13 kB of our scripts, in 16 requests", as
   const { html, own, all, requests } = await weigh("reference");
   assert.ok(html + all < 700_000, `${html + all} bytes`);
   assert.ok(own < 13_000, `${own} bytes`);
-  // The page requests the description, too.
+  // The page also requests the description.
   assert.ok(requests + 1 <= 16, `${requests} files`);
 });
 

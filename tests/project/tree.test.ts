@@ -8,7 +8,7 @@ const tree = suite("the source tree");
 
 /**
  * The layers in ARCHITECTURE.md, beginning with the lowest. Each layer is a list of rows of files and folders. A file
- * may import from its own folder and from all earlier rows, but not from other folders in its own row.
+ * may import from its own folder and from earlier rows. The files and folders of a row must not import from each other.
  */
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [

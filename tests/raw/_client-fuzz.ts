@@ -233,7 +233,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
   });
 }
 
-/** `counts` is the number of responses per pair of outcomes: one of Nodeface's parser, and one of llhttp. */
+/** `counts` is the number of responses, keyed by the outcomes of Nodeface's parser and of llhttp. */
 export interface Compared {
   readonly counts: Record<string, number>;
   readonly known: Record<string, number>;

@@ -6,7 +6,7 @@ export interface Difference {
   /** The name of a runtime, or its beginning: `Node` stands for all releases of Node. */
   runtime: string;
   reason: string;
-  /** The status that the runtime sends in each case. The rest of the response is not compared. */
+  /** The statuses that the runtime sends, keyed by the name of the case. The rest of the response is not compared. */
   cases: Readonly<Record<string, number | "closed">>;
 }
 

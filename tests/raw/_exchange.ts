@@ -19,7 +19,7 @@ const TIMEOUT = 30_000;
  * Sends bytes, and reads until the expected responses are complete or the connection is closed.
  *
  * @param bytes a Latin-1 string, in which each character is one byte
- * @param expected `bodiless` is true if the responses have no body, like responses to HEAD
+ * @param expected the number of responses, and whether they have no body, like responses to HEAD
  */
 export function exchange(
   url: string,

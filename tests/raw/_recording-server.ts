@@ -1,6 +1,6 @@
 /**
- * Serves a large response, and an operation that responds with streams. `/own/told` returns the access records and the
- * errors of earlier requests, and counts of cancelled streams and waiting requests.
+ * Serves a large response, and an operation that responds with streams. For earlier requests, `/own/told` returns the
+ * access records, the errors, the number of cancelled streams, and the number of waiting requests.
  */
 import type { AnswerRecord } from "../../src/adapters/shared.ts";
 import type { Operation } from "../../src/host-operations/operation.ts";

@@ -10,8 +10,8 @@ import { closed, dial } from "./_socket.ts";
 const DRIPPING_HEAD = ["GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: ", "a"] as const;
 
 /**
- * Clients that keep a connection open without a further request. Each client sends `first` once. If `drip` is given,
- * the client then sends `drip` every 500 ms.
+ * Clients that keep a connection open without a further request. Each client sends `first` once. A client with `drip`
+ * also sends `drip` every 500 ms.
  */
 const STUCK: readonly [kind: string, first: string, drip?: string][] = [
   ["silent", ""],
@@ -110,7 +110,7 @@ everywhere("large responses that clients do not read take no memory", async ({ u
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // When these 20 responses have arrived, the server has also handled the requests on `sockets`.
+  // During these 20 requests, the server also handles the requests on `sockets`.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();

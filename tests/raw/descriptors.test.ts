@@ -7,8 +7,8 @@ import { processorTime } from "../bench/processes.ts";
 const descriptors = suite("without free file descriptors");
 
 /**
- * The maximum number of file descriptors. This is enough to start the service, but too few for all connections of the
- * test.
+ * The maximum number of file descriptors. The service can start with this number, but cannot accept all connections of
+ * the test.
  */
 const LIMIT = 100;
 const CONNECTIONS = 150;

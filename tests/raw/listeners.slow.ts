@@ -100,7 +100,7 @@ for (const [runtime, command] of COMMANDS) {
           });
         }
         await crowd.resume(0);
-        // The resumed listener gets the events that it missed, unless the service has disconnected it.
+        // The service either sends the missed events to the resumed listener, or disconnects this listener.
         await until(async () => {
           const told = await crowd.tell();
           return told.heads[heads] === COUNT || told.open === COUNT - 1;

@@ -1,6 +1,6 @@
 /**
- * Starts a separate systemd in namespaces. This systemd sees the files of the machine, but everything that it and its
- * units write is discarded. The units of this systemd use the same network as the tests.
+ * Starts a separate systemd in namespaces. This systemd and its units can read the machine's files, but all of their
+ * writes are discarded. The units use the same network as the tests.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";

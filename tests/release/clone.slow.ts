@@ -75,7 +75,7 @@ clone("`npm ci && npm run demo` installs anvil, and starts the service and anvil
     cwd,
     env: { ...process.env, PORT: String(port) },
     stdio: "ignore",
-    // The demo needs its own process group, because Ctrl+C in a shell reaches the whole group.
+    // A separate process group lets the test send SIGINT to all processes of the demo, like Ctrl+C in a shell.
     detached: true,
   });
   const ended = new Promise((resolve) => demo.on("close", resolve));

@@ -103,7 +103,7 @@ pack("npx can run the package from its archive", async () => {
   const npx = spawn("npx", ["--yes", `./${TARBALL}`, "--port", `${port}`], {
     cwd: HOME,
     stdio: "ignore",
-    // npm does not pass SIGTERM on, so the command needs its own process group.
+    // npm does not pass SIGTERM on, so the test sends SIGTERM to the whole process group.
     detached: true,
   });
   try {

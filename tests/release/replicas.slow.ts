@@ -111,7 +111,7 @@ testWhere(replicas, missing, "all services serve the same description and files"
   await until(async () => new Set(await Promise.all(services.map(tagOf))).size === 1);
   for (let i = 0; i < 6; i++) {
     const etag = (await get("/spec.json")).headers.get("etag")!;
-    // nginx sends this conditional request to a service that did not send the ETag.
+    // nginx sends this conditional request to a different service than the first request.
     assert.is((await get("/spec.json", { headers: { "if-none-match": etag } })).status, 304);
   }
   const html = await (await get("/v1/spec")).text();

@@ -146,7 +146,7 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // The service does not warn that the group can read the cookie, because the file belongs to the node's user.
+      // The cookie belongs to the node's user, so the group may read it without a warning in the log.
       assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },

@@ -18,7 +18,7 @@ export interface Document {
   entry?: (folder: string) => string;
   /** The kind whose operations are described. Set only if `entry` is absent. */
   kind?: string;
-  /** The software that the node reports, if it is known and affects the operations. */
+  /** The software that the node reports. Absent for unknown software. */
   software?: string;
   /** The number of operations below `paths`, including those in path items behind a reference. */
   operations: number;
@@ -290,8 +290,8 @@ export const SMALL: readonly Document[] = [
 ];
 
 /**
- * For each kind, the first document is for unknown software. If some operations exist only in certain programs, a
- * document for each of these programs follows.
+ * The documents of all kinds. Each kind has a document for unknown software, and a document for each program in its
+ * `x-software` marks.
  */
 export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {

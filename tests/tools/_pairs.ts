@@ -13,10 +13,10 @@ import type { Input, Tool, Verdict } from "./_tools.ts";
 export interface Pair {
   document: string;
   tool: string;
-  /** The error with the served description. */
+  /** The tool's error message for the served description. */
   problem: string | undefined;
   /**
-   * The tool's error with the original document. The original document is tested only if the tool fails with the served
+   * The tool's error message for the original document. This document is tested only if the tool fails on the served
    * description.
    */
   original: string | undefined;
@@ -26,7 +26,7 @@ export interface Pair {
 
 /** The time limit for running a tool on a description, in milliseconds. */
 const TIMEOUT = 600_000;
-/** The time limit for a tool that would run endlessly, in milliseconds. */
+/** The time limit for a tool that is known to hang, in milliseconds. */
 const SHORT_TIMEOUT = 30_000;
 const LANES = 2;
 /** An address where no server listens. */

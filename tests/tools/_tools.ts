@@ -11,8 +11,8 @@ import { type ProgramOptions, runProgram } from "./_program.ts";
 
 /**
  * The description that a tool reads. `json` and `yaml` are URLs of the served description. `entry` is the path of the
- * original document, or `undefined` if the description comes from a kind. When a tool is tested with the original
- * document, all five properties are the path of this document.
+ * original document, or `undefined` if the description comes from a kind. In a test with the original document, every
+ * property contains the path of this document.
  */
 export interface Input {
   json: string;
@@ -32,9 +32,7 @@ export interface Tool {
   name: string;
   /** The reason why the tool cannot run on this machine. */
   missing?: string | undefined;
-  /**
-   * True for this project's own tools. If another tool fails, the test runs the tool again with the original document.
-   */
+  /** True for this project's own tools, which are not tested with the original document. */
   isOurs?: true;
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
 }
@@ -170,8 +168,7 @@ const OPERATIONS: Tool = {
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  // Prism gets a file, because Prism loads a URL several times, and the server may close the connection between two
-  // requests.
+  // Prism gets a file instead of a URL, because Prism fails if the server closes the connection between two requests.
   async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");

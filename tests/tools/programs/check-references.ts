@@ -4,7 +4,7 @@ import process from "node:process";
 
 /** The values of these keys are arbitrary data, so a `$ref` in them is not a reference. */
 const DATA = new Set(["example", "examples", "default", "enum", "const"]);
-/** In the objects under these keys, member names are arbitrary, so a member `example` is not the keyword `example`. */
+/** The values of these keys are objects with arbitrary member names, so `example` is not a keyword there. */
 const NAMED = new Set(["properties", "patternProperties", "schemas", "parameters", "responses"]);
 const REFERENCE = /^#\/components\/([A-Za-z]+)\/([A-Za-z0-9._-]+)$/;
 
