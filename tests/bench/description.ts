@@ -25,10 +25,14 @@ const LEAST = {
 
 type Form = keyof typeof LEAST;
 
-export async function description({ isQuick }: Options): Promise<Section> {
+/** @throws {Error} if the description is missing */
+export function checkDocument(): void {
   if (!existsSync(DOCUMENT)) {
     throw new Error('"node tests/tools/setup.mjs" fetches the description');
   }
+}
+
+export async function description({ isQuick }: Options): Promise<Section> {
   const text = readFileSync(DOCUMENT, "utf8");
   const yaml = join(FOLDER, "large.yaml");
   writeFileSync(yaml, stringify(JSON.parse(text), { aliasDuplicateObjects: false }));

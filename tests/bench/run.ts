@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { description } from "./description.ts";
+import { checkDocument, description } from "./description.ts";
 import { explorer } from "./explorer.ts";
 import { gateway } from "./gateway.ts";
 import type { Section } from "./output.ts";
@@ -54,14 +54,13 @@ async function main(): Promise<void> {
   ];
   if (unknown.length > 0) throw new Error(`"${unknown[0]}" is not known\n\n${USAGE}`);
 
+  const parts = Object.entries(PARTS)
+    .filter(([name]) => named.length === 0 || named.includes(name));
+  if (parts.some(([, part]) => part === description)) checkDocument();
   const since = new Date();
   await run(BUILD_BARE);
   const sections: Section[] = [];
-  for (const [name, part] of Object.entries(PARTS)) {
-    if (named.length === 0 || named.includes(name)) {
-      sections.push(await part({ only, beside, isQuick }));
-    }
-  }
+  for (const [, part] of parts) sections.push(await part({ only, beside, isQuick }));
   const isWhole = named.length + only.length + beside.length === 0 && !isQuick;
   if (isWhole) await writeReport(sections, since);
 }
