@@ -41,7 +41,7 @@ import {
   ResponseInParts,
 } from "./http/response.ts";
 import { STATUSES } from "./info/status.ts";
-import type { Resource } from "./lazy.ts";
+import { type Resource, whenReady } from "./lazy.ts";
 import { describeError, isLogged } from "./log.ts";
 import { OTHER } from "./metrics/metrics.ts";
 import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
@@ -100,10 +100,7 @@ interface Routing {
   /** The path without the prefix at which the host mounts the service. */
   readonly path: string;
   readonly context: readonly unknown[];
-  named: Named | undefined;
-  /** The router sets this property. It is declared here because adding properties later is slow (Bun 1.4). */
-  query: undefined;
-  params: undefined;
+  named?: Named | undefined;
   /** True if the response already has the common headers. */
   isFinished: boolean;
 }
@@ -171,8 +168,7 @@ export function createApp(checked: CheckedOptions): App {
         routing.isFinished = true;
         return found.respond(request, namedOf(routing).headersFor(request));
       };
-      const found = find(routing);
-      return "then" in found ? found.then(respond) : respond(found);
+      return whenReady(find(routing), respond);
     };
   const addResource = (
     path: string,
@@ -320,7 +316,6 @@ export function createApp(checked: CheckedOptions): App {
         target,
         path,
         context,
-        ...{ named: undefined, query: undefined, params: undefined },
         isFinished: false,
       };
       return router.fetch(routing, routing);

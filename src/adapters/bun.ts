@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
-import type { ReadChunks, ServedRequest } from "../http/request.ts";
+import type { ServedRequest } from "../http/request.ts";
 import { ResponseInParts } from "../http/response.ts";
 import { withTimeout } from "../with-timeout.ts";
 import {
@@ -156,12 +156,11 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
 /** In bytes. Bun 1.4 reads content up to this size faster with `bytes()` than as a stream. */
 const SHORT_MAX = 16_384;
 
-function readWhole(request: ServedRequest): void {
-  const readChunks: ReadChunks = async (take, stop) => {
+function readWhole(request: Writable): void {
+  request.readChunks = async (take, stop) => {
     const stopped = new Promise<void>((resolve) => stop.addEventListener("abort", resolve));
     await Promise.race([request.bytes().then(take), stopped]);
   };
-  Object.defineProperty(request, "readChunks", { value: readChunks });
 }
 
 const SENT_INTERVAL_MS = 100;

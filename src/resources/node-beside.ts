@@ -49,7 +49,7 @@ export function createNodeBeside(
     });
   });
   const getSnapshot = async () => await (await monitor.get()).get();
-  const snapshot = { get: () => monitor.made ? monitor.made.get() : getSnapshot() };
+  const snapshot = { get: () => monitor.made?.get() ?? getSnapshot() };
   const kind = async () => node.kind ?? (await monitor.get()).kind;
   const lacking = new LackingMethods();
   const noteLacking = (method: string) =>

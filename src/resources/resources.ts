@@ -9,7 +9,7 @@ import type { DocumentName, Page } from "../explorer/page.ts";
 import type { NodeFacts } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { isAlone } from "../info/query-plan.ts";
-import { type Lazy, lazy, type Resource } from "../lazy.ts";
+import { type Lazy, lazy, type Resource, whenReady } from "../lazy.ts";
 import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/metrics.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -115,12 +115,7 @@ export function createResources(
       },
     }),
     info: {
-      get() {
-        const found = beside.snapshot.get();
-        return "then" in found
-          ? found.then(({ representation }) => representation)
-          : found.representation;
-      },
+      get: () => whenReady(beside.snapshot.get(), ({ representation }) => representation),
     },
     health: (accepted) => ({
       async get() {

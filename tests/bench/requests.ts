@@ -47,7 +47,7 @@ const failedIn = (all: readonly Measured[]) =>
   `${all.reduce((sum, { failed }) => sum + failed, 0)}`;
 
 /** Starts each server in turn, several times. Returns the times until the first response, in milliseconds. */
-export async function measureStarts(
+async function measureStarts(
   runtime: Runtime,
   servers: Iterable<Server>,
   rounds: number,
@@ -55,8 +55,7 @@ export async function measureStarts(
   const starts = new Map([...servers].map((server) => [server, [] as number[]]));
   for (let round = 0; round < rounds; round++) {
     for (const [server, times] of starts) {
-      const answers = server === runtime.nodeface ? "" : answersOf(runtime);
-      const { took, stop } = await start((port) => server.command(port, answers));
+      const { took, stop } = await start((port) => server.command(port, answersOf(runtime)));
       times.push(took);
       await stop();
     }
@@ -84,7 +83,7 @@ async function startAll(
 const TEXT =
   `All requests are for \`/v1/info\`, without \`If-None-Match\` (200) and with it (304). The table shows the processor
 time per request in microseconds, and its ratio to that of the bare server. Lower times and ratios are better. "First"
-is the time from the start of the process to its first response, the shortest of nine starts. "MB" is the memory of the process at the end. Hono and
-Fastify send Nodeface's info object with their own default header fields. "Hono, same bytes" sends the same header
-fields, bytes and 304 responses as Nodeface, without middleware. The rows of itty-router (on srvx or Bun) show the cost
-of routing: itty-router sends Nodeface's prepared response.`;
+is the time from the start of the process to its first response, the shortest of nine starts. "MB" is the memory of the
+process at the end. Hono and Fastify send Nodeface's info object with their own default header fields. "Hono, same
+bytes" sends the same header fields, bytes and 304 responses as Nodeface, without middleware. The rows of itty-router
+(on srvx or Bun) show the cost of routing: itty-router sends Nodeface's prepared response.`;
