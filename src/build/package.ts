@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,7 +27,7 @@ for (const name of await readdir(DIST, { recursive: true })) {
   if (OLD_BUILD.test(name)) await rm(join(DIST, name));
 }
 
-const { dependencies, files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+const { files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const { metafile } = await build({
   ...COMMON,
   entryPoints: [...ENTRIES, "not-in-browsers"].map((entry) => join(ROOT, `src/${entry}.ts`)),
@@ -45,7 +45,10 @@ const { metafile } = await build({
   // Identifiers are not shortened, so that stack traces stay readable.
   minifySyntax: true,
   minifyWhitespace: true,
-  external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
+  plugins: [withUsedImports(/[\\/]srvx[\\/]dist[\\/]adapters[\\/]node\.mjs$/, [
+    "NodeRequest",
+    "sendNodeResponse",
+  ])],
   charset: "ascii",
   // The package contains the source files, so the source maps need not embed them.
   sourcemap: "linked",
@@ -57,6 +60,29 @@ await removeMapsOfData();
 await declareDisposal();
 await writeFile(join(DIST, "LICENSES.txt"), await licenses(packagesOf(metafile)));
 await setModes([...files, "package.json", "README.md", "LICENSE"]);
+
+/**
+ * Replaces a module by a bundle of its exports `names`. esbuild reads this bundle as TypeScript, and so drops unused
+ * imports, of which rollup would warn hosts.
+ */
+function withUsedImports(filter: RegExp, names: readonly string[]): Plugin {
+  return {
+    name: "with-used-imports",
+    setup({ onLoad }) {
+      onLoad({ filter }, async ({ path }) => {
+        const contents = `export { ${names} } from ${JSON.stringify(path)};`;
+        const { outputFiles: [bundle] } = await build({
+          ...COMMON,
+          stdin: { contents, resolveDir: ROOT },
+          format: "esm",
+          platform: "node",
+          write: false,
+        });
+        return { contents: bundle!.text, loader: "ts" };
+      });
+    },
+  };
+}
 
 async function removeUnreachableTypes(): Promise<void> {
   const exported = ENTRIES.filter((entry) => entry !== "main");
