@@ -141,7 +141,7 @@ export function createApp(checked: CheckedOptions): App {
           ? response
           : finish(response, headersFor(request), request);
         meters?.responses.add(template, finished.status);
-        // The property `gone` marks a request from our `node:http` adapter, which sends a `FastResponse` faster than a
+        // Only requests from our `node:http` adapter have `gone`. This adapter sends a `FastResponse` faster than a
         // native `Response`.
         return "gone" in request ? finished : nativeOf(finished);
       },
@@ -426,7 +426,7 @@ function respondEmpty(status: 204 | 307, headers: Record<string, string>): Respo
   return new FastResponse(null, init);
 }
 
-/** The npm package `bitcoin-core` adds a slash to its URL, so `/v1/rpc/` may end with a slash. */
+/** These paths may end with a slash. The npm package `bitcoin-core` requests `/v1/rpc/`. */
 const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
 
 /** itty-router would serve `/v1/spec/` like `/v1/spec`, but the page's relative links would break there. */

@@ -38,7 +38,7 @@ function nodeOptions(own: readonly string[]): Schema {
   return v.union([alone, whole], "the URL of the node, or an object with url");
 }
 
-const DOCUMENT = "the path of a file, a URL, none, an OpenAPI document, or an object with text";
+const DOCUMENT = 'the path of a file, a URL, "none", an OpenAPI document, or an object with "text"';
 const TEXT_OF_DOCUMENT = s.object({
   text: v.string("the description as text"),
   name: v.optional(t.LINE),
@@ -63,7 +63,7 @@ const DESCRIPTION = v.union([
   t.PLACE,
   v.instance(URL),
   s.byKey([...DOCUMENT_FORMS, [["from"], placeWithServers(PLACE_OR_DOCUMENT)]]),
-], `${DOCUMENT} or from`);
+], `${DOCUMENT} or "from"`);
 
 const LOGO = v.pipe(
   v.instance(Uint8Array, "the bytes of an image (Uint8Array)"),

@@ -56,7 +56,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default {}
    */
   kinds?: Readonly<Record<string, Kind>> | undefined;
-  /** The title, logo and default view of the page. @default the node's name and its first letter */
+  /** The title, logo and default view of the page. @default the node's name, and its first letter as the logo */
   page?: PageSettings | undefined;
   /** The node's URL, or settings as under `node` in the configuration file. */
   node?: string | URL | NodeOptions | undefined;

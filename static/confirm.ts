@@ -61,7 +61,7 @@ export async function confirm(
     const onKey = (event: KeyboardEvent) => {
       // Ignores a key that was already held down when the dialog opened.
       if (event.repeat) event.preventDefault();
-      // Key events must not reach Scalar's client, which would trap the focus or close.
+      // If key events reached Scalar's client, it would close or trap the focus.
       event.stopPropagation();
     };
     addEventListener("keydown", onKey, { capture: true, signal: open.signal });

@@ -35,7 +35,7 @@ plain.addEventListener("click", ({ target }) => {
   if (button.matches(".copy")) void copyFrom(button, line!);
   else if (button.matches(".long")) button.classList.remove("long");
 });
-// Opens the forms that the user unfolded before this script ran.
+// If the user unfolded forms before this script ran, their content is made now.
 for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) openForm(details);
 
 export function openForm(details: HTMLDetailsElement): void {
@@ -183,7 +183,7 @@ function makeField(data: FieldData, value: string) {
   return makeLabelled(name, place, input, facts, (text) => mistakeIn(data, text), isRequired);
 }
 
-/** Makes a text field, since browsers would offer to store the content of a password field. */
+/** Makes a text field. In a password field, browsers would offer to store the token. */
 function makeToken(scheme: string) {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";
@@ -198,7 +198,7 @@ function makeToken(scheme: string) {
 }
 
 /**
- * @param place either the location of a parameter, `body` or `token`
+ * @param place `body`, `token`, or a parameter's location such as `query`
  * @param mistakeIn the function that returns the error message for a text, or an empty string for a valid text
  */
 function makeLabelled(

@@ -10,7 +10,10 @@ import {
 } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
 
-/** The longest polling intervals without and with an event stream, and the request timeout, in milliseconds. */
+/**
+ * Times in milliseconds. Without an event stream, the page polls at least every `INTERVAL`; with one, every
+ * `INTERVAL_BESIDE`.
+ */
 const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 5_000;
 /** The first and the longest delay before a failed stream is opened again, in milliseconds. */
 const RETRY = 4_000, RETRY_MAX = 60_000;

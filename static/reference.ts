@@ -247,8 +247,7 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
 }
 
 /**
- * Turns links into text and blocks images, since the URLs in a description from the network may
- * lead to this service.
+ * Blocks images and turns links into text: in a description from the network, URLs may lead to this service.
  */
 function keepHere(): void {
   const content = `img-src ${new URL("favicon.ico", base)} data: blob:; media-src blob:`;

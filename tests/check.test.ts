@@ -90,7 +90,7 @@ check("the verdict says that a node is still syncing, or that no node is configu
       ["anvil", "All is well"],
       [
         "ethereum-syncing",
-        "All is well; the node is syncing: it is 20,999,744 blocks behind its peers",
+        "All is well with the configuration; the node is syncing: it is 20,999,744 blocks behind its peers",
       ],
     ] as const
   ) {

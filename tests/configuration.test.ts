@@ -750,7 +750,10 @@ config("a description file must exist, but a description URL may be unreachable"
 
 config("the old names of access log settings still work, and cause a warning", async () => {
   const line = (before: string, now: string) => [
-    { level: "warn", message: `${before} is now called ${now}; only 0.3 still reads the old name` },
+    {
+      level: "warn",
+      message: `${before} is now called ${now}; 0.3 is the last version that accepts the old name`,
+    },
   ];
   const flag = await read(["--log", "json"]);
   assert.equal([flag.accessLog, flag.remarks], ["json", line("--log", "--access-log")]);

@@ -513,8 +513,8 @@ page("a number that is too large for a double is shown with all its digits", asy
 for (const danger of sampleOf(DANGERS)) {
   page(`${JSON.stringify(danger)} is shown as text everywhere`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    // In a path, text in braces is a parameter. `harmless` has the same parameters as `danger`, so that both pages have
-    // the same tags.
+    // In a path, text in braces is a parameter. `harmless` has as many parameters as `danger`, so that both pages have
+    // the same HTML tags.
     const harmless = danger.includes("{") ? "{a}{b}{c}" : "harmless";
     const plain = await render(everywhere(harmless), everywhereInInfo(harmless));
     assert.equal(tagsOf(html), tagsOf(plain));

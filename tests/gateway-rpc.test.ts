@@ -365,8 +365,8 @@ rpc("a batch may have 1 to 100 calls", async () => {
 });
 
 /**
- * `error` is the node's error, and `status` is the resulting status of `/v1/rpc/{method}`. `passed` is the error that
- * `/v1/rpc` returns; by default, `/v1/rpc` returns `error`.
+ * `error` is the node's error, and `status` is the resulting status of `/v1/rpc/{method}`. `/v1/rpc` returns `passed`,
+ * or `error` if there is no `passed`.
  */
 const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],

@@ -222,7 +222,7 @@ interfaces(
         ["21:22", '"20" must be a status, such as "200", "4XX" or "default"'],
         ["23:5", "must be a path such as /blocks/{hash}, without a query"],
         ["24:7", "unknown key openapi.paths.blocks.gett; did you mean get?"],
-        ["29:71", "leads to a parameter where a schema belongs"],
+        ["29:71", "leads to a parameter instead of a schema"],
         ["30:35", "leads nowhere"],
       ],
     );

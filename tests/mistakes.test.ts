@@ -85,7 +85,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["http://", "NODE_URL must be a URL such as http://127.0.0.1:8545"],
   [
     "serve http://a",
-    'unknown command "serve"; to start the service, write no command: nodeface http://127.0.0.1:8545',
+    'unknown command "serve"; to start the service, run nodeface http://127.0.0.1:8545',
   ],
   ["chek http://a", 'unknown command "chek"; did you mean check?'],
   ["help", 'unknown command "help"; did you mean --help?'],
@@ -337,7 +337,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "description: [a]",
-    '1:1: description must be the path of a file, a URL, none, or an object with "from" and "servers", not a list',
+    '1:1: description must be the path of a file, a URL, "none", or an object with "from" and "servers", not a list',
   ],
   [
     "metrics: true\n---\nmetrics: true\n",
@@ -463,7 +463,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { description: 5 },
-    "description must be the path of a file, a URL, none, an OpenAPI document, or an object with text or from, not 5",
+    'description must be the path of a file, a URL, "none", an OpenAPI document, or an object with "text" or "from", not 5',
   ],
   [{ description: {} }, "description must have one of openapi, swagger, text, from"],
   [

@@ -279,7 +279,7 @@ references("an invalid component name is reported but kept", async () => {
   assert.equal(schemaOf(bundled), { $ref: "#/components/schemas/A%20Pet" });
   assert.match(
     bundled.diagnostics.join(),
-    '"A Pet" may contain only letters, digits and . - _',
+    '"A Pet" is not a valid name: use letters, digits, ".", "-" and "_"',
   );
 });
 
@@ -400,7 +400,7 @@ components:
     Gone: { $ref: none.json }
 `,
     });
-    const pet = "leads to a schema where a parameter belongs";
+    const pet = "leads to a schema instead of a parameter";
     assert.equal(diagnostics, [
       'root.json:6:28 the reference to "#/none" leads nowhere',
       `root.json:6:48 the reference to "#/components/schemas/Pet" ${pet}`,

@@ -310,7 +310,7 @@ found(
         assert.equal(came, [`node /swagger.json ${SECRET}`]);
         assert.match(
           diagnostics.join(),
-          "the node redirects a request that has its secret; the redirect is not followed",
+          "the node redirects a request that contains a secret; the redirect is not followed",
         );
         await Promise.all([node.stop(), elsewhere.stop()]);
       }

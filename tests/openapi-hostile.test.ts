@@ -151,7 +151,7 @@ hostile(
     const methods = range(100).map((i) => ({ name: `m${i}`, params: [param] }));
     assert.throws(
       () => openApiOfMethods({ methods }),
-      "form would be many times larger",
+      "converted document would be many times larger",
     );
   },
 );

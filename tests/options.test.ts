@@ -89,7 +89,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [
     { description: 5 },
-    "description must be the path of a file, a URL, none, an OpenAPI document, or an object with text or from, not 5",
+    'description must be the path of a file, a URL, "none", an OpenAPI document, or an object with "text" or "from", not 5',
   ],
   [
     { description: "http://" },

@@ -1,6 +1,6 @@
 /**
- * Tests custom kinds, their restrictions, and the kind files that the command prints. Deno and Bun test only every tenth
- * printed file.
+ * Tests custom kinds, their restrictions, and the kind files that the command prints. Deno and Bun test only every
+ * tenth printed file.
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -186,13 +186,13 @@ own("x-access may become stricter, but looser only if loosen lists the method", 
   const [message] = await wrongOf(of(looser));
   assert.match(
     message!,
-    'methods[0] is marked "read", but was write; if that is intended, write loosen: [eth_sendTransaction]',
+    'methods[0] is marked "read", but write in the known kind; if that is intended, write loosen: [eth_sendTransaction]',
   );
   const { kinds, remarks } = await of(looser, { loosen: ["eth_sendTransaction"] });
   assert.is(kinds.mine!.extends, "ethereum");
   assert.match(
     remarks.map(({ message }) => message).join("\n"),
-    'in the kind mine, eth_sendTransaction is marked "read", but was write',
+    'in the kind mine, eth_sendTransaction is marked "read", but write in the known kind',
   );
   const others = { ...read!, params: [] };
   assert.match(
@@ -200,7 +200,10 @@ own("x-access may become stricter, but looser only if loosen lists the method", 
     'is marked "read", but its parameters differ from those in the base kind',
   );
   const unused = await wrongOf(of(read!, { loosen: ["eth_call"] }));
-  assert.match(unused[0]!, 'loosen[0] is "eth_call", but this kind does not loosen that operation');
+  assert.match(
+    unused[0]!,
+    'loosen[0] is "eth_call", but this kind does not make that operation less restricted',
+  );
   const bare = { ...read!, "x-access": undefined };
   assert.match((await wrongOf(of(bare)))[0]!, "needs x-access");
 });
@@ -247,7 +250,11 @@ own(
       ] as const
     ) {
       const [message] = await wrongOf(extend(base, path, method));
-      assert.match(message!, `is marked "read", but was ${was}; if that is intended`, path);
+      assert.match(
+        message!,
+        `is marked "read", but ${was} in the known kind; if that is intended`,
+        path,
+      );
       const { kinds } = await extend(base, path, method, { loosen: ["mine"] });
       assert.ok(kinds.mine, path);
     }
@@ -255,7 +262,7 @@ own(
     const deep = await wrongOf(extend("bee", "/bzz/{address}/a/b/c", "get"));
     assert.match(
       deep.join(),
-      `is marked "read", but was write`,
+      `is marked "read", but write in the known kind`,
       "a parameter of the base spans segments",
     );
   },

@@ -100,9 +100,7 @@ const CI = [
 ]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
-/**
- * The number of lists that run in parallel. Four lists keep two processors busy, because most suites wait a lot.
- */
+/** The number of suites that run in parallel. Four suites keep two processors busy, because most suites wait a lot. */
 const LANES = 4;
 
 /**

@@ -55,7 +55,7 @@ export function createNodeServer(
   const settings = {
     headersTimeout: TIMEOUTS.head,
     requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
-    // 0 means no timeout, since `connections` closes idle connections.
+    // No timeout, since `connections` closes idle connections.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
     // Many tiny parts need far more memory than their bytes, so the server reads only a little ahead.

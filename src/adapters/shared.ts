@@ -63,8 +63,8 @@ export interface Listening extends Closeable {
    */
   readonly url: string;
   /**
-   * Stops listening. Resolves when the last response has been sent, after at most 5 seconds. May be called more than
-   * once.
+   * Stops listening. Resolves when the last response has been sent; after 5 seconds, the remaining connections are
+   * closed. May be called more than once.
    */
   close(): Promise<void>;
 }
@@ -76,8 +76,8 @@ export const TIMEOUTS = {
   /** The time limit for a request's content, counted from the end of the request's head. */
   content: 10_000,
   /**
-   * The maximum time without a byte sent or received. `node:http` waits twice as long for a client that does not read
-   * its response.
+   * The maximum time without a byte sent or received. For a client that does not read its response, `node:http` waits
+   * for twice this time.
    */
   silence: 13_000,
   check: 2_000,

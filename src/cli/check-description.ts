@@ -232,6 +232,6 @@ function hint(unmarked: readonly NodeOperation[]): string {
   const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
   const more = reads.length - NAMES_MAX;
   if (more > 0) names.push(`      # and ${more} more GET operations\n`);
-  return `${intro} To allow some, copy these lines, but delete those that change something:\n` +
+  return `${intro} To allow some, copy these lines, but delete the operations that change something:\n` +
     `  forward:\n    open:\n      - reads\n${names.join("")}`;
 }

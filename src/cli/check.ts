@@ -185,7 +185,9 @@ function verdictOn(
 ): string {
   if (troubles.length > 0) return linesOf(troubles.map((trouble) => `- ${trouble}`));
   if (isWithoutNode) return "All is well; no node is configured, so none was queried\n";
-  return status === "ok" ? "All is well\n" : `All is well; the node is ${status}: it ${reason}\n`;
+  return status === "ok"
+    ? "All is well\n"
+    : `All is well with the configuration; the node is ${status}: it ${reason}\n`;
 }
 
 function reportOf(sections: readonly Section[], verdict: string, info: unknown) {

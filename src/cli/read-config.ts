@@ -306,7 +306,7 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
   } else if (/^[\w-]+$/.test(first)) {
     const word = nearest(first, [...names, ...Object.keys(WORDS)]);
     const meant = SERVING.includes(first)
-      ? "; to start the service, write no command: nodeface http://127.0.0.1:8545"
+      ? "; to start the service, run nodeface http://127.0.0.1:8545"
       : didYouMean(word && (WORDS[word] ?? word));
     found.problems.push(
       meant
@@ -344,7 +344,7 @@ function nearestFlag(flag: string): string | undefined {
     const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
     return nearest(flag.replace(/^-+/, "--"), known);
   }
-  // A short flag is suggested only for the same letter in the wrong case, such as `-V` for `-v`.
+  // A short flag is suggested only if the letter was given in the wrong case: `-v` leads to `-V`.
   const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }

@@ -47,7 +47,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   );
   // The counters keep their values when the configuration is reloaded.
   const meters = new Meters();
-  /** Messages about the description that a reload must not log again. */
+  /** The logged messages about the description. A reload does not log them again. */
   const logged = new Set<string>();
   let isReloading = false;
   const logOnce: Log = (message, { code, level }) => {
@@ -135,7 +135,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   await Promise.all([flush(), requests.flush()]);
 }
 
-/** Only logs errors, since the node may write a missing secret later. */
+/** Errors are not fatal, since the node may write a missing secret later. */
 async function logSettings(
   { node, forward, host, port }: Config,
   log: WriteLog,

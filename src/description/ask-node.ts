@@ -72,7 +72,7 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
         response.cancel();
         throw refusal ??
           new ReadError(
-            "the node redirects a request that has its secret; the redirect is not followed",
+            "the node redirects a request that contains a secret; the redirect is not followed",
           );
       });
     } catch (error) {

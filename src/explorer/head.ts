@@ -224,7 +224,7 @@ export function formatAge(milliseconds: number): string {
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/** `icon` is a URL, `end` is HTML for the end of the bar, and `calls` is HTML for the notes. */
+/** `icon` is a URL. `end` and `calls` are HTML, for the end of the bar and for the notes below it. */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +

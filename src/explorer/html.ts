@@ -45,7 +45,7 @@ const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
-/** Takes linear time, since each repetition excludes the character that opens it, such as `[`. */
+/** Takes linear time, since no repeated part matches the character before it, such as `[`. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 /** Matches URLs that may be linked: relative and http(s) URLs, but not URLs such as `javascript:`. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;

@@ -177,7 +177,7 @@ export class Lease {
     const next = async () => {
       const part = await response.next();
       size += part?.byteLength ?? 0;
-      // `received` also counts chunk framing, so it may exceed the limit by an eighth.
+      // `received` also counts chunk framing, for which an eighth is allowed.
       if (size > left || response.received() > left * 1.125 + SMALL) {
         response.cancel();
         throw new UpstreamError(502, tooLong(limit));

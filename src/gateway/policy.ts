@@ -20,7 +20,7 @@ export interface ForwardSettings {
    * Operations that need no token. An entry is `reads`, a method's name, an `operationId`, or an HTTP method with a
    * path template, such as `GET /blocks/*`. `*` stands for any text. Operations marked `write` or `secret` are refused
    * even if they are listed here. In a description that was read over the network, an `operationId` or an entry with
-   * `*` matches nothing. The author of such a description could make these entries match any operation.
+   * `*` matches nothing, since the author of such a description could otherwise make it match any operation.
    */
   open?: readonly string[] | undefined;
   /**

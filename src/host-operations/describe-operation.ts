@@ -13,14 +13,14 @@ function namesOf(path: string): string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name!);
 }
 
-/** Adds each path parameter that the host has not described, as a string. */
+/** Adds the path parameters that the host has not described. Their type is string. */
 export function describeOperation(
   { method, path, operation }: Operation,
   components: ComponentsObject | undefined,
 ): DescribedOperation {
   const { parameters = [] } = operation;
   const known = parameters.map((parameter) => followReference({ components }, parameter));
-  // If a reference cannot be resolved, it may describe any path parameter. In this case, no parameter is added.
+  // An unresolved reference could stand for any path parameter. In this case, no parameter is added.
   const missing = known.some(({ name }) => name === undefined)
     ? []
     : namesOf(path).filter((name) =>
@@ -69,7 +69,9 @@ function explainPath(path: string): string | undefined {
   const wrong = (right: string) => `must ${right}, not ${describeValue(path)}`;
   if (!path.startsWith("/")) return wrong("begin with a slash");
   if (path !== "/" && path.endsWith("/")) return wrong("have no slash at its end");
-  if (/\/\.\.?(\/|$)/.test(path)) return wrong('have no segment "." or "..", which URLs drop');
+  if (/\/\.\.?(\/|$)/.test(path)) {
+    return wrong('have no segment "." or "..", which URL parsers remove');
+  }
   if (/[?#]/.test(path)) return wrong('have no "?" and no "#", which end the path of a URL');
   if (/%(?![\dA-Fa-f]{2})/.test(path)) return wrong('have two hexadecimal digits after each "%"');
   if (/[\ud800-\udfff]/u.test(path)) return wrong("be valid Unicode");

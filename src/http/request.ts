@@ -78,9 +78,9 @@ const UNPARSED = "_invalid_";
 const TARGET_LENGTH_MAX = 8192;
 
 /**
- * Refuses malformed request targets, and protects against DNS rebinding. In DNS rebinding, the host name of a hostile
- * web page resolves to this machine, so that the page could read this service. Requests for unknown hosts get 421 (RFC
- * 9110, section 15.5.20).
+ * Refuses malformed request targets, and protects against DNS rebinding. In DNS rebinding, a hostile web page makes its
+ * own host name resolve to this machine, and can then read responses of this service. Requests for unknown hosts get
+ * 421 (RFC 9110, section 15.5.20).
  */
 export function createHostGuard(
   hosts: Hosts,

@@ -21,12 +21,11 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure on the status. The HTTP and JSON-RPC sources of the kind decide the status. If the
- * kind has no sources, all HTTP and JSON-RPC sources decide. If there are no HTTP and JSON-RPC sources, all sources
- * decide.
+ * The effect of a source's failure on the status. Only some sources decide the status: the kind's HTTP and JSON-RPC
+ * sources, else all HTTP and JSON-RPC sources, else all sources.
  * - `required`: A deciding source that is not `degrading`. If all required sources fail to respond, the node is
  *   unreachable. If only some fail, the node's status is `degraded`.
- * - `degrading`: A deciding source with its own `ttl`, if another deciding source has no `ttl`. If such a source fails,
+ * - `degrading`: A deciding source that has its own `ttl`, while another one has none. If such a source fails,
  *   the node's status is `degraded`.
  * - `optional`: Any other source. The failure of an optional source does not affect the status.
  */

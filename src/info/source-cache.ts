@@ -20,7 +20,7 @@ export interface Instant {
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
-  /** The time of arrival of `last`, or of the latest response of the node to any request since then. */
+  /** The time of the node's latest response to any request, but not before `last` arrived. */
   readonly held?: Instant;
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;

@@ -1,5 +1,5 @@
 /**
- * Queries the sources of `/v1/info` at the same time. Sources are HTTP requests, JSON-RPC calls, files, programs, and
+ * Queries all sources of `/v1/info` in parallel. Sources are HTTP requests, JSON-RPC calls, files, programs, and
  * the host program's `info` function.
  *
  * @module
@@ -369,7 +369,8 @@ async function callHost(
 }
 
 /**
- * Errors and results of the host's `info` function may be secret, so only the hint quotes them. A hint is never public.
+ * Errors and results of the host's `info` function may contain secrets. Only the hint quotes them, because hints are
+ * never public.
  */
 const hostError = (what: string): SourceError =>
   new SourceError("bad_answer", "cannot report its state", { hint: `info() ${what}` });

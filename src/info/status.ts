@@ -1,5 +1,5 @@
 /**
- * The status of a node: one word for programs, a code with the reason, and a sentence for people.
+ * The status of a node: a word and a code for programs, and a sentence for people.
  *
  * @module
  */
@@ -29,13 +29,16 @@ export type StatusCode = "starting" | KindStatusCode | FailureCode;
 export interface NodeStatus {
   readonly status: Status;
   readonly code?: StatusCode;
-  /** A short public clause, without secrets or paths. */
+  /** A short clause that anyone may read: it contains no secrets or paths. */
   readonly reason?: string;
   /** Only the log and `check` show this advice. */
   readonly hint?: string | undefined;
   /** The kind of the node, if a refusal (401 or 403) reveals the kind. */
   readonly looksLike?: string | undefined;
-  /** The keys of `/v1/info` whose values appear in the reason. `"any"` means that the reason quotes a response. */
+  /**
+   * The keys of `/v1/info` whose values appear in the reason; `"any"` if the reason quotes a response, which may
+   * contain any key.
+   */
   readonly keys?: readonly string[] | "any" | undefined;
   /** Replaces the value of `synced` that the node reports. */
   readonly synced?: boolean;

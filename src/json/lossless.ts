@@ -9,7 +9,7 @@ import { type Json, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-/** Leaves room for objects that contain a parsed value of the maximum depth. */
+/** Allows an object that contains a parsed value of the maximum depth. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {

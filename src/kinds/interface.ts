@@ -69,7 +69,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-software": {
     on: "operation",
     value: "names in lower case, as in `[mastodon]`",
-    text: "The software that has the operation, for kinds whose nodes run different software. " +
+    text:
+      "If nodes of this kind can run one of several programs: the programs that have this operation. " +
       "Operations without x-software do not depend on the software. Operations with x-software " +
       "are omitted if the node does not report its software",
   },
@@ -108,7 +109,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "For a `read` operation, the page fills this parameter with the value at the given place, " +
       "if the whole value matches the schema's `pattern`. The place must refer to a source that " +
       "is queried for `/v1/info`. `none`: users must enter a value. Only built-in kinds may " +
-      "use this mark, and served descriptions omit it",
+      "use this mark. The mark is omitted from served descriptions",
   },
   "x-unit": {
     on: "schema",

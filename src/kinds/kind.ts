@@ -73,7 +73,7 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
  * - `hex`: a number from hexadecimal text, or hexadecimal text from a number
  * - `number`: a number from decimal text
  * - `not`: true if the value is false, null, 0 or "", otherwise false
- * - `count`: the number of members. If a pointer is given, only members whose value at this pointer is true count.
+ * - `count`: the number of members; with a pointer, the number of members whose value at this pointer is true
  * - `match`: the first group of a regular expression, or the whole match if the expression has no group
  * - `time`: an RFC 3339 time, from text or from a Unix time in seconds or smaller units (decimal or `0x`)
  * - `uptime`: the start time (RFC 3339), computed from the uptime, which is in seconds by default
@@ -155,7 +155,10 @@ export type KindStatusCode =
   | "stalled";
 
 export interface HealthRule {
-  /** Maps places of values to tests. The rule applies if all tests pass. A test fails if its source has no response. */
+  /**
+   * For each value, named by its place, a test that the value must pass. The rule applies if all tests pass. A test
+   * fails if its source has no response.
+   */
   when: Readonly<Record<Reference, Test>>;
   code: KindStatusCode;
   /** The reason for the status, as a clause. `{source#/pointer}` is replaced by the value at that place. */
@@ -247,7 +250,7 @@ export interface Kind extends KindInterface {
   history?: readonly string[] | undefined;
   /** Maps the place of each example value to a pattern for the value. Generated from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
-  /** URLs of the files or folders from which the operations were written. Each URL contains a version. */
+  /** URLs of the files or folders that the operations were taken from. Each URL contains a version. */
   written_from?: readonly string[] | undefined;
   /** The node software and version with which `read` operations were tested, such as `hsd 8.0.0`. */
   tried?: string | undefined;

@@ -216,7 +216,7 @@ export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] 
 const LABELS_MAX = 100;
 
 export interface Observed {
-  /** For each bound in {@linkcode BOUNDS}, the number of durations up to this bound. */
+  /** The number of durations up to each of the {@linkcode BOUNDS}. */
   readonly counts: number[];
   count: number;
   sum: number;

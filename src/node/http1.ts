@@ -40,7 +40,7 @@ export interface NodeResponse extends ResponseHead {
   cancel(): void;
 }
 
-/** Sends a request without following redirects. The client on sockets does not decompress content. */
+/** Sends a request without following redirects. A client that uses sockets does not decompress content. */
 export type Client = (request: NodeRequest) => Promise<NodeResponse>;
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -63,7 +63,7 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
 
 export interface ResponseEvents {
   head(head: ResponseHead): void;
-  /** @param chunks the number of chunks that `bytes` consists of: short chunks are joined */
+  /** @param chunks the number of chunks that were joined to make `bytes` */
   part(bytes: Bytes, chunks: number): void;
   end(isKept: boolean): void;
 }
@@ -93,7 +93,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The number of bytes in the head. After the head, the number of bytes in chunk extensions and trailers. */
+  /** Counts the bytes of the head first, and then the bytes of chunk extensions and trailers. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -178,7 +178,7 @@ export class ResponseReader {
     if (status < 200) {
       // The status 101 is refused, since no request asks to switch protocols.
       if (status < 100 || status === 101) refuse("status");
-      // An interim response (1xx) must not close the connection, as every HTTP/1.0 response does.
+      // Every HTTP/1.0 response closes the connection, which an interim response (1xx) must not do.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;

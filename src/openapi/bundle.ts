@@ -78,7 +78,9 @@ function planComponents(files: Files): Plan {
     sections.add(section);
     for (const key of keys) {
       if (!isComponentName(key) && !key.startsWith("x-")) {
-        const message = `${quote(shorten(key, 80))} may contain only letters, digits and . - _`;
+        const message = `${
+          quote(shorten(key, 80))
+        } is not a valid name: use letters, digits, ".", "-" and "_"`;
         root.diagnostics.add("note", message, () => [...path, key]);
       }
       const value = section[key];
@@ -223,7 +225,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   function putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
     const { shape, value } = end;
     if (shape !== "pathItem") {
-      report(link, "is not allowed here; the target replaces the reference", "note");
+      report(link, "is not allowed here, so its target is shown in its place", "note");
     }
     const refuse = (failure: string) => {
       report(link, failure);

@@ -123,8 +123,8 @@ export function withServiceOperations(
 }
 
 /**
- * If the node and this service have the same path, moves the first segment of the node's path to the server URL: the
- * node's `/v1/info` becomes `/info` on the server `./v1/node/v1`.
+ * If a path of the node is also a path of this service, its first segment moves to the server URL: the node's
+ * `/v1/info` becomes `/info` on the server `./v1/node/v1`.
  */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {

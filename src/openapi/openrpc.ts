@@ -124,7 +124,7 @@ export function openApiOfMethods(
     const params = listOf(method.params).map(follow);
     const result = follow(method.result);
     for (const part of [...params, result]) left -= estimateSize(part, weights);
-    if (left < 0) throw new RangeError("the OpenAPI form would be many times larger");
+    if (left < 0) throw new RangeError("the converted document would be many times larger");
     const isGettable = method["x-access"] === "read" &&
       params.every(({ schema }) => scalarOf(schema) !== undefined);
     const own = listOf(method.tags).flatMap((tag) => textOf(follow(tag).name) ?? []);

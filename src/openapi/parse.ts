@@ -1,5 +1,5 @@
 /**
- * Parses a description file into a value, diagnostics, and the text offset of each value.
+ * Parses a description file. Returns the document, diagnostics, and the text offset of each value in the document.
  *
  * @module
  */

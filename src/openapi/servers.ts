@@ -215,8 +215,7 @@ export function checkServers(
     }
   }
   if (originsOf(document, LIMITS.origins + 1).length > LIMITS.origins) {
-    const message =
-      `operations can be tried on the page only at the first ${LIMITS.origins} origins`;
+    const message = `the page can send requests only to the first ${LIMITS.origins} origins`;
     diagnostics.add("note", message, () => 0);
   }
 }

@@ -167,7 +167,10 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** A map whose keys are pairs of an object and a shape. YAML aliases can repeat one object under several shapes. */
+/**
+ * A map whose keys are pairs of an object and a shape. By YAML aliases, one object can stand in places of different
+ * shapes.
+ */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 

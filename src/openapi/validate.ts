@@ -93,7 +93,7 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
-  // The check of the parent decides whether a list may take the place of an object.
+  // The rule of the parent's member has already decided whether a list may stand here.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
@@ -148,7 +148,7 @@ function validateMember(
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
-  // Invalid URLs and hosts are omitted from the served document, since they may contain a password.
+  // Invalid URLs and hosts are omitted, since a password in them could not be found and removed.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
@@ -236,7 +236,7 @@ export function explainTarget(
   const found = isDocument ? shapeAt(structureOf(root), path) : undefined;
   if (found !== undefined && found !== shape) {
     const [other, wanted] = [found, shape].map((one) => withArticle(nameOfShape(one)));
-    return `leads to ${other} where ${wanted} belongs`;
+    return `leads to ${other} instead of ${wanted}`;
   }
   const refusal = refuse(structure, shape, value);
   if (refusal === undefined) return undefined;

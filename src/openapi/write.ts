@@ -67,8 +67,8 @@ export interface Writer {
 }
 
 /**
- * Marks each relative server URL with a unique string, to find the URL in the written text. The mark begins with `@`,
- * so the YAML writer must put the URL in quotes.
+ * Puts a unique mark before each relative server URL, to find the URL in the written text. The mark begins with `@`, so
+ * the YAML writer must quote the marked URL.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

@@ -81,8 +81,7 @@ export function createResources(
         ...shown && nodeSamples(shown, Date.now()),
         ...serviceSamples(meters, gauges),
       };
-      // Metrics are not compressed: every response differs, so compression would cost more than it
-      // saves.
+      // Metrics are not compressed: every response would have to be compressed anew.
       return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
     },
   };

@@ -123,7 +123,7 @@ export const CLI_OPTIONS: {
   logCalls: {
     key: "log_calls",
     schema: s.word(LOG_CALLS),
-    text: "The calls to log on standard error: failed, all or off",
+    text: "The forwarded calls that are logged to standard error: failed, all or off",
     default: "failed",
     example: "all",
     flag: "log-calls",
@@ -133,7 +133,7 @@ export const CLI_OPTIONS: {
 };
 
 export function explainRenamed(before: string, now: string): string {
-  return `${before} is now called ${now}; only 0.3 still reads the old name`;
+  return `${before} is now called ${now}; 0.3 is the last version that accepts the old name`;
 }
 
 /** The content of a configuration file, with resolved paths. */
@@ -239,7 +239,7 @@ export function configuration(
     description: s.setting(
       v.union(
         [v.pipe(place, v.transform((from) => ({ from }))), placeWithServers(place)],
-        'the path of a file, a URL, none, or an object with "from" and "servers"',
+        'the path of a file, a URL, "none", or an object with "from" and "servers"',
       ),
       CLI_OPTIONS.spec,
     ),

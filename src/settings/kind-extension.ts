@@ -99,8 +99,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the operations of the base kind at the same path. If there are none, lists the operations whose calls may go to
- * a new operation at `path`: their path templates overlap `path` and are not more specific.
+ * Lists the base kind's operations at the same path. If there are none at that path, lists the operations that a new
+ * operation at `path` could take calls from: their templates overlap `path` and are not more specific.
  */
 function operationsAt(
   base: Kind,
@@ -148,7 +148,7 @@ const INPUT = ["params", "parameters", "shared", "requestBody"];
 function howLooser(now: Json, before: Json): string | undefined {
   const [is, was] = [now["x-access"], before["x-access"]];
   const steps = ACCESSES.indexOf(is) - ACCESSES.indexOf(was);
-  if (steps < 0) return `is marked ${describeValue(is)}, but was ${was}`;
+  if (steps < 0) return `is marked ${describeValue(is)}, but ${was} in the known kind`;
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `no longer has ${dropped}`;
   // A method may be read-only for some parameters but not for others.
@@ -180,7 +180,9 @@ export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   }
   for (const [at, name] of listed.entries()) {
     if (loosened.some((one) => one.name === name)) continue;
-    const message = `is ${describeValue(name)}, but this kind does not loosen that operation`;
+    const message = `is ${
+      describeValue(name)
+    }, but this kind does not make that operation less restricted`;
     found.push({ path: ["loosen", at], message, isKey: false });
   }
   for (const path of replacedComponents(base, own)) {

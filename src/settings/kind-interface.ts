@@ -175,7 +175,7 @@ function* explainParameter(parameter: Json): Generator<string> {
   if (place === "cookie") yield '"in" must be one of path, query, header';
   const mark = ["x-multi-segment", "x-spans"].find((mark) => parameter[mark] !== undefined);
   if (mark === undefined) return;
-  if (multiSegmentOf(parameter) === undefined) yield `"${mark}" must be true or encoded`;
+  if (multiSegmentOf(parameter) === undefined) yield `"${mark}" must be true or "encoded"`;
   if (place !== "path") {
     yield `the parameter ${describeValue(name)} has ${mark}, but is not in the path`;
   }

@@ -192,7 +192,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     health: needed(
       s.object({
         ok: needed(t.LINE, {
-          text: "The conditions for the status ok, in words",
+          text: "A text that describes a node whose status is ok",
           example: "it has a leader and raises no alarm",
         }),
         ...HEALTH,
@@ -223,7 +223,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     }),
     loosen: s.setting(v.array(t.LINE, "a list of operations"), {
       text: "The operations, by method or operationId, " +
-        "that this file restricts less than the known kind. " +
+        "that are less restricted in this file than in the known kind. " +
         "For example, a write operation becomes a read operation, " +
         "or a read operation gets other parameters",
     }),

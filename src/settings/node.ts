@@ -244,8 +244,8 @@ export const FIELD: Schema<Field> = v.union([
     }),
     as: s.setting(CONVERSION, {
       text: "The conversion of the value: hex (to or from hexadecimal), " +
-        "number (from decimal), not, count (of members), time (to RFC 3339), " +
-        "uptime (seconds to start time), sum, { count: POINTER }, " +
+        "number (from decimal), not (true becomes false), count (of members), time (to RFC 3339), " +
+        "uptime (seconds become the start time), sum (of all values), { count: POINTER }, " +
         "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { join: TEXT }",
       example: "{ match: '^v(.+)' }",
     }),
@@ -254,7 +254,7 @@ export const FIELD: Schema<Field> = v.union([
       example: "net#/hidden",
     }),
   }),
-], "a place such as net#/version, or an object with a member from");
+], 'a place such as net#/version, or an object with the key "from"');
 
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {

@@ -50,7 +50,7 @@ const repeating = (name: string, ...command: string[]): Server => ({
 });
 const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 
-/** The name of the server that sends exactly the responses of Nodeface, including 304. */
+/** The name of the peer that sends the same responses as Nodeface, including 304. */
 export const SAME_BYTES = "Hono, same bytes";
 
 /** @param program the command and flags that run `dist/main.js`; if `undefined`, the executable runs instead */

@@ -1,4 +1,4 @@
-/** Creates descriptions of nodes, and adds the operations of the service to each description, as the service does. */
+/** Creates descriptions of nodes. Each contains the service's own operations too, as in the real service. */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";

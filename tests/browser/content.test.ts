@@ -51,7 +51,7 @@ content(
       await page.setViewportSize(PHONE);
       assert.ok(await fitsInWidth(page));
       await picture(page, "no-script-phone");
-      // Complaints are ignored, because without JavaScript Chromium reports unused preloads as failed.
+      // Complaints are ignored: if JavaScript is off, Chromium reports unused preloads as failed.
     }, false),
 );
 

@@ -8,7 +8,10 @@ import { type Served, serveNode } from "./_serve.ts";
 
 const deepLinks = suite("links to an operation");
 
-/** The height of a line of text, in pixels. An operation on the page may move by at most this distance. */
+/**
+ * The height of a line of text, in pixels. After a link has been followed, its target may move by at most this
+ * distance.
+ */
 const LINE = 24;
 
 const LINKS: readonly (readonly [fragment: string, operation: string])[] = [

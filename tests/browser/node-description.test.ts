@@ -69,7 +69,7 @@ async function tryOut(button: RegExp) {
   await page.getByRole("button", { name: button }).first().click();
 }
 
-/** @param others a pattern for the URLs that the page requests to update its header */
+/** @param others a pattern for the URLs of requests that only update the page's header */
 async function send(others: RegExp = /\/v1\/info$/): Promise<string> {
   const [answer] = await Promise.all([
     page.waitForResponse((response) =>

@@ -218,7 +218,7 @@ async function inPage(
   }
 }
 
-/** Reads all positions and sizes in one step, because the script may replace elements meanwhile. */
+/** Reads all positions and sizes in one step: between two steps, the script might replace elements. */
 const placesOf = (page: Page, selector: string) =>
   page.evaluate(
     (selector) =>

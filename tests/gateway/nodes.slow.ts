@@ -112,7 +112,7 @@ async function tryToken(node: AskedNode, kind: string, name: string): Promise<vo
 function assertRight({ outcomes, compared }: AskedThrough): void {
   const wrong = compared.filter(({ is }) => is === "wrong");
   assert.equal(wrong.map(({ asked, shown }) => `${asked}\n  ${shown}`), []);
-  // A mistake that begins with "gets" is an unexpected status or error, which the first assertion has already checked.
+  // A mistake whose text begins with "gets" is an unexpected status or error, and the first assertion covers it.
   const misfits = outcomes.filter(({ mistake }) => mistake && !/^gets /.test(mistake));
   assert.equal(misfits.map(({ name, mistake }) => `${name} ${mistake}`), []);
 }

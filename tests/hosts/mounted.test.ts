@@ -53,8 +53,8 @@ for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) 
         const etag = (await ask("/spec.json")).headers.get("etag")!;
         const again = await ask("/spec.json", { headers: { "if-none-match": etag } });
         assert.is(again.status, 304);
-        // If a router strips the mount path and sets no `originalUrl`, the service gets the same URL with and without a
-        // slash after the mount path.
+        // If a router strips the mount path and sets no `originalUrl`, the service cannot tell whether the mount path
+        // was followed by a slash.
         const isUnknown = takesOff === "silent" && at && !prefix;
         for (const path of [...isUnknown ? [] : ["", "?x=/y"], "/", "/v1", "/v1/"]) {
           const { status, headers } = await ask(path);

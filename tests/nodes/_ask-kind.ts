@@ -43,7 +43,7 @@ export async function askKind(
 
 export interface Learnt {
   readonly called: readonly string[];
-  /** The methods that the service marks as missing after all calls. */
+  /** The methods that the service has marked as missing when all calls have been made. */
   readonly lacking: readonly string[];
 }
 

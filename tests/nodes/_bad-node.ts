@@ -39,7 +39,8 @@ export interface BadNode {
   url: string;
   /**
    * Switches the node's behaviour to `good`, to `refuses`, or to a fault in `BADNESS`. Only a switch to `refuses`
-   * closes the open connections, because the service reports closed connections as an unreachable node.
+   * closes the open connections. After other switches, a closed connection would wrongly be reported as an unreachable
+   * node.
    */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Starts Ethereum nodes from npm: anvil, and hardhat and ganache (tests/nodes/package-lock.json). */
+/** Starts Ethereum nodes from npm: anvil, hardhat and ganache. */
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";

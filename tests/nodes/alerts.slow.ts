@@ -1,5 +1,5 @@
 /**
- * Prometheus scrapes services for real nodes: anvil from npm, and Debian's litecoind and etcd. Each alert in
+ * Prometheus scrapes Nodeface beside real nodes: anvil from npm, and Debian's litecoind and etcd. Each alert in
  * `deploy/alerts.yaml` must fire when its fault occurs, and not before. Run with `npm run test:slow -- nodes`.
  */
 import { spawnSync } from "node:child_process";

@@ -21,7 +21,7 @@ let service: Running;
 const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
 
 /**
- * `times` contains the delay of each info object compared with a static file, in milliseconds. `most` is the peak
+ * `times` says by how many milliseconds each info object was slower than a static file. `most` is the peak
  * memory of the service, in KiB.
  */
 async function watch(wanted: string): Promise<{ times: number[]; most: number }> {

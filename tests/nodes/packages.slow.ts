@@ -1,6 +1,6 @@
 /**
  * Tests nodes from npm (hardhat, ganache and bcoin) with only a URL as configuration. Compares the info object with the
- * node's own values before and after a write, while the node is paused or stopped, and on another chain.
+ * node's own values, before and after a write, and checks it while the node is paused, stopped, or on another chain.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -86,7 +86,7 @@ const CASES: Readonly<Record<string, Case>> = {
         head_at: isoOf(header.time),
         sync_progress: chain.progress,
         peers: pool.inbound + pool.outbound,
-        // bcoin reports whole seconds and responds a little later, so the time is rounded to the minute.
+        // The computed time varies by seconds from call to call, so it is rounded to the minute.
         started_at: new Date(Math.round((time.system - time.uptime) / 60) * 60_000).toISOString(),
         synced: chain.progress >= 0.9999,
       };

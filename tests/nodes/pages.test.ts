@@ -32,7 +32,7 @@ for (const kind of Object.keys(KINDS)) {
     const html = await (await ask(app, "/v1/spec/simple")).text();
     for (const [path, item] of Object.entries(paths)) {
       const methods = operationsOf(item).map(({ method }) => method);
-      // The page shows the GET and the POST operation of a method as one operation.
+      // If a JSON-RPC method can be called by GET and by POST, the page shows one operation.
       const isTwice = path.startsWith("/v1/rpc/") && methods.includes("GET");
       for (const method of isTwice ? ["GET"] : methods) {
         assert.ok(html.includes(`/${method}${path}">`), `${method} ${path}`);

@@ -45,7 +45,7 @@ function modulesIn(root: string): Map<string, string> {
 /** True for modules whose content depends on the set of kinds. */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
-/** The build spends most of its time on reading kinds, so the test copies only these. */
+/** The build reads every kind, which takes most of its time, so the test copies only two kinds. */
 const SOME_KINDS = ["etcd", "near"];
 
 async function inCopy(work: (cwd: string) => Promise<void>): Promise<void> {

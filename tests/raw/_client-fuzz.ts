@@ -240,7 +240,7 @@ export interface Compared {
   readonly differences: string[];
 }
 
-/** Known reasons why llhttp rejects a response that Nodeface's client accepts, or parses it differently. */
+/** Known differences: responses that Nodeface's client accepts, and that llhttp rejects or parses differently. */
 const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = {
   "the same length twice, which a recipient may accept (RFC 9112, section 6.3)": (here) =>
     here.get("content-length")?.includes(",") === true,

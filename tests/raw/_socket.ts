@@ -11,8 +11,8 @@ export function dial(url: string): Promise<Socket> {
 }
 
 /**
- * Waits until the server has closed a connection. The promise rejects if the test destroys the socket with an error
- * whose message contains "not cut".
+ * Waits until the server has closed a connection. To make the promise reject, destroy the socket with an error whose
+ * message contains "not cut".
  */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {

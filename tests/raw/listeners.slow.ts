@@ -67,7 +67,10 @@ async function listenersOf({ url }: Running): Promise<number> {
   return Number(/^nodeface_event_listeners (\d+)/m.exec(text)![1]);
 }
 
-/** While clients listen, the service queries the node every two seconds, so 30 blocks take a minute. */
+/**
+ * The node has a new block for each query. While clients listen, the service queries the node every two seconds, so 30
+ * blocks take a minute.
+ */
 const BLOCKS = 30;
 
 /** `MEMORY_MAX` is in MiB, and applies to all listeners together. */

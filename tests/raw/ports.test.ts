@@ -8,7 +8,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   ports(`a second process on the same port says so and exits, on ${runtime}`, async () => {
     const server = await start(command);
     const { port } = new URL(server.url);
-    // The `timeout` command stops a second process that listens instead of exiting.
+    // If the second process wrongly listens instead of exiting, the `timeout` command stops it.
     const { code, stderr } = await run(["timeout", "20", ...command, "--port", port]);
     assert.is(code, 1);
     assert.match(stderr, /the port is already in use/);

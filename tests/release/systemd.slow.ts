@@ -146,7 +146,8 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // The cookie belongs to the node's user, so the group may read it without a warning in the log.
+      // There is no warning about the cookie's permissions, although its group may read it: the cookie belongs to
+      // another user.
       assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },

@@ -8,7 +8,7 @@ export interface KnownFault {
   documents: readonly string[];
   of: "tool" | "document";
   why: string;
-  /** A link to a bug report. Without a link, the tool must also fail on the original document. */
+  /** A link to a bug report. If absent, the test checks that the tool also fails on the original document. */
   evidence?: string;
   isEndless?: true;
 }

@@ -44,7 +44,7 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 const NODE_24 = `${ROOT}tests/node_modules/node24/bin/node`;
 const missing = existsSync(NODE_24) ? undefined : "needs the Node 24 of tests/package-lock.json";
 
-/** Packages are installed either for the slow tests or for all tests. */
+/** Some packages are installed only for the slow tests, and the others for all tests. */
 const inPackage = (path: string): string =>
   [`${HERE}node_modules/${path}`, `${ROOT}tests/node_modules/${path}`].find(existsSync) ?? path;
 const script = (name: string): string => `${HERE}programs/${name}`;
