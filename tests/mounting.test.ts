@@ -196,23 +196,34 @@ mounting("content that the host has parsed has a new length and no content codin
   });
 });
 
-for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
-  mounting(`if ${type} content was already consumed, reading it fails with advice`, async () => {
-    const errors: unknown[] = [];
-    const app = createNodeface({
-      operations: [echo],
-      log: (_, event) => errors.push("error" in event && event.error),
-    });
-    await serving(async (message, response) => {
-      for await (const _ of message);
-      if (type !== "application/json") Object.assign(message, { body: { field: "1" } });
-      listener(app)(message, response);
-    }, async (url) => {
-      const init = { method: "POST", body: "sent", headers: { "content-type": type } };
-      assert.is(await status(`${url}/v1/echo`, init), 500);
-    });
-    assert.match(String(errors[0]), "mount Nodeface before that parser, or set request.body");
-  });
+for (
+  const [type, consumed] of [
+    ["multipart/form-data; boundary=x", "wholly"],
+    ["application/json", "wholly"],
+    ["text/plain", "partly"],
+  ] as const
+) {
+  mounting(
+    `if ${type} content was ${consumed} consumed, reading it fails with advice`,
+    async () => {
+      const errors: unknown[] = [];
+      const app = createNodeface({
+        operations: [echo],
+        log: (_, event) => errors.push("error" in event && event.error),
+      });
+      await serving(async (message, response) => {
+        if (consumed === "partly") await new Promise((read) => message.once("data", read));
+        else for await (const _ of message);
+        message.pause();
+        if (type.startsWith("multipart")) Object.assign(message, { body: { field: "1" } });
+        listener(app)(message, response);
+      }, async (url) => {
+        const init = { method: "POST", body: "sent", headers: { "content-type": type } };
+        assert.is(await status(`${url}/v1/echo`, init), 500);
+      });
+      assert.match(String(errors[0]), "mount Nodeface before that parser, or set request.body");
+    },
+  );
 }
 
 mounting("if a Request was already consumed, reading it fails with advice", async () => {

@@ -371,4 +371,23 @@ servers(
   },
 );
 
+servers(
+  "an operation's own server leads through the service if it has the node's origin",
+  async () => {
+    const node = "http://node.example:8545";
+    for (
+      const [url, served] of [
+        [`${node}/v1`, "./v1/node/v1"],
+        ["http://node.example:8546/v1", "http://node.example:8546/v1"],
+      ]
+    ) {
+      const operation = { servers: [{ url }], responses: {}, "x-access": "read" };
+      const from = { openapi: "3.1.1", info: {}, paths: { "/a": { get: operation } } };
+      const description = { text: JSON.stringify(from) };
+      const { paths } = await read({ node, description, forward: "reads" }, "/spec.json");
+      assert.is(paths["/a"]?.get?.servers?.[0]?.url, served);
+    }
+  },
+);
+
 servers.run();

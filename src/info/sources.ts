@@ -93,9 +93,9 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
     const ask = async (planned: PlannedSource): Promise<SourceResponse> => {
       const { source, timeout } = planned;
       const limits = { timeout, signal };
-      if ("call" in source) return await callHost(source.call, limits);
-      if ("file" in source) return await readFileSource(source.file, limits);
-      if ("command" in source) return await runCommandSource(source.command, limits);
+      if ("call" in source) return callHost(source.call, limits);
+      if ("file" in source) return readFileSource(source.file, limits);
+      if ("command" in source) return runCommandSource(source.command, limits);
       if ("jsonrpc" in source) {
         const params = await Promise.all((source.params as unknown[]).map(valueOfParam));
         const [outcome] = await callEndpoint(
@@ -108,7 +108,7 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
       const url = link
         ? urlOfLink(await valueOf(link), urlOf(""), link)
         : urlOf("get" in source ? source.get : source.post);
-      return await requestJson(source, url, limits, access());
+      return requestJson(source, url, limits, access());
     };
 
     // A call that needs a value from another source is sent alone, since a whole batch would have to wait for the

@@ -206,7 +206,7 @@ export class ResponseReader {
     while (at + SHORT_MAX + 6 < bytes.byteLength) {
       let size = HEX_VALUES[bytes[at]!]!;
       const second = HEX_VALUES[bytes[at + 1]!]!;
-      if (size >= 0 && second >= 0) size = size * 16 + second;
+      if (second >= 0) size = size * 16 + second;
       const first = at + (second < 0 ? 3 : 4), end = first + size;
       if (size < 1 || !isBreak(bytes, first - 2) || !isBreak(bytes, end)) break;
       if (this.#joinedLength + size > this.#joined.byteLength) {
