@@ -63,7 +63,7 @@ export function upgradeSwagger(document: Json): Json {
   const schemas = new Map<unknown, unknown>();
   const most = 2 * estimateSize(document) + LIMITS.nodes;
   const checkSize = (size: number) => {
-    if (size > most) throw new RangeError("the OpenAPI 3 form would be many times larger");
+    if (size > most) throw new RangeError("the converted document would be many times larger");
   };
   let made = 0;
   /** Limits the total number of media types, since every operation may inherit all media types of the document. */
