@@ -159,7 +159,10 @@ check("without a description, no name under forward is reported as unknown", asy
   const forward = resolveForward({ with_token: ["eth_sendTransaction"], token_env: "TOKEN" });
   const text = await report({ node: { url: NOWHERE }, forward });
   assert.not.match(text, "has no such operation");
-  assert.match(text, "the node's kind is unknown; set node.kind or description");
+  assert.match(
+    text,
+    'the node\'s kind is unknown (see "Kind"); to list its calls nevertheless, set node.kind',
+  );
   assert.match(text, "connection refused; start the node, or correct node.url");
 });
 

@@ -195,8 +195,9 @@ function whyNothing(
   if (!content) {
     if (description === "none") return 'description is "none"; unset it, or name a description';
     if (description !== undefined) return "the description cannot be shown; see above";
-    const why = kind === undefined ? "the node's kind is unknown" : "the node has no description";
-    return `${why}; set node.kind or description`;
+    return kind === undefined
+      ? 'the node\'s kind is unknown (see "Kind"); to list its calls nevertheless, set node.kind'
+      : "the node has no description; set node.kind or description";
   }
   const { elsewhere } = content;
   if (elsewhere.length === 0) return "the description has no operations";
