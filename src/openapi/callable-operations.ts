@@ -299,8 +299,8 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
 /** The character that stands for a parameter in sample paths. Percent-encoded literals never contain it. */
 const ANY = "\uf8ff";
 /**
- * Sample paths are made with 1, 2 and 50 segments in place of a multi-segment parameter. A template that matches these
- * three numbers of segments matches any number.
+ * Sample paths are made with 1, 2 and 50 segments in place of a multi-segment parameter. It is assumed that a template
+ * that matches all three paths also matches a path with any other number of segments.
  */
 const SPANNED = [1, 2, 50];
 

@@ -123,8 +123,8 @@ export function withServiceOperations(
 }
 
 /**
- * If a path of the node is also a path of this service, its first segment moves to the server URL: the node's
- * `/v1/info` becomes `/info` on the server `./v1/node/v1`.
+ * If this service has the same path as the node, the first segment of the node's path moves to the end of the server
+ * URL: `/v1/info` on `./v1/node` becomes `/info` on `./v1/node/v1`.
  */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {

@@ -240,8 +240,7 @@ function exchange(
     });
     let isSent = false;
     // The server waits for the rest of an incomplete request until the client closes its side of the connection. A
-    // server on Node then sends no more responses, so the client first waits for the responses to all complete
-    // requests.
+    // server on Node then sends no more responses, so the client first waits for the response to each complete request.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;
