@@ -161,7 +161,7 @@ check("without a description, no name under forward is reported as unknown", asy
   assert.not.match(text, "has no such operation");
   assert.match(
     text,
-    'the node\'s kind is unknown (see "Kind"); to list its calls nevertheless, set node.kind',
+    'the node\'s kind is unknown (see "Kind"); to list calls nevertheless, set node.kind or description',
   );
   assert.match(text, "connection refused; start the node, or correct node.url");
 });

@@ -234,7 +234,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { query: { ${GOOD} }, additionalOperations: { GET: {}, COPY: {} } } }`,
       "paths /a additionalOperations",
       { COPY: {} },
-      '3:99 error "GET" must be an HTTP method that has no key of its own, unlike GET; it is omitted',
+      '3:99 error "GET" must be an HTTP method such as COPY, but not one with a key of its own, such as GET; it is omitted',
     ],
   ],
 };

@@ -186,13 +186,13 @@ own("x-access may become stricter, but looser only if loosen lists the method", 
   const [message] = await wrongOf(of(looser));
   assert.match(
     message!,
-    'methods[0] is marked "read", but write in the known kind; if that is intended, write loosen: [eth_sendTransaction]',
+    'methods[0] is marked "read", but the known kind marks such calls as write; if that is intended, write loosen: [eth_sendTransaction]',
   );
   const { kinds, remarks } = await of(looser, { loosen: ["eth_sendTransaction"] });
   assert.is(kinds.mine!.extends, "ethereum");
   assert.match(
     remarks.map(({ message }) => message).join("\n"),
-    'in the kind mine, eth_sendTransaction is marked "read", but write in the known kind',
+    'in the kind mine, eth_sendTransaction is marked "read", but the known kind marks such calls as write',
   );
   const others = { ...read!, params: [] };
   assert.match(
@@ -252,7 +252,7 @@ own(
       const [message] = await wrongOf(extend(base, path, method));
       assert.match(
         message!,
-        `is marked "read", but ${was} in the known kind; if that is intended`,
+        `is marked "read", but the known kind marks such calls as ${was}; if that is intended`,
         path,
       );
       const { kinds } = await extend(base, path, method, { loosen: ["mine"] });
@@ -262,7 +262,7 @@ own(
     const deep = await wrongOf(extend("bee", "/bzz/{address}/a/b/c", "get"));
     assert.match(
       deep.join(),
-      `is marked "read", but write in the known kind`,
+      `is marked "read", but the known kind marks such calls as write`,
       "a parameter of the base spans segments",
     );
   },

@@ -1,5 +1,5 @@
 /**
- * The last step of `npm run build`: bundles the npm package into few files with few dependencies.
+ * The last step of `npm run build`: bundles the npm package into few files without dependencies.
  *
  * @module
  */
@@ -76,6 +76,9 @@ function withUsedImports(filter: RegExp, names: readonly string[]): Plugin {
           stdin: { contents, resolveDir: ROOT },
           format: "esm",
           platform: "node",
+          sourcemap: "inline",
+          // Sources in the map are relative to this path.
+          outfile: `${path}.js`,
           write: false,
         });
         return { contents: bundle!.text, loader: "ts" };

@@ -196,7 +196,7 @@ function whyNothing(
     if (description === "none") return 'description is "none"; unset it, or name a description';
     if (description !== undefined) return "the description cannot be shown; see above";
     return kind === undefined
-      ? 'the node\'s kind is unknown (see "Kind"); to list its calls nevertheless, set node.kind'
+      ? 'the node\'s kind is unknown (see "Kind"); to list calls nevertheless, set node.kind or description'
       : "the node has no description; set node.kind or description";
   }
   const { elsewhere } = content;

@@ -21,8 +21,8 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure on the status. Only some sources decide the status: the kind's HTTP and JSON-RPC
- * sources, else all HTTP and JSON-RPC sources, else all sources.
+ * The effect of a source's failure on the status. Of the kind's sources (or of all sources, if the kind has none),
+ * those over HTTP or JSON-RPC decide the status. If there are none, all sources decide.
  * - `required`: A deciding source that is not `degrading`. If all required sources fail to respond, the node is
  *   unreachable. If only some fail, the node's status is `degraded`.
  * - `degrading`: A deciding source that has its own `ttl`, while another one has none. If such a source fails,

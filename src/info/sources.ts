@@ -1,6 +1,6 @@
 /**
- * Queries all sources of `/v1/info` in parallel. Sources are HTTP requests, JSON-RPC calls, files, programs, and
- * the host program's `info` function.
+ * Queries sources of `/v1/info` in parallel, except that some wait for a value of another. Sources are HTTP requests,
+ * JSON-RPC calls, files, programs, and the host program's `info` function.
  *
  * @module
  */

@@ -168,7 +168,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
 }
 
 /**
- * A map whose keys are pairs of an object and a shape. By YAML aliases, one object can stand in places of different
+ * A map whose keys are pairs of an object and a shape. Through YAML aliases, one object can stand in places of different
  * shapes.
  */
 export class ByShape<T> {

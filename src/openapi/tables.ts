@@ -40,7 +40,7 @@ export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: stri
   ],
   "{operation}": [
     /^(?!(?:get|put|post|delete|options|head|patch|trace|query)$)[\w!#$%&'*+.^`|~-]+$/i,
-    "must be an HTTP method that has no key of its own, unlike GET",
+    "must be an HTTP method such as COPY, but not one with a key of its own, such as GET",
   ],
 };
 

@@ -148,7 +148,9 @@ const INPUT = ["params", "parameters", "shared", "requestBody"];
 function howLooser(now: Json, before: Json): string | undefined {
   const [is, was] = [now["x-access"], before["x-access"]];
   const steps = ACCESSES.indexOf(is) - ACCESSES.indexOf(was);
-  if (steps < 0) return `is marked ${describeValue(is)}, but ${was} in the known kind`;
+  if (steps < 0) {
+    return `is marked ${describeValue(is)}, but the known kind marks such calls as ${was}`;
+  }
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `no longer has ${dropped}`;
   // A method may be read-only for some parameters but not for others.
