@@ -160,6 +160,23 @@ templates(
 );
 
 templates(
+  "a more specific path takes a call with another method only if its permission is stricter",
+  async () => {
+    const { ask } = forwarding(
+      node.url,
+      describe(
+        ["GET /peers/{id}"],
+        ["POST /peers/search"],
+        ["POST /peers/connect", "write"],
+      ),
+    );
+    assert.is((await ask("/v1/node/peers/search")).status, 200);
+    assert.is((await ask("/v1/node/peers/connect")).status, 405);
+    assert.equal(node.come.map(({ url }) => url), ["/peers/search"]);
+  },
+);
+
+templates(
   "a template with text after a parameter takes precedence over a bare parameter",
   async () => {
     const { ask } = forwarding(
