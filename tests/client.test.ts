@@ -348,4 +348,15 @@ client("a socket stays paused when the end of the previous response is read", as
   assert.ok(socket.isPaused());
 });
 
+client("a socket stays paused until the waiting bytes have been read", async () => {
+  const { socket, exchange } = exchanging(
+    `${OK}Content-Length: 2000000\r\n\r\n${"a".repeat(1_000_000)}`,
+  );
+  const response = await exchange();
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(socket.isPaused());
+  for (let length = 0; length < 1_000_000;) length += (await response.next())!.byteLength;
+  assert.not.ok(socket.isPaused());
+});
+
 client.run();

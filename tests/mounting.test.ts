@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Listener, listener } from "../src/adapters/node.ts";
+import type { ServedRequest } from "../src/http/request.ts";
 import { createNodeface, type Operation } from "../src/index.ts";
 
 const mounting = suite("mounted in a host");
@@ -224,6 +225,33 @@ for (
       assert.match(String(errors[0]), "mount Nodeface before that parser, or set request.body");
     },
   );
+}
+
+for (const method of ["GET", "POST"]) {
+  mounting(`\`gone\` of a ${method} request is aborted when its client disconnects`, async () => {
+    let arrive: (request: ServedRequest) => void;
+    let close: () => void;
+    const arrived = new Promise<ServedRequest>((resolve) => arrive = resolve);
+    const closed = new Promise<void>((resolve) => close = resolve);
+    const fetch = async (request: Request) => {
+      await request.text();
+      arrive(request);
+      return await new Promise<Response>(() => {});
+    };
+    await serving((message, response) => {
+      response.once("close", close);
+      listener({ fetch })(message, response);
+    }, async (url) => {
+      const client = new AbortController();
+      const body = method === "POST" ? "content" : null;
+      const asked = globalThis.fetch(url, { method, body, signal: client.signal });
+      const { gone } = await arrived;
+      assert.is(gone!.aborted, false);
+      client.abort();
+      await Promise.all([closed, asked.catch(() => {})]);
+      assert.is(gone!.aborted, true);
+    });
+  });
 }
 
 mounting("if a Request was already consumed, reading it fails with advice", async () => {
