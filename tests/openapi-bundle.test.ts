@@ -279,8 +279,18 @@ references("an invalid component name is reported but kept", async () => {
   assert.equal(schemaOf(bundled), { $ref: "#/components/schemas/A%20Pet" });
   assert.match(
     bundled.diagnostics.join(),
-    '"A Pet" is not a valid name: use letters, digits, ".", "-" and "_"',
+    '"A Pet" is not a valid name: use up to 400 letters, digits, ".", "-" and "_"',
   );
+});
+
+references("a component name may have 400 characters", async () => {
+  for (const [length, count] of [[400, 0], [401, 1]] as const) {
+    const schemas = { ["k".repeat(length)]: PET };
+    const { diagnostics } = await bundleFiles({
+      "root.json": describeSchema({}, { components: { schemas } }),
+    });
+    assert.is(diagnostics.length, count, String(length));
+  }
 });
 
 references(

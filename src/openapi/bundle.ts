@@ -78,9 +78,8 @@ function planComponents(files: Files): Plan {
     sections.add(section);
     for (const key of keys) {
       if (!isComponentName(key) && !key.startsWith("x-")) {
-        const message = `${
-          quote(shorten(key, 80))
-        } is not a valid name: use letters, digits, ".", "-" and "_"`;
+        const allowed = `up to ${KEPT_LENGTH_MAX} letters, digits, ".", "-" and "_"`;
+        const message = `${quote(shorten(key, 80))} is not a valid name: use ${allowed}`;
         root.diagnostics.add("note", message, () => [...path, key]);
       }
       const value = section[key];
