@@ -45,10 +45,7 @@ const { metafile } = await build({
   // Identifiers are not shortened, so that stack traces stay readable.
   minifySyntax: true,
   minifyWhitespace: true,
-  plugins: [withUsedImports(/[\\/]srvx[\\/]dist[\\/]adapters[\\/]node\.mjs$/, [
-    "NodeRequest",
-    "sendNodeResponse",
-  ])],
+  plugins: [usedPartOfSrvx()],
   charset: "ascii",
   // The package contains the source files, so the source maps need not embed them.
   sourcemap: "linked",
@@ -62,15 +59,15 @@ await writeFile(join(DIST, "LICENSES.txt"), await licenses(packagesOf(metafile))
 await setModes([...files, "package.json", "README.md", "LICENSE"]);
 
 /**
- * Replaces a module by a bundle of its exports `names`. esbuild reads this bundle as TypeScript, and so drops unused
- * imports, of which rollup would warn hosts.
+ * Replaces `srvx/node` by a bundle of the exports that are used. esbuild reads this bundle as TypeScript, and so drops
+ * unused imports, of which rollup would warn hosts.
  */
-function withUsedImports(filter: RegExp, names: readonly string[]): Plugin {
+function usedPartOfSrvx(): Plugin {
   return {
-    name: "with-used-imports",
+    name: "used-part-of-srvx",
     setup({ onLoad }) {
-      onLoad({ filter }, async ({ path }) => {
-        const contents = `export { ${names} } from ${JSON.stringify(path)};`;
+      onLoad({ filter: /[\\/]srvx[\\/]dist[\\/]adapters[\\/]node\.mjs$/ }, async ({ path }) => {
+        const contents = `export { NodeRequest, sendNodeResponse } from ${JSON.stringify(path)};`;
         const { outputFiles: [bundle] } = await build({
           ...COMMON,
           stdin: { contents, resolveDir: ROOT },
