@@ -27,8 +27,6 @@ export function withSignal<T>(promise: Promise<T>, signal: Signal): Promise<T> {
   });
 }
 
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
-
 export interface Signal {
   readonly aborted: boolean;
   readonly reason: unknown;

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface, type Nodeface, type Operation, problem } from "../src/index.ts";
-import { nextTurn } from "../src/with-timeout.ts";
+import { nextTurn } from "../src/slices.ts";
 
 const embedding = suite("in a host's server");
 

@@ -516,7 +516,7 @@ const leasing = (timeout = 10_000) => {
       lease.dispose();
     }
   };
-  return { sent, send };
+  return { leases, sent, send };
 };
 
 load(
@@ -546,6 +546,17 @@ load(
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
   },
 );
+
+load("the memory for reading a response counts while the response is read", async () => {
+  const { leases, send } = leasing();
+  assert.is(await send(32 * MIB), 32 * MIB);
+  const reader = new Lease(leases, new AbortController().signal);
+  const free = reader.hold(32 * MIB);
+  assert.is((await send(32 * MIB) as UpstreamError).status, 503);
+  assert.throws(() => reader.hold(64 * MIB), /Too much data is in transit/);
+  free();
+  assert.is(await send(32 * MIB), 32 * MIB);
+});
 
 load(
   "a silently dropped response frees its memory budget within the timeout of a call",

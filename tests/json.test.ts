@@ -14,6 +14,7 @@ import {
   setMember,
   textOf,
 } from "../src/json/values.ts";
+import { readRpcResponse, type RpcResponse } from "../src/node/json-rpc.ts";
 import { parse } from "../src/openapi/parse.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { sampleSize } from "./_runtime.ts";
@@ -220,6 +221,29 @@ json("duplicate keys are found, even if they are escaped differently", async () 
   assert.equal(await findDuplicateKeys(text), [[text.indexOf('"\\u0061"'), 1]]);
   assert.equal(await findDuplicateKeys('{"a":1,"b":{"a":1}}'), []);
   assert.equal(await findDuplicateKeys('{"__proto__":1,"constructor":2}'), []);
+});
+
+json("while a long response is read, others have their turns", async () => {
+  let isRead = false, turns = 0;
+  const take = () => {
+    turns++;
+    if (!isRead) setTimeout(take, 0);
+  };
+  take();
+  const result = `[${"1,".repeat(4_000_000)}1]`;
+  const response = await readRpcResponse(`{"id":1,"result":${result}}`, 64);
+  isRead = true;
+  assert.is((response as RpcResponse).result, result);
+  assert.ok(turns > 3, `${turns} turns`);
+});
+
+json("reads that wait for each other's turns all end", async () => {
+  const text = `{"id":1,"result":[${"1,".repeat(100_000)}1]}`;
+  const all = Array.from({ length: 20 }, () => readRpcResponse(text, 64));
+  assert.is((await Promise.all(all)).length, 20);
+  const broken = Array.from({ length: 3 }, () => readRpcResponse(text.slice(0, -1), 64));
+  const outcomes = await Promise.allSettled(broken);
+  assert.ok(outcomes.every(({ status }) => status === "rejected"));
 });
 
 json("JSON may be nested at most 512 levels deep; deeper nesting overflows no stack", () => {

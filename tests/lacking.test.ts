@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { LackingMethods } from "../src/description/lacking.ts";
 import { isNoMethod } from "../src/node/json-rpc.ts";
 import { createNodeface } from "../src/index.ts";
-import { nextTurn } from "../src/with-timeout.ts";
+import { nextTurn } from "../src/slices.ts";
 import { play } from "./_sources.ts";
 
 const lacking = suite("methods that the node does not have");

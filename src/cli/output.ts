@@ -5,7 +5,8 @@
  * @module
  */
 import { excerpt, printable, withoutKeys } from "../untrusted-text.ts";
-import { nextTurn, withTimeout } from "../with-timeout.ts";
+import { nextTurn } from "../slices.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
 

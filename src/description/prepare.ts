@@ -17,7 +17,7 @@ import {
 } from "../openapi/callable-operations.ts";
 import { createWriter, encodeForm, type Form, type Writer } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { nextTurn } from "../with-timeout.ts";
+import { nextTurn } from "../slices.ts";
 
 export interface Content {
   readonly json: Form;

@@ -6,10 +6,11 @@
 import type { Bytes } from "../bytes.ts";
 import { notAllowed, notFound } from "../http/response.ts";
 import { parseComparable } from "../json/lossless.ts";
-import { readParts } from "../json/parts.ts";
+import { findParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
+import { inSlices } from "../slices.ts";
 import { type Call, type Content, decodeUtf8, inTurn, readContent } from "./call.ts";
 import {
   checkValue,
@@ -59,8 +60,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
     query: readQuery(list, query),
     headers: readNamed(list.filter(isTaken), "header", (name) => request.headers.get(name)),
   };
-  const size = content.bytes?.byteLength ?? 0;
-  const inContent = await inTurn(size, () => wrongInContent(content, operation));
+  const inContent = await wrongInContent(content, operation);
   const wrong = [...read.path.wrong, ...read.query.wrong, ...read.headers.wrong, ...inContent];
   if (wrong.length > 0) return refuseParameters(wrong.slice(0, WRONG_MAX));
   // A parameter may produce another operation's path: with the address `connect`, `/peers/{address}` becomes
@@ -112,19 +112,23 @@ function queryOf({ given }: ReadParameters): string {
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
 /** Refuses duplicate keys, since JSON parsers disagree about which of two equal keys counts. */
-function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation): WrongParameter[] {
+async function wrongInContent(
+  { bytes, type = "" }: Content,
+  { body }: NodeOperation,
+): Promise<WrongParameter[]> {
   const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
   if (!bytes) return body?.isRequired ? refuse("is required") : [];
   if (!/[/+]json$/.test(type)) return [];
   const text = decodeUtf8(bytes);
   if (text === undefined) return refuse("must be UTF-8 text");
   try {
-    readParts(text, { levels: 0 }, DEPTH_MAX);
+    await inSlices(findParts(text, { levels: 0 }, DEPTH_MAX));
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     return refuse(`must be JSON with at most ${DEPTH_MAX} levels and no duplicate keys`);
   }
-  const wrong = checkValue(body!.rules[type]!, parseComparable(text));
+  const check = () => checkValue(body!.rules[type]!, parseComparable(text));
+  const wrong = await inTurn(text.length, check);
   return wrong ? refuse(wrong.rule, wrong.path.length > 0 ? placeOf(wrong) : "body") : [];
 }
 

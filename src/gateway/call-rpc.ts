@@ -26,6 +26,7 @@ import {
   writeCall,
   writeRpcResponse,
 } from "../node/json-rpc.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { type Call, decodeUtf8, goneOf, inTurn, readContent } from "./call.ts";
@@ -81,7 +82,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   const text = decodeUtf8(content.bytes);
   const body = text === undefined
     ? { id: "null", code: CODES.noJson, message: "The body is not UTF-8" }
-    : await inTurn(text.length, () => readRpcBody(text, DEPTH_MAX));
+    : await readRpcBody(text, DEPTH_MAX);
   if (isFault(body)) {
     const status = body.code === CODES.noJson ? 400 : 200;
     return jsonResponse(status, writeRpcResponse(body, { error: body }));
@@ -148,7 +149,7 @@ async function sendOne(gateway: Gateway, call: Call, ready: ReadyCall, lease: Le
   try {
     const request = await gateway.rpcRequest(writeNodeCall(operation, params));
     const upstream = await lease.send(request, operation, gateway.limit);
-    const read = readResponse(gateway, operation, upstream);
+    const read = await readResponse(gateway, operation, upstream, lease);
     if (read) {
       record(200, upstream.size);
       return write("result" in read ? read : { error: read });
@@ -189,14 +190,15 @@ export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Pr
   }
   const record = gateway.record(operation);
   let upstream: UpstreamResponse;
+  let read: NodeOutcome | undefined;
   try {
     const sent = await gateway.rpcRequest(writeNodeCall(operation, params));
     await lease.begin(hasToken, isHeavyCall(operation, params));
     upstream = await lease.send(sent, operation, gateway.limit);
+    read = await readResponse(gateway, operation, upstream, lease);
   } catch (error) {
     return refuse(gateway.fail(error, operation, call, record));
   }
-  const read = readResponse(gateway, operation, upstream);
   const response = !read
     ? refuse(refusalOfNonsense(upstream))
     : "result" in read
@@ -235,7 +237,7 @@ async function paramsOf(
   if (!content.bytes) return new Map();
   const text = decodeUtf8(content.bytes);
   if (text === undefined) return problem(400, "The content is not UTF-8");
-  const params = await inTurn(text.length, () => readRpcParams(text, DEPTH_MAX));
+  const params = await readRpcParams(text, DEPTH_MAX);
   return typeof params === "string" ? params : problem(400, params.message);
 }
 
@@ -269,23 +271,34 @@ function inPlaces(values: readonly (string | undefined)[]): string[] {
   return values.slice(0, length).map((value) => value ?? "null");
 }
 
-function readResponse(
+/** The JSON text of the result, or the node's error. */
+type NodeOutcome = { readonly result: string } | RpcError;
+
+/** Returns `undefined` if the response is not JSON-RPC. */
+async function readResponse(
   gateway: Gateway,
   operation: NodeOperation,
-  { isWhole, parts }: UpstreamResponse,
-): { readonly result: string } | RpcError | undefined {
-  const text = isWhole ? decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts)) : undefined;
-  if (text === undefined) return undefined;
+  { isWhole, parts, size }: UpstreamResponse,
+  lease: Lease,
+): Promise<NodeOutcome | undefined> {
+  if (!isWhole) return undefined;
+  // The text needs about as much memory as its bytes, which are held already.
+  const release = lease.hold(size);
+  const text = decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts));
   try {
-    const response = readRpcResponse(text, DEPTH_MAX);
+    if (text === undefined) return undefined;
+    const response = await readRpcResponse(text, DEPTH_MAX);
     if (Array.isArray(response)) return undefined;
     const { result, error: errorText } = response;
     if (errorText === undefined) return result === undefined ? undefined : { result };
-    const error = readRpcError(errorText, DEPTH_MAX);
+    const error = await readRpcError(errorText, DEPTH_MAX);
     if (isNoMethod(error)) gateway.noteLacking(operation);
     return error;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  } finally {
+    release();
   }
 }
 

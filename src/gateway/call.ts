@@ -6,7 +6,8 @@
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import { CODES } from "../node/json-rpc.ts";
-import { LightSignal, nextTurn, type Signal } from "../with-timeout.ts";
+import { nextTurn } from "../slices.ts";
+import { LightSignal, type Signal } from "../with-timeout.ts";
 import type { Lease } from "./lease.ts";
 import { FULL, type MakeResponse, type Refusal } from "./response.ts";
 
@@ -129,12 +130,8 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
 /** The number of bytes that can be parsed in about a millisecond. */
 const AT_ONCE = 32_768;
 
-let last: Promise<unknown> = Promise.resolve();
-
-/** Large contents are parsed one at a time, with a pause after each, so that other requests are not delayed. */
-export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
-  if (size <= AT_ONCE) return read();
-  const done = last.then(read);
-  last = done.then(nextTurn, nextTurn);
-  return done;
+/** Work on a large content begins in a turn of the event loop of its own, so that others are not delayed by more. */
+export async function inTurn<T>(size: number, work: () => T | Promise<T>): Promise<T> {
+  if (size > AT_ONCE) await nextTurn();
+  return await work();
 }

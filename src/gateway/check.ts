@@ -26,6 +26,7 @@ interface Prepared {
   readonly scalars: ReadonlySet<unknown>;
   readonly composed: readonly unknown[];
   readonly mustBeOneOf: string;
+  readonly mustBeOfType: string;
   readonly folded: ReadonlySet<string>;
 }
 
@@ -34,13 +35,14 @@ const prepared = new WeakMap<ValueRule, Prepared>();
 function prepare(rule: ValueRule): Prepared {
   let made = prepared.get(rule);
   if (!made) {
-    const { values = [], properties = {} } = rule;
+    const { values = [], properties = {}, types = [] } = rule;
     const shown = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), NAME_MAX));
     const more = values.length - shown.length;
     made = {
       scalars: new Set(values.filter((value) => typeof value !== "object" || value === null)),
       composed: values.filter((value) => typeof value === "object" && value !== null),
       mustBeOneOf: `must be one of ${shown.join(", ")}${more > 0 ? ` or ${more} others` : ""}`,
+      mustBeOfType: `must be ${types.map(withArticle).join(" or ")}`,
       folded: new Set(Object.keys(properties).map(fold)),
     };
     prepared.set(rule, made);
@@ -48,12 +50,13 @@ function prepare(rule: ValueRule): Prepared {
   return made;
 }
 
+const wrong = (rule: string): WrongValue => ({ path: [], rule });
+
 /** Returns only the first error. Integers above 2^53 must be passed as `bigint`. */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
-  const wrong = (text: string): WrongValue => ({ path: [], rule: text });
   const { types, values, anyOf } = rule;
   if (types && !types.some((type) => isOfType(value, type))) {
-    return wrong(`must be ${types.map(withArticle).join(" or ")}`);
+    return wrong(prepare(rule).mustBeOfType);
   }
   if (values) {
     const { scalars, composed, mustBeOneOf } = prepare(rule);

@@ -9,7 +9,8 @@ import type { Credentials } from "../node/credentials.ts";
 import type { HeldBytes } from "../http/response.ts";
 import type { Client, NodeRequest, NodeResponse, RequestContent } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { following, LightSignal, nextTurn, type Signal, withSignal } from "../with-timeout.ts";
+import { nextTurn } from "../slices.ts";
+import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
 import { type ResolvedForward, sizeText } from "./policy.ts";
 import { FULL, UpstreamError } from "./response.ts";
 
@@ -65,6 +66,7 @@ export class Lease {
   #called: Promise<CollectedResponse> | undefined;
   #left: number;
   #held = 0;
+  #purpose: Purpose = "response";
   #isHandedOver = false;
   #isFree = false;
   #hasEnded = false;
@@ -107,7 +109,7 @@ export class Lease {
     const credentials = await this.#pool.options.credentialsFor(operation);
     if (callStop.aborted) throw callStop.reason;
     const use = this.#hasToken ? "token" : "response";
-    const purpose = use === "token" && !isRead ? "write" : use;
+    const purpose = this.#purpose = use === "token" && !isRead ? "write" : use;
     if (!this.#room.set(this.#held + SMALL, use)) throw new UpstreamError(503, FULL.message, true);
     const sent = { ...request, signal: this.#nodeStop, isOnce: !isRead };
     const called = this.#called = this.#sendAndCollect(sent, credentials, collect, purpose);
@@ -124,6 +126,17 @@ export class Lease {
     if (response.isWhole) this.#room.set(this.#held += response.received, purpose);
     const { next } = response;
     return { ...response, next: () => withSignal(next(), callStop) };
+  }
+
+  /**
+   * Counts more bytes against the budget until the returned function is called. Throws an `UpstreamError` if the budget
+   * has no room.
+   */
+  hold(bytes: number): () => void {
+    if (!this.#room.set(this.#held + bytes, this.#purpose)) {
+      throw new UpstreamError(503, FULL.message);
+    }
+    return () => void this.#room.set(this.#held, this.#purpose);
   }
 
   /**

@@ -275,7 +275,7 @@ async function postCalls(
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
   let response: RpcResponse | RpcResponse[];
   try {
-    response = readRpcResponse(text, Infinity, true);
+    response = await readRpcResponse(text, Infinity, "last");
   } catch (error) {
     throw error instanceof JsonSyntaxError ? notJson(text) : error;
   }

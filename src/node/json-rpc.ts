@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { type Part, readParts, textOfPart } from "../json/parts.ts";
+import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
+import { inSlices } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 
 /**
@@ -40,18 +41,22 @@ export interface RpcResponse {
   readonly error?: string | undefined;
 }
 
-export function readRpcResponse(
+/**
+ * @param duplicates if `wanted`, the response must not have two results; if `last`, the last one is used
+ * @throws {JsonSyntaxError} if the text is invalid or too deep
+ */
+export async function readRpcResponse(
   text: string,
   depthMax: number,
-  takesDuplicates = false,
-): RpcResponse | RpcResponse[] {
+  duplicates: "wanted" | "last" = "wanted",
+): Promise<RpcResponse | RpcResponse[]> {
   const isBatch = /^\s*\[/.test(text);
   const wanted = {
     levels: isBatch ? 2 : 1,
     member: (name: string) => /^(?:id|result|error)$/.test(name),
-    takesDuplicates,
+    duplicates,
   };
-  const root = readParts(text, wanted, depthMax);
+  const root = await inSlices(findParts(text, wanted, depthMax));
   const read = ({ members }: Part): RpcResponse => {
     const member = (name: string) => {
       const part = members?.get(name);
@@ -76,12 +81,18 @@ export interface RpcError {
 
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
-/** Members that JSON-RPC does not define are dropped, since they may expose stack traces or directories. */
-export function readRpcError(text: string, depthMax: number): RpcError {
-  const { members } = readParts(text, {
+/**
+ * Members that JSON-RPC does not define are dropped, since they may expose stack traces or directories.
+ *
+ * @throws {JsonSyntaxError} if the text is invalid or too deep
+ */
+export async function readRpcError(text: string, depthMax: number): Promise<RpcError> {
+  const wanted = {
     levels: 1,
-    member: (name) => /^(?:code|message|data)$/.test(name),
-  }, depthMax);
+    member: (name: string) => /^(?:code|message|data)$/.test(name),
+    duplicates: "wanted",
+  } as const;
+  const { members } = await inSlices(findParts(text, wanted, depthMax));
   const read = (name: string, ...kinds: readonly Part["kind"][]) => {
     const part = members?.get(name);
     const isRight = part && (kinds.length === 0 || kinds.includes(part.kind));
@@ -129,18 +140,21 @@ const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, c
 export const isFault = (call: object): call is RpcFault => "code" in call;
 const CALLS_MAX = 100;
 
-export function readRpcBody(
-  text: string,
-  depthMax: number,
-): { readonly isBatch: boolean; readonly calls: readonly (RpcCall | RpcFault)[] } | RpcFault {
+interface RpcBody {
+  readonly isBatch: boolean;
+  readonly calls: readonly (RpcCall | RpcFault)[];
+}
+
+export async function readRpcBody(text: string, depthMax: number): Promise<RpcBody | RpcFault> {
   const isBatch = /^\s*\[/.test(text);
   let root: Part;
   try {
-    root = readParts(text, {
+    const wanted = {
       levels: isBatch ? 2 : 1,
       items: CALLS_MAX,
-      member: (name) => /^(?:jsonrpc|id|method|params)$/.test(name),
-    }, depthMax);
+      member: (name: string) => /^(?:jsonrpc|id|method|params)$/.test(name),
+    };
+    root = await inSlices(findParts(text, wanted, depthMax));
   } catch (error) {
     return faultOf(error);
   }
@@ -171,9 +185,9 @@ function readCall(text: string, { members }: Part): RpcCall | RpcFault {
   return { id, method, params, isJsonRpc1 };
 }
 
-export function readRpcParams(text: string, depthMax: number): string | RpcFault {
+export async function readRpcParams(text: string, depthMax: number): Promise<string | RpcFault> {
   try {
-    return listOrObject(text, readParts(text, { levels: 0 }, depthMax));
+    return listOrObject(text, await inSlices(findParts(text, { levels: 0 }, depthMax)));
   } catch (error) {
     return faultOf(error);
   }

@@ -13,7 +13,7 @@ const tree = suite("the source tree");
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [
     [
-      ...["untrusted-text.ts", "bytes.ts", "nearest.ts", "with-timeout.ts"],
+      ...["untrusted-text.ts", "bytes.ts", "nearest.ts", "slices.ts", "with-timeout.ts"],
       "closeable.ts",
     ],
     ["platform.ts", "lazy.ts", "json", "kinds"],

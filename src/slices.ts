@@ -1,0 +1,36 @@
+/**
+ * Does long work in slices, so that other requests are served between two slices.
+ *
+ * @module
+ */
+
+/** The length of a slice. Each turn of the event loop has at most one slice, whatever work waits. */
+const SLICE_MS = 10;
+
+let last: Promise<void> = Promise.resolve();
+
+/** Resolves in a later turn of the event loop. Callers that wait at the same time get a turn each. */
+export function nextTurn(): Promise<void> {
+  last = last.then(() => new Promise((resolve) => setTimeout(resolve, 0)));
+  return last;
+}
+
+/** Does the work in slices. Rejects with what the work throws. */
+export async function inSlices<T>(work: Iterator<void, T>): Promise<T> {
+  let until = performance.now() + SLICE_MS;
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    if (performance.now() < until) continue;
+    await nextTurn();
+    until = performance.now() + SLICE_MS;
+  }
+}
+
+/** Does short work, or work whose caller cannot wait, in one go. */
+export function atOnce<T>(work: Iterator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}
