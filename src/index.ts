@@ -60,7 +60,7 @@ export type {
   RestOperation,
 } from "./kinds/interface.ts";
 export type { Forward, ForwardSettings } from "./gateway/policy.ts";
-export type { Diagnostic, Diagnostic as Finding } from "./openapi/diagnostics.ts";
+export type { Diagnostic } from "./openapi/diagnostics.ts";
 export type { View } from "./explorer/page-settings.ts";
 export type { DescriptionPlace } from "./description/watch.ts";
 

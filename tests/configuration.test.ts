@@ -748,27 +748,6 @@ config("a description file must exist, but a description URL may be unreachable"
   }
 });
 
-config("the old names of access log settings still work, and cause a warning", async () => {
-  const line = (before: string, now: string) => [
-    {
-      level: "warn",
-      message: `${before} is now called ${now}; 0.3 is the last version that accepts the old name`,
-    },
-  ];
-  const flag = await read(["--log", "json"]);
-  assert.equal([flag.accessLog, flag.remarks], ["json", line("--log", "--access-log")]);
-  const variable = await read([], { NODEFACE_LOG: "text" });
-  const variables = line("NODEFACE_LOG", "NODEFACE_ACCESS_LOG");
-  assert.equal([variable.accessLog, variable.remarks], ["text", variables]);
-  const file = await read(["--config", "x"], {}, "log: json");
-  assert.equal([file.accessLog, file.remarks], ["json", line("log", "access_log")]);
-  const env = { NODEFACE_ACCESS_LOG: "text", NODEFACE_LOG: "json" };
-  assert.equal([(await read([], env)).accessLog, (await read([], env)).remarks], ["text", []]);
-  for (const name of ["access-log", "log"]) {
-    assert.is((await read([`--${name}=off`, "--config", "x"], {}, "log: json")).accessLog, "off");
-  }
-});
-
 config("-h means --help, and -V means --version", async () => {
   assert.is((await read(["-h"])).command, "help");
   assert.is((await read(["check", "-V"])).command, "version");

@@ -111,16 +111,6 @@ templates("the error about a slash in a parameter names the mark that allows sla
   assert.match((await answer.json()).detail, "x-multi-segment");
 });
 
-templates("the mark x-spans from version 0.2 means x-multi-segment: true", async () => {
-  const description = JSON.parse(
-    JSON.stringify(describe(["GET /f/{path}", "read", { path: true }]))
-      .replace('"x-multi-segment"', '"x-spans"'),
-  );
-  const { ask } = forwarding(node.url, description);
-  assert.is((await ask("/v1/node/f/a/b%2Fc")).status, 200);
-  assert.equal(node.come.map(({ url }) => url), ["/f/a/b%2Fc"]);
-});
-
 templates(
   "a multi-segment template takes no calls from other templates, whatever their methods",
   async () => {

@@ -94,7 +94,7 @@ const PATHS = `openapi:
         x-access: write
   components:
     parameters:
-      hash: { name: hash, in: path, required: true, schema: { type: string }, x-spans: true }
+      hash: { name: hash, in: path, required: true, schema: { type: string }, x-multi-segment: true }
 `;
 
 interfaces(

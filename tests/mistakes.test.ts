@@ -9,7 +9,10 @@ const mistakes = suite("typical mistakes");
 
 type Row<Given> = readonly [given: Given, ...said: string[]];
 
-async function assertSaid(attempt: () => unknown, said: readonly string[]): Promise<void> {
+async function assertSaid(
+  attempt: () => unknown,
+  said: readonly string[],
+): Promise<void> {
   let lines: string[] = [];
   try {
     await attempt();
@@ -19,7 +22,11 @@ async function assertSaid(attempt: () => unknown, said: readonly string[]): Prom
   assert.equal(lines.filter((line) => line !== "invalid options:"), said);
 }
 
-const read = (args: string, env: Readonly<Record<string, string>> = {}, text = "") =>
+const read = (
+  args: string,
+  env: Readonly<Record<string, string>> = {},
+  text = "",
+) =>
   readConfig(args.split(" ").filter(Boolean), env, {
     read: () => Promise.resolve(text),
     readBytes: () => Promise.reject(new Error("no such file")),
@@ -33,7 +40,10 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["-p 80", 'unknown option "-p"; see nodeface --help'],
   ["-port 80", 'unknown option "-port"; did you mean --port?'],
   ["-v", 'unknown option "-v"; did you mean -V?'],
-  ["--cors *", 'unknown option "--cors"; it is a key of the configuration: cors'],
+  [
+    "--cors *",
+    'unknown option "--cors"; it is a key of the configuration: cors',
+  ],
   [
     "--token-file x",
     'unknown option "--token-file"; it is a key of the configuration: forward.token_file',
@@ -42,13 +52,19 @@ const ARGUMENTS: readonly Row<string>[] = [
     "--timeout 5s",
     'unknown option "--timeout"; it is a key of the configuration: forward.timeout, node.timeout',
   ],
-  ["--listen 0.0.0.0:80", 'unknown option "--listen"; did you mean --host and --port?'],
+  [
+    "--listen 0.0.0.0:80",
+    'unknown option "--listen"; did you mean --host and --port?',
+  ],
   [
     "--url http://127.0.0.1:1",
     'unknown option "--url"; the URL of the node needs no flag, as in nodeface http://127.0.0.1:8545',
   ],
   ["--port http", '--port must be a whole number from 0 to 65535, not "http"'],
-  ["--port 65536", '--port must be a whole number from 0 to 65535, not "65536"'],
+  [
+    "--port 65536",
+    '--port must be a whole number from 0 to 65535, not "65536"',
+  ],
   ["--port -1", '--port must be a whole number from 0 to 65535, not "-1"'],
   ["--port 80.5", '--port must be a whole number from 0 to 65535, not "80.5"'],
   ["--port", "--port needs a value; see nodeface --help"],
@@ -58,13 +74,19 @@ const ARGUMENTS: readonly Row<string>[] = [
     "--host *",
     '--host must be an address, not "*"; 0.0.0.0 listens on all IPv4 addresses, :: on all',
   ],
-  ["--host [::1]:80", '--host must be a host name or an address, not "[::1]:80"'],
+  [
+    "--host [::1]:80",
+    '--host must be a host name or an address, not "[::1]:80"',
+  ],
   [
     "--help=yes --port x",
     "--help takes no value",
     '--port must be a whole number from 0 to 65535, not "x"',
   ],
-  ["a.b", "NODE_URL must begin with http:// or https://; did you mean http://a.b?"],
+  [
+    "a.b",
+    "NODE_URL must begin with http:// or https://; did you mean http://a.b?",
+  ],
   ["--help=yes", "--help takes no value"],
   ["http://a http://b", 'unexpected argument "http://b"; see nodeface --help'],
   [
@@ -75,12 +97,18 @@ const ARGUMENTS: readonly Row<string>[] = [
     "http:/127.0.0.1:8545",
     "NODE_URL must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
   ],
-  ["ws://127.0.0.1:8546", "NODE_URL must begin with http:// or https://, not ws://"],
+  [
+    "ws://127.0.0.1:8546",
+    "NODE_URL must begin with http:// or https://, not ws://",
+  ],
   [
     "http://user:pass@host/",
     "NODE_URL must not contain a user or a password; put them into a file, and name it under node.auth",
   ],
-  ["http://127.0.0.1:8545/?key=x", 'NODE_URL must have no query: remove the "?" and the rest'],
+  [
+    "http://127.0.0.1:8545/?key=x",
+    'NODE_URL must have no query: remove the "?" and the rest',
+  ],
   ["http://127.0.0.1:99999", "NODE_URL must have a port up to 65535"],
   ["http://", "NODE_URL must be a URL such as http://127.0.0.1:8545"],
   [
@@ -90,12 +118,24 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["chek http://a", 'unknown command "chek"; did you mean check?'],
   ["help", 'unknown command "help"; did you mean --help?'],
   ["kinds etcd nats", 'unexpected argument "nats"; see nodeface --help'],
-  ["init", "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545"],
+  [
+    "init",
+    "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545",
+  ],
   ["--json", "--json works only with check"],
-  ["--metrics=on", '--metrics must be true or false, not "on"; did you mean true?'],
+  [
+    "--metrics=on",
+    '--metrics must be true or false, not "on"; did you mean true?',
+  ],
   ["--metrics --metrics", "--metrics is given twice"],
-  ["--forward red", '--forward must be one of off, reads, not "red"; did you mean reads?'],
-  ["--forward true", '--forward must be one of off, reads, not "true"; did you mean reads?'],
+  [
+    "--forward red",
+    '--forward must be one of off, reads, not "red"; did you mean reads?',
+  ],
+  [
+    "--forward true",
+    '--forward must be one of off, reads, not "true"; did you mean reads?',
+  ],
   ["--forward reads", "--forward needs node.url, the node to call"],
   [
     "--kind bitcion",
@@ -105,17 +145,31 @@ const ARGUMENTS: readonly Row<string>[] = [
     "--kind geth",
     '--kind must be a kind of node (see "nodeface kinds") or none, not "geth"; did you mean ethereum?',
   ],
-  ["--kind Mine.yaml", "--kind must be a file such as mine.yaml, named after its kind"],
-  ["--spec file:openapi.yaml", "--spec must be a path, or a URL that begins with file:///"],
-  ["--access-log xml", '--access-log must be one of text, json, off, not "xml"'],
-  ["--log xml", '--log must be one of text, json, off, not "xml"'],
-  ["--log text --access-log json", "--access-log is given twice"],
-  ["--log-calls al", '--log-calls must be one of failed, all, off, not "al"; did you mean all?'],
+  [
+    "--kind Mine.yaml",
+    "--kind must be a file such as mine.yaml, named after its kind",
+  ],
+  [
+    "--spec file:openapi.yaml",
+    "--spec must be a path, or a URL that begins with file:///",
+  ],
+  [
+    "--access-log xml",
+    '--access-log must be one of text, json, off, not "xml"',
+  ],
+  ["--access-log text --access-log json", "--access-log is given twice"],
+  [
+    "--log-calls al",
+    '--log-calls must be one of failed, all, off, not "al"; did you mean all?',
+  ],
   [
     "--config $HOME/n.yaml",
     "--config must be the path of a file; the only variable that it may begin with is $CREDENTIALS_DIRECTORY",
   ],
-  ["-- --port", '"--port" is neither a command nor the URL of a node; see nodeface --help'],
+  [
+    "-- --port",
+    '"--port" is neither a command nor the URL of a node; see nodeface --help',
+  ],
   [
     "--prot 80 a.b --port 70000",
     'unknown option "--prot"; did you mean --port?',
@@ -137,9 +191,18 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
     { "NODEFACE_FORWARD": "red" },
     'NODEFACE_FORWARD must be one of off, reads, not "red"; did you mean reads?',
   ],
-  [{ "NODEFACE_FORWARD": "reads" }, "NODEFACE_FORWARD needs node.url, the node to call"],
-  [{ "NODEFACE_LOG": "xml" }, 'NODEFACE_LOG must be one of text, json, off, not "xml"'],
-  [{ "PORT": "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
+  [
+    { "NODEFACE_FORWARD": "reads" },
+    "NODEFACE_FORWARD needs node.url, the node to call",
+  ],
+  [
+    { "NODEFACE_ACCESS_LOG": "xml" },
+    'NODEFACE_ACCESS_LOG must be one of text, json, off, not "xml"',
+  ],
+  [
+    { "PORT": "http" },
+    'PORT must be a whole number from 0 to 65535, not "http"',
+  ],
   [
     { "NODEFACE_HOST": "a b", "NODEFACE_METRICS": "1" },
     'NODEFACE_HOST must be a host name or an address, not "a b"',
@@ -175,10 +238,19 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "listen: 127.0.0.1:99999",
     '1:9: listen must be an address and a port up to 65535, as in 127.0.0.1:8080, not "127.0.0.1:99999"',
   ],
-  ["access_log: xml", '1:13: access_log must be one of text, json, off, not "xml"'],
-  ["log: xml", '1:6: access_log must be one of text, json, off, not "xml"'],
-  ["log: text\naccess_log: json", "1:1: unknown key log; did you mean access_log?"],
-  ["hosts: b", '1:8: hosts must be a list of host names, or "*" for any, not "b"; did you mean *?'],
+  [
+    "access_log: xml",
+    '1:13: access_log must be one of text, json, off, not "xml"',
+  ],
+  ["log: json", "1:1: unknown key log; did you mean access_log?"],
+  [
+    "log: text\naccess_log: json",
+    "1:1: unknown key log; did you mean access_log?",
+  ],
+  [
+    "hosts: b",
+    '1:8: hosts must be a list of host names, or "*" for any, not "b"; did you mean *?',
+  ],
   [
     "hosts: ['a:80']",
     '1:9: hosts[0] must be a host name without a port, or "*" in place of the list, not "a:80"',
@@ -213,7 +285,10 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     '1:1: forward cannot have "null" in origins',
     '1:22: forward.origins[0] must be an origin such as https://app.example, or "*" in place of the list, not "null"',
   ],
-  ["forward: { timeout: 0s }", '1:21: forward.timeout must be at least 100ms, not "0s"'],
+  [
+    "forward: { timeout: 0s }",
+    '1:21: forward.timeout must be at least 100ms, not "0s"',
+  ],
   [
     "forward: { limit: 2GB }",
     '1:19: forward.limit must be a size such as "32MiB", at most 1GiB, not "2GB"',
@@ -222,7 +297,10 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "forward: { concurrency: 0 }",
     "1:25: forward.concurrency must be a whole number from 1 to 1000, not 0",
   ],
-  ["forward: { opne: [a] }", "1:12: unknown key forward.opne; did you mean open?"],
+  [
+    "forward: { opne: [a] }",
+    "1:12: unknown key forward.opne; did you mean open?",
+  ],
   [
     "hosts: '*'\nforward: reads",
     '1:8: hosts cannot be "*" if calls are forwarded; list the host names',
@@ -230,8 +308,14 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["url: http://127.0.0.1:1", "1:1: unknown key url; did you mean node.url?"],
   ["port: 80", "1:1: unknown key port; did you mean listen?"],
   ["spec: a.yaml", "1:1: unknown key spec; did you mean description?"],
-  ["node: x", '1:7: node must be an object with keys such as url, public_url, kind, auth, not "x"'],
-  ["node: { url: ftp://x }", "1:14: node.url must begin with http:// or https://, not ftp://"],
+  [
+    "node: x",
+    '1:7: node must be an object with keys such as url, public_url, kind, auth, not "x"',
+  ],
+  [
+    "node: { url: ftp://x }",
+    "1:14: node.url must begin with http:// or https://, not ftp://",
+  ],
   [
     "node: { url: 'http://user:hunter2@x', auth: hunter2 }",
     "1:14: node.url must not contain a user or a password; put them into a file, and name it under node.auth",
@@ -253,7 +337,10 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "node: { auth: { basic_fil: /x } }",
     '1:9: node.auth must have one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env, but has "basic_fil"; did you mean basic_file?',
   ],
-  ["node: { auth: { basic_file: 5 } }", "1:29: node.auth.basic_file must be the path of a file"],
+  [
+    "node: { auth: { basic_file: 5 } }",
+    "1:29: node.auth.basic_file must be the path of a file",
+  ],
   [
     "node: { auth: { basic_file: /x, mach: y } }",
     "1:33: unknown key node.auth.mach; did you mean match?",
@@ -267,7 +354,10 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "kinds: a.yaml",
     '1:8: kinds must be a list of kinds, not "a.yaml"',
   ],
-  ["page: { title: '' }", '1:16: page.title must be a line of text, at most 80 characters, not ""'],
+  [
+    "page: { title: '' }",
+    '1:16: page.title must be a line of text, at most 80 characters, not ""',
+  ],
   [
     "info: { ttl: 5 }",
     '1:14: info.ttl must be a duration such as "2s", "500ms" or "1m", at most 24h, not 5',
@@ -325,7 +415,10 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     '1:16: info.hide[0] must be a key in snake_case other than status, status_code, status_reason, updated_at, last_seen, api, links, not "status"',
     '1:24: info.hide[1] is "pears", which is not a key of /v1/info; did you mean peers?',
   ],
-  ["info: { static: { a: .inf } }", "1:22: info.static.a must be a JSON value, not Infinity"],
+  [
+    "info: { static: { a: .inf } }",
+    "1:22: info.static.a must be a JSON value, not Infinity",
+  ],
   [
     "info: { fields: { a: minig#/x } }",
     '1:22: info.fields.a names the source "minig", which does not exist',
@@ -438,8 +531,14 @@ const KINDS: readonly Row<string>[] = [
 
 const OPTIONS: readonly Row<unknown>[] = [
   [{ prefx: "/node" }, "unknown key prefx; did you mean prefix?"],
-  [{ node: 5 }, "node must be the URL of the node, or an object with url, not 5"],
-  [{ node: null }, "node must be the URL of the node, or an object with url, not null"],
+  [
+    { node: 5 },
+    "node must be the URL of the node, or an object with url, not 5",
+  ],
+  [
+    { node: null },
+    "node must be the URL of the node, or an object with url, not null",
+  ],
   [
     { node: "127.0.0.1:8545" },
     "node must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
@@ -448,7 +547,10 @@ const OPTIONS: readonly Row<unknown>[] = [
     { node: new URL("http://u:hidden@h") },
     "node must not contain a user or a password; put them into a file, and name it under node.auth",
   ],
-  [{ node: { url: 8545 } }, "node.url must be a URL such as http://127.0.0.1:8545"],
+  [
+    { node: { url: 8545 } },
+    "node.url must be a URL such as http://127.0.0.1:8545",
+  ],
   [
     { node: { kind: "etherium" } },
     'node.kind must be a kind of node (see "nodeface kinds") or none, not "etherium"; did you mean ethereum?',
@@ -465,23 +567,35 @@ const OPTIONS: readonly Row<unknown>[] = [
     { description: 5 },
     'description must be the path of a file, a URL, "none", an OpenAPI document, or an object with "text" or "from", not 5',
   ],
-  [{ description: {} }, "description must have one of openapi, swagger, text, from"],
+  [
+    { description: {} },
+    "description must have one of openapi, swagger, text, from",
+  ],
   [
     { description: { from: "a.yaml", servers: "v1" } },
     'description.servers must be "keep" or a path such as /v1, not "v1"',
   ],
-  [{ description: { openapi: 3 } }, 'description.openapi must be a version such as "3.1.1", not 3'],
+  [
+    { description: { openapi: 3 } },
+    'description.openapi must be a version such as "3.1.1", not 3',
+  ],
   [
     { description: { text: "x", txet: "y" } },
     "unknown key description.txet; did you mean text?",
   ],
-  [{ startedAt: "2026" }, 'startedAt must be a Date, such as new Date(), not "2026"'],
+  [
+    { startedAt: "2026" },
+    'startedAt must be a Date, such as new Date(), not "2026"',
+  ],
   [
     { startedAt: new Date("x") },
     "startedAt must be a Date, such as new Date(), not an invalid Date",
   ],
   [{ log: 5 }, "log must be a function, not 5"],
-  [{ logCalls: "al" }, 'logCalls must be one of failed, all, off, not "al"; did you mean all?'],
+  [
+    { logCalls: "al" },
+    'logCalls must be one of failed, all, off, not "al"; did you mean all?',
+  ],
   [
     { onError() {} },
     "unknown key onError; expected one of hosts, cors, forward, metrics, events, prefix, description, kinds, page, node, info, operations, document, startedAt, log, logCalls",
@@ -490,7 +604,10 @@ const OPTIONS: readonly Row<unknown>[] = [
     { prefix: null },
     'prefix must be a path such as "/node1", with a slash in front and none at the end, not null',
   ],
-  [{ operations: {} }, "operations must be a list of operations, not an object"],
+  [
+    { operations: {} },
+    "operations must be a list of operations, not an object",
+  ],
   [
     { operations: [{ method: "get", path: "/a", operation: 5 }] },
     'operations[0].method must be one of GET, POST, PUT, PATCH, DELETE, not "get"; did you mean GET?',
@@ -505,7 +622,10 @@ const OPTIONS: readonly Row<unknown>[] = [
       handle() {},
     }],
   }, "operations[0].operation.x-a must be a JSON value, not a function"],
-  [{ document: { title: "Mine" } }, "unknown key document.title; did you mean info.title?"],
+  [
+    { document: { title: "Mine" } },
+    "unknown key document.title; did you mean info.title?",
+  ],
   [{ document: { info: { title: "Mine" } } }, "document.info needs version"],
   [
     { kinds: { Good: {} } },
@@ -527,8 +647,14 @@ const OPTIONS: readonly Row<unknown>[] = [
     "kinds.good needs fields",
     "kinds.good needs health",
   ],
-  [{ page: { logo: "x" } }, 'page.logo must be the bytes of an image (Uint8Array), not "x"'],
-  [{ hosts: "a" }, 'hosts must be a list of host names, or "*" for any, not "a"; did you mean *?'],
+  [
+    { page: { logo: "x" } },
+    'page.logo must be the bytes of an image (Uint8Array), not "x"',
+  ],
+  [
+    { hosts: "a" },
+    'hosts must be a list of host names, or "*" for any, not "a"; did you mean *?',
+  ],
   [
     { forward: { open: ["reads"], origins: "*" }, node: "http://127.0.0.1:1" },
     'forward has origins: "*", which needs the setting hosts',
@@ -543,7 +669,9 @@ for (const [env, ...said] of VARIABLES) {
 }
 for (const [text, ...said] of CONFIGURATIONS) {
   mistakes(`configuration ${text}`, async () => {
-    const lines = said.map((line) => /^\w+\.yaml:/.test(line) ? line : `n.yaml:${line}`);
+    const lines = said.map((line) =>
+      /^\w+\.yaml:/.test(line) ? line : `n.yaml:${line}`
+    );
     await assertSaid(() => read("--config n.yaml", {}, text), lines);
   });
 }

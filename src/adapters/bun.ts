@@ -24,7 +24,7 @@ import {
 } from "./shared.ts";
 
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
-export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
+export type { Servable, ServeOptions } from "./shared.ts";
 
 interface BunServer {
   readonly address: { readonly address: string };

@@ -10,7 +10,7 @@ import { listen, serveHttp } from "./node-server.ts";
 import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
 
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
-export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
+export type { Servable, ServeOptions } from "./shared.ts";
 
 /** Below this number of connections, the file descriptors cannot run out, so the server is not probed. */
 const MANY_CONNECTIONS = 16;

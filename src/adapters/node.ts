@@ -9,7 +9,7 @@ import { hasContent, requestOf, respond, serveHttp } from "./node-server.ts";
 import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
-export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
+export type { Servable, ServeOptions } from "./shared.ts";
 
 /**
  * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot

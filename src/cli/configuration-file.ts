@@ -14,7 +14,6 @@ import type { PageSettings } from "../options.ts";
 import {
   CLI_OPTIONS,
   configuration,
-  explainRenamed,
   type FileConfig,
   forwardConflicts,
 } from "../settings/configuration.ts";
@@ -85,7 +84,6 @@ export async function readConfigurationFile(
     const logo = await readLogo(yaml, files);
     const file = checkFile(yaml, kinds, overrides, logo);
     const page = file.page && { ...file.page, logo: logo?.bytes };
-    warnings.unshift(...yaml.renamed.map((key) => explainRenamed(key, RENAMED[key]!)));
     return { file, page };
   });
   return { file: {}, ...read, kinds, warnings, problems };
@@ -107,14 +105,8 @@ async function readKind(
   return { kind, loosened: looseningsIn(base, own).map(({ name, how }) => `${name} ${how}`) };
 }
 
-const RENAMED: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.values<CliOption>(CLI_OPTIONS).flatMap(({ key, before }) =>
-    key !== undefined && before ? [[before.key, key]] : []
-  ),
-);
-
 export function parseConfiguration(text: string, name: string): YamlFile {
-  return parseYaml(text, name, "a configuration", RENAMED);
+  return parseYaml(text, name, "a configuration");
 }
 
 type LogoFile = { readonly bytes?: Uint8Array; readonly problem?: string };

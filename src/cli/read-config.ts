@@ -16,7 +16,6 @@ import {
   CLI_OPTIONS,
   type CliValues,
   configuration,
-  explainRenamed,
   type FileConfig,
   forwardConflicts,
 } from "../settings/configuration.ts";
@@ -109,7 +108,7 @@ export async function readConfig(
   }
   const used = Object.values(file.node?.auth ?? {});
   const unknown = isPrinting(command) ? [] : explainUnknownVariables(env, used);
-  for (const message of [...parsed.renamed, ...read.warnings, ...unknown]) {
+  for (const message of [...read.warnings, ...unknown]) {
     remarks.push({ level: "warn", message });
   }
   return {
@@ -170,20 +169,17 @@ interface ParsedArgs {
   texts: Map<Name, { text: string; called: string }>;
   values: CliValues;
   problems: string[];
-  renamed: string[];
 }
 
 const SETTINGS = Object.entries<CliOption>(CLI_OPTIONS) as [Name, CliOption][];
 
 const FLAGS = new Map(
-  SETTINGS.flatMap(([name, { flag, before }]) =>
-    [flag, before?.flag].flatMap((flag) => flag === undefined ? [] : [[flag, name] as const])
-  ),
+  SETTINGS.flatMap(([name, { flag }]) => flag === undefined ? [] : [[flag, name] as const]),
 );
 
 const VARIABLES = new Map(
-  SETTINGS.flatMap(([name, { variables = [], before }]) =>
-    [...variables, ...before ? [before.variable] : []].map((variable) => [variable, name] as const)
+  SETTINGS.flatMap(([name, { variables = [] }]) =>
+    variables.map((variable) => [variable, name] as const)
   ),
 );
 
@@ -210,12 +206,12 @@ function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   }
   if (isPrinting(command)) {
     const shown = command === "kinds" ? problems : [];
-    return { ...found, texts: new Map(), renamed: [], problems: shown };
+    return { ...found, texts: new Map(), problems: shown };
   }
   if (asJson && command !== "check") problems.push("--json works only with check");
   for (const [variable, name] of VARIABLES) {
     const text = texts.has(name) ? undefined : tryRead(() => env[variable]);
-    if (text) setText(found, name, text, variable);
+    if (text) texts.set(name, { text, called: variable });
   }
   if (command === "init" && !texts.has("url")) {
     problems.push("init needs the URL of a node, as in nodeface init http://127.0.0.1:8545");
@@ -237,7 +233,7 @@ export function wantsJson(args: readonly string[]): boolean {
 function readArguments(args: readonly string[]): ParsedArgs {
   const found: ParsedArgs = {
     ...{ command: "serve", asJson: false, asFile: false },
-    ...{ texts: new Map(), values: {}, problems: [], renamed: [] },
+    ...{ texts: new Map(), values: {}, problems: [] },
   };
   const { tokens } = parseArgs({
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
@@ -280,14 +276,7 @@ function readOption(
   const text = isSwitch(name) && !inlineValue ? "true" : value;
   if (found.texts.has(name)) found.problems.push(`${rawName} is given twice`);
   else if (!text) found.problems.push(`${rawName} needs a value; see nodeface --help`);
-  else setText(found, name, text, rawName);
-}
-
-function setText({ texts, renamed }: ParsedArgs, name: Name, text: string, called: string): void {
-  texts.set(name, { text, called });
-  const { before, flag, variables = [] }: CliOption = CLI_OPTIONS[name];
-  if (called === `--${before?.flag}`) renamed.push(explainRenamed(called, `--${flag}`));
-  if (called === before?.variable) renamed.push(explainRenamed(called, variables[0]!));
+  else found.texts.set(name, { text, called: rawName });
 }
 
 const SERVING: readonly string[] = ["serve", "start", "run"];
@@ -302,7 +291,7 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
     if (found.command === "serve") found.command = command;
     const [value] = others;
     if (value !== undefined && command === "kinds") found.topic = value;
-    else if (value !== undefined) setText(found, "url", value, "NODE_URL");
+    else if (value !== undefined) found.texts.set("url", { text: value, called: "NODE_URL" });
   } else if (/^[\w-]+$/.test(first)) {
     const word = nearest(first, [...names, ...Object.keys(WORDS)]);
     const meant = SERVING.includes(first)
@@ -314,7 +303,7 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
         : `${quote(first)} is neither a command nor the URL of a node; see nodeface --help`,
     );
   } else {
-    setText(found, "url", first, "NODE_URL");
+    found.texts.set("url", { text: first, called: "NODE_URL" });
     rest = others;
   }
   for (const value of rest) {

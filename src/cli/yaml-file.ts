@@ -28,22 +28,14 @@ export interface YamlFile {
   readonly name: string;
   /** Integers that `number` cannot represent exactly are `bigint`s. */
   readonly value: unknown;
-  /** The old names of top-level keys that the file uses. In `value`, the new names have replaced the old ones. */
-  readonly renamed: readonly string[];
   describe(diagnostics: readonly Diagnostic[]): string[];
 }
 
 /**
  * @param what a noun that messages use for the content, such as `a kind`
- * @param names a map from old names of top-level keys to new names
  * @throws {ConfigError}
  */
-export function parseYaml(
-  text: string,
-  name: string,
-  what: string,
-  names: Readonly<Record<string, string>> = {},
-): YamlFile {
+export function parseYaml(text: string, name: string, what: string): YamlFile {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -60,7 +52,6 @@ export function parseYaml(
   if (errors.length > 0) {
     throw new ConfigError(errors.map((error) => `${at(error.pos[0])} ${explain(error, what)}`));
   }
-  const renamed = rename(document, names);
   visit(document, {
     Scalar(_, node) {
       const number = typeof node.value === "bigint" ? Number(node.value) : NaN;
@@ -78,18 +69,7 @@ export function parseYaml(
     diagnostics.map((diagnostic) => [offsetOf(document, diagnostic), diagnostic] as const)
       .sort(([a], [b]) => a - b)
       .map(([offset, diagnostic]) => `${at(offset)} ${formatDiagnostic(diagnostic)}`);
-  return { name, value, renamed, describe };
-}
-
-function rename(document: Document, names: Readonly<Record<string, string>>): string[] {
-  const { contents } = document;
-  if (!isMap(contents)) return [];
-  return Object.entries(names).flatMap(([before, now]) => {
-    const pair = contents.items.find(({ key }) => isScalar(key) && key.value === before);
-    if (!pair || contents.has(now)) return [];
-    (pair.key as { value: unknown }).value = now;
-    return [before];
-  });
+  return { name, value, describe };
 }
 
 function explain({ code, message }: YAMLError, what: string): string {

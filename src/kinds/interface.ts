@@ -89,7 +89,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "`true` or `encoded`",
     text:
       "A path parameter that may contain slashes. `true`: the value spans several segments. `encoded`: " +
-      "the value is one segment, with slashes sent as %2F. The old name x-spans still works",
+      "the value is one segment, with slashes sent as %2F",
   },
   "x-excludes": {
     on: "schema of a parameter",
@@ -141,7 +141,7 @@ export type MultiSegment = true | "encoded";
 export function multiSegmentOf(
   parameter: Readonly<Record<string, unknown>>,
 ): MultiSegment | undefined {
-  const mark = parameter["x-multi-segment"] ?? parameter["x-spans"];
+  const mark = parameter["x-multi-segment"];
   return mark === true || mark === "encoded" ? mark : undefined;
 }
 

@@ -117,7 +117,6 @@ export const CLI_OPTIONS: {
     flag: "access-log",
     variables: ["NODEFACE_ACCESS_LOG"],
     also: ["log"],
-    before: { flag: "log", variable: "NODEFACE_LOG", key: "log" },
     argument: "FORM",
   },
   logCalls: {
@@ -131,10 +130,6 @@ export const CLI_OPTIONS: {
     argument: "CALLS",
   },
 };
-
-export function explainRenamed(before: string, now: string): string {
-  return `${before} is now called ${now}; 0.3 is the last version that accepts the old name`;
-}
 
 /** The content of a configuration file, with resolved paths. */
 export interface FileConfig {

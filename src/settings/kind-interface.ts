@@ -173,11 +173,10 @@ function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[]
 function* explainParameter(parameter: Json): Generator<string> {
   const { name, in: place } = parameter;
   if (place === "cookie") yield '"in" must be one of path, query, header';
-  const mark = ["x-multi-segment", "x-spans"].find((mark) => parameter[mark] !== undefined);
-  if (mark === undefined) return;
-  if (multiSegmentOf(parameter) === undefined) yield `"${mark}" must be true or "encoded"`;
+  if (parameter["x-multi-segment"] === undefined) return;
+  if (multiSegmentOf(parameter) === undefined) yield '"x-multi-segment" must be true or "encoded"';
   if (place !== "path") {
-    yield `the parameter ${describeValue(name)} has ${mark}, but is not in the path`;
+    yield `the parameter ${describeValue(name)} has x-multi-segment, but is not in the path`;
   }
 }
 

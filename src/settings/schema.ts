@@ -30,8 +30,6 @@ export interface CliOption<T = unknown> extends About {
   readonly schema: Schema<T>;
   /** The setting's key in the configuration file, with dots between the keys of nested sections. */
   readonly key?: string;
-  /** The setting's names in the previous version, which still work but cause a warning. */
-  readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
 }
 
 export type Settings = Readonly<Record<string, Schema>>;

@@ -85,7 +85,13 @@ const DOCUMENT = {
     "/nothing": get("nothing"),
     "/things/{id}/{path}": get("things", [
       { name: "id", in: "path", required: true, schema: { type: "string" }, example: "a/b c" },
-      { name: "path", in: "path", required: true, schema: { type: "string" }, "x-spans": true },
+      {
+        name: "path",
+        in: "path",
+        required: true,
+        schema: { type: "string" },
+        "x-multi-segment": true,
+      },
       query("kind", { schema: { enum: ["red", "blue"] }, example: "blue" }),
       query("tags", { schema: { type: "array", items: { type: "string" } }, example: ["x", "y"] }),
       query("ids", { schema: { type: "array" }, explode: false }),

@@ -42,7 +42,7 @@ notes("a version whose changelog section is empty is not released", () => {
 notes("there are release notes for the version of this checkout", () => {
   const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
   const text = releaseNotes(readFileSync(`${ROOT}CHANGELOG.md`, "utf8"), version, "abc");
-  assert.match(text, "### Added");
+  assert.match(text, /^### \w+/m);
   assert.not.match(text, /\]\((?!https?:)/);
 });
 
