@@ -9,7 +9,7 @@ import { VIEWS } from "./explorer/page-settings.ts";
 import { callPath } from "./gateway/call-path.ts";
 import { callMethod, callRpc, refuseRpc } from "./gateway/call-rpc.ts";
 import { type CallForm, Gateway } from "./gateway/gateway.ts";
-import { hasTokenInQuery, isAllowedCaller, TOKEN_IN_QUERY } from "./gateway/guard.ts";
+import { hasTokenInQuery, isAllowedCaller, isProgram, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import { type MakeResponse, NOT_FORWARDED, refuse } from "./gateway/response.ts";
 import {
@@ -120,11 +120,24 @@ export function createApp(checked: CheckedOptions): App {
   const gateway = openGateway(options, resources);
   const prefix = createPrefix(options.prefix);
   const hostGuard = createHostGuard(options.hosts);
+  /** Without `cors: "*"`, other pages may read nothing, so no response may be read by rebinding either. */
+  const isOpenToAll = options.cors === "*";
+  const isServed = (request: Request, target: RequestTarget | undefined) => {
+    const use = hostGuard.useOf(request, target);
+    const mayBeProgram = use === "private" && options.isInNetwork;
+    return use === "served" || (mayBeProgram && isProgram(request.headers));
+  };
+  const refuseHost = (request: Request, target: RequestTarget | undefined) =>
+    isServed(request, target) ? undefined : problem(421, HOST_NOT_SERVED);
+  const guarded = (handle: Handler): Handler => (request, routing) =>
+    refuseHost(request, routing.target) ?? handle(request, routing);
   const ownHeaders = createCommonHeaders(options.cors);
   const router = Router<Request, [Routing]>({
     before: [
       (request, { target, path }) =>
-        hostGuard(request, target) ?? (hasExtraSlash(path) ? notFound() : undefined),
+        hostGuard.refuseMalformed(request, target) ??
+          (isOpenToAll ? undefined : refuseHost(request, target)) ??
+          (hasExtraSlash(path) ? notFound() : undefined),
     ],
     catch: (error, { method, url }, routing) => {
       routing.isFinished = false;
@@ -189,7 +202,8 @@ export function createApp(checked: CheckedOptions): App {
   if (url || kind || (options.description ?? "none") !== "none") {
     // For calls, the setting `forward.origins` applies instead of `cors`.
     const headersFor = createCommonHeaders(options.forward?.origins ?? [], "same-origin");
-    const call = (form: CallForm, start: string) => callHandler(gateway, headersFor, form, start);
+    const call = (form: CallForm, start: string) =>
+      guarded(callHandler(gateway, headersFor, form, start));
     add(CALL_METHODS, "/v1/node/*", call(callPath, "/v1/node"), headersFor);
     add(["POST"], "/v1/rpc", call(callRpc, "/v1/rpc"), headersFor);
     add(["GET", "POST"], "/v1/rpc/:method", call(callMethod, "/v1/rpc/"), headersFor);
@@ -205,13 +219,14 @@ export function createApp(checked: CheckedOptions): App {
         const message = `an operation of the host replaces the service's ${path}`;
         return log(message, { code: "description", level: "warn" });
       }
-      add(["GET"], path, (request, routing) => {
+      const handleAllowed: Handler = (request, routing) => {
         if (!isAllowedCaller(request, origins)) {
           return problem(403, `Pages of other origins may not read ${path}`);
         }
         if (hasTokenInQuery(routing.target!.search)) return problem(400, TOKEN_IN_QUERY.message);
         return handle(request, routing);
-      }, headersFor);
+      };
+      add(["GET"], path, guarded(handleAllowed), headersFor);
     };
     addGuarded(
       "/v1/events",
@@ -219,10 +234,22 @@ export function createApp(checked: CheckedOptions): App {
     );
     if (history) addGuarded("/v1/history", respondWith(() => history.get()));
   }
-  addResource("/v1/spec", resources.page(""));
-  for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
+  for (const name of ["", ...VIEWS] as const) {
+    // A page under a host name that may be hostile must not ask for the token.
+    const page = respondWith(() => resources.page(name, false).get());
+    const plainPage = respondWith(() => resources.page(name, true).get());
+    const respondPage: Handler = (request, routing) => {
+      const isHere = hostGuard.useOf(request, routing.target) === "served";
+      return (isHere ? page : plainPage)(request, routing);
+    };
+    add(["GET"], name ? `/v1/spec/${name}` : "/v1/spec", respondPage);
+  }
   // Metrics reveal which operations are called, and when, so pages of other origins may not read them.
-  if (resources.metrics) addResource("/v1/metrics", resources.metrics, createCommonHeaders([]));
+  const { metrics } = resources;
+  if (metrics) {
+    const respondMetrics = guarded(respondWith(() => metrics.get()));
+    add(["GET"], "/v1/metrics", respondMetrics, createCommonHeaders([]));
+  }
   for (const form of ["json", "yaml"] as const) {
     addResource(`/spec.${form}`, resources[form]);
     addResource(`/v1/spec.${form}`, resources.versioned[form]);
@@ -261,7 +288,8 @@ export function createApp(checked: CheckedOptions): App {
       if (pattern.test(path)) put(method, entries.get(route)!);
     }
     for (const [method, { call, ...named }] of findOperations(path)) {
-      put(method, { ...named, handle: (request, { context }) => call(request, context) });
+      const handle: Handler = (request, { context }) => call(request, context);
+      put(method, { ...named, handle: guarded(handle) });
     }
     return found;
   };
@@ -342,6 +370,7 @@ export function createApp(checked: CheckedOptions): App {
   };
 }
 
+const HOST_NOT_SERVED = 'This host name is not served; add it to the setting "hosts"';
 const FAILED = "Internal error; the log of the service has the reason";
 
 function openGateway(

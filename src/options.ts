@@ -20,8 +20,9 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
-   * The host names to serve besides loopback names and IP literals; `"*"` allows any name. As a
-   * protection against DNS rebinding, a request for any other host name gets 421. @default []
+   * The host names to serve besides loopback names and IP literals; `"*"` allows any name. As a protection against DNS
+   * rebinding, calls, events, history, metrics and the host's operations get 421 under any other host name; with a
+   * `cors` other than `"*"`, so does every request. @default []
    */
   hosts?: Hosts | undefined;
   /**
@@ -127,6 +128,8 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   /** Called whenever the service has read the node's description. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
+  /** True if the service listens on more than loopback addresses. @default false */
+  readonly isInNetwork?: boolean | undefined;
   /** The meters of the previous service, so that a reload does not reset the counters of `/v1/metrics`. */
   readonly meters?: Meters | undefined;
   /** The data that the previous service collected about the node, or `undefined` if the node has changed. */
@@ -155,6 +158,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
   return {
     hosts: options.hosts ?? [],
     cors: options.cors ?? "*",
+    isInNetwork: options.isInNetwork ?? false,
     prefix: options.prefix ?? "",
     ...{ description, servers, forward },
     operations: options.operations ?? [],

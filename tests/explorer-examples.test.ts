@@ -101,8 +101,19 @@ async function pageOf(
   const icons = createIcons(FAVICON);
   const view = "reference" as const;
   const parts = await renderParts(document);
-  const page = createPage(parts, { origins: [], notice: undefined, title: undefined, view, icons });
-  const representation = await page.prepare(name, { status: "ok" }, values);
+  const page = createPage(parts, {
+    origins: [],
+    notice: undefined,
+    title: undefined,
+    view,
+    icons,
+  });
+  const representation = await page.prepare(
+    name,
+    false,
+    { status: "ok" },
+    values,
+  );
   const request = new Request("http://localhost/");
   const response = await representation.respond(request, createCommonHeaders("*")(request));
   return { html: await response.text(), parts };

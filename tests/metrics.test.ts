@@ -237,7 +237,7 @@ metrics("responses are counted by status and by route template", async () => {
   await ask("/v1/peers/hunter2", { method: "POST" });
   await ask("/v1/broken");
   await ask("/hunter2?hunter2=hunter2");
-  await ask("/v1/info", { headers: { host: "hunter2.example" } });
+  await ask("/v1/metrics", { headers: { host: "hunter2.example" } });
   await ask(`/${"x".repeat(9000)}`);
   const text = await (await ask("/v1/metrics")).text();
   const counted = [...readMetrics(text)].filter(([name]) => name.startsWith("nodeface_requests"))
@@ -245,8 +245,12 @@ metrics("responses are counted by status and by route template", async () => {
   assert.equal(counted, [
     ...["/v1/ready 200 2", "/v1/ready 304 1", "/v1/ready 406 1", "/v1/ready 405 1"],
     ...["/v1/ready 204 1", "/v1/health 400 1", "/ 307 1", "/v1 307 1"],
-    ...["/assets/{folder}/{file} 404 1", "/v1/peers/{peer-id} 418 1", "/v1/broken 500 1"],
-    ...["other 404 1", "other 421 1", "other 414 1"],
+    ...[
+      "/assets/{folder}/{file} 404 1",
+      "/v1/peers/{peer-id} 418 1",
+      "/v1/broken 500 1",
+    ],
+    ...["other 404 1", "/v1/metrics 421 1", "other 414 1"],
   ]);
   assert.not.match(text, "hunter2");
   assert.is((await read()).get('nodeface_requests_total{route="/v1/metrics",status="200"}'), "1");

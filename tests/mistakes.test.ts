@@ -669,9 +669,7 @@ for (const [env, ...said] of VARIABLES) {
 }
 for (const [text, ...said] of CONFIGURATIONS) {
   mistakes(`configuration ${text}`, async () => {
-    const lines = said.map((line) =>
-      /^\w+\.yaml:/.test(line) ? line : `n.yaml:${line}`
-    );
+    const lines = said.map((line) => /^\w+\.yaml:/.test(line) ? line : `n.yaml:${line}`);
     await assertSaid(() => read("--config n.yaml", {}, text), lines);
   });
 }

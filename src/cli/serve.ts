@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { hostname } from "node:os";
 import type { AnswerRecord, Listening, ServeOptions } from "../adapters/shared.ts";
 import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -18,7 +19,8 @@ import { describeError, type Log } from "../log.ts";
 import type { Config } from "./read-config.ts";
 import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { handleSignals } from "./signals.ts";
-import { parseTarget } from "../http/request.ts";
+import { isLoopback, parseTarget } from "../http/request.ts";
+import type { CheckedOptions } from "../options.ts";
 
 interface RunningService {
   readonly config: Config;
@@ -65,6 +67,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     };
     const nodeface = createApp({
       ...config,
+      ...inNetwork(config),
       startedAt,
       meters,
       memory,
@@ -133,6 +136,29 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   // Closing the app cancels calls that wait for the node, so that the server soon becomes idle.
   await Promise.all([current.nodeface.close(), server.close()]);
   await Promise.all([flush(), requests.flush()]);
+}
+
+/** If other machines can reach the service, the names of this machine are served, too. */
+function inNetwork(
+  { host, hosts = [] }: Config,
+): Pick<CheckedOptions, "isInNetwork" | "hosts"> {
+  if (isLoopback(host)) return { isInNetwork: false };
+  return {
+    isInNetwork: true,
+    hosts: hosts === "*" ? hosts : [...hosts, ...machineNames()],
+  };
+}
+
+/** Returns the name of this machine with and without its domain, and its name in multicast DNS (RFC 6762). */
+function machineNames(): string[] {
+  try {
+    const name = hostname().toLowerCase();
+    const [first = ""] = name.split(".");
+    return first === "" ? [] : [name, first, `${first}.local`];
+  } catch {
+    // Deno may not have been allowed to read the name.
+    return [];
+  }
 }
 
 /** Errors are not fatal, since the node may write a missing secret later. */

@@ -17,10 +17,10 @@ import type { PageParts } from "./render-content.ts";
 export type DocumentName = View | "";
 
 /** Allows blob URLs, which Scalar uses for images and media. */
-const contentSecurityPolicy = (origins: readonly string[]) =>
+const contentSecurityPolicy = (origins: readonly string[], isPlain: boolean) =>
   [
     "default-src 'none'",
-    ["script-src 'self'", ...INLINE_SCRIPTS].join(" "),
+    isPlain ? "script-src 'none'" : ["script-src 'self'", ...INLINE_SCRIPTS].join(" "),
     "style-src 'self' 'unsafe-inline'",
     ["connect-src 'self'", ...origins].join(" "),
     "img-src 'self' data: blob:",
@@ -36,8 +36,24 @@ const OTHERS: Readonly<Record<View, string>> = {
   simple: `<a id="other" href="${V1}spec/reference">Full reference</a>`,
 };
 
+/** The simple page without its scripts, and so without forms. The styles of `<noscript>` hide what needs a script. */
+const PLAIN_TEMPLATE = TEMPLATES.simple.replaceAll(
+  /<script\b[^]*?<\/script>|<\/?noscript>/g,
+  "",
+);
+
+const PLAIN =
+  '<p class="notice">This page is only for reading, since its host name is not in the ' +
+  "setting <code>hosts</code>.</p>";
+
 export interface Page {
-  prepare(name: DocumentName, info: Info, examples?: NodeExamples): Promise<Representation>;
+  /** @param isPlain if true, prepares the simple page without scripts */
+  prepare(
+    name: DocumentName,
+    isPlain: boolean,
+    info: Info,
+    examples?: NodeExamples,
+  ): Promise<Representation>;
   iconNameOf(info: Info): string;
 }
 
@@ -52,30 +68,46 @@ export function createPage(
   },
 ): Page {
   const naming = { title, api };
-  const policy = contentSecurityPolicy(origins);
   const header = `<header id="node" data-title="${escape(title ?? "")}" data-api="${
     escape(api)
   }"${flags}>`;
   const alert = notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "";
   const last = new Map<
-    DocumentName,
-    { info: Info; ofNode: NodeExamples; html: string; representation: Representation }
+    string,
+    {
+      info: Info;
+      ofNode: NodeExamples;
+      html: string;
+      representation: Representation;
+    }
   >();
-  const render = (name: DocumentName, info: Info, ofNode: NodeExamples): string => {
-    const view = name || first;
+  const render = (
+    name: DocumentName,
+    isPlain: boolean,
+    info: Info,
+    ofNode: NodeExamples,
+  ): string => {
+    const view = isPlain ? "simple" : name || first;
     const text = describeInfo(info, naming);
     const icon = `${V1}../favicon.ico${escape(icons.queryOf(text.iconName))}`;
     const values: Filling = {
       ...{ v1: V1, icon, content },
       title: escape(text.title),
       description: escape(summary),
-      head: `${header}${renderHead(text, icon, OTHERS[view], alert + calls)}</header>`,
-      examples: view === "simple" ? renderExamples(ofNode, sources) : "",
+      head: isPlain
+        ? `${header}${renderHead(text, icon, "", alert + PLAIN)}</header>`
+        : `${header}${renderHead(text, icon, OTHERS[view], alert + calls)}</header>`,
+      examples: view === "simple" && !isPlain ? renderExamples(ofNode, sources) : "",
     };
-    return fill(TEMPLATES[view], values, name ? "../" : "");
+    return fill(
+      isPlain ? PLAIN_TEMPLATE : TEMPLATES[view],
+      values,
+      name ? "../" : "",
+    );
   };
-  const prepare = async (html: string) =>
-    await represent(html, {
+  const prepare = async (html: string, isPlain: boolean) => {
+    const policy = contentSecurityPolicy(origins, isPlain);
+    return await represent(html, {
       type: "text/html; charset=utf-8",
       cache: "public, no-cache",
       // After a 304, a browser keeps the old policy, so a new policy needs a new `ETag`.
@@ -89,14 +121,20 @@ export function createPage(
         "cross-origin-resource-policy": "same-origin",
       },
     });
+  };
   return {
     iconNameOf: (info) => describeInfo(info, naming).iconName,
-    async prepare(name, info, ofNode = NONE) {
-      const known = last.get(name);
-      if (known?.info === info && known.ofNode === ofNode) return known.representation;
-      const html = render(name, info, ofNode);
-      const representation = known?.html === html ? known.representation : await prepare(html);
-      last.set(name, { info, ofNode, html, representation });
+    async prepare(name, isPlain, info, ofNode = NONE) {
+      const key = isPlain ? `plain ${name}` : name;
+      const known = last.get(key);
+      if (known?.info === info && known.ofNode === ofNode) {
+        return known.representation;
+      }
+      const html = render(name, isPlain, info, ofNode);
+      const representation = known?.html === html
+        ? known.representation
+        : await prepare(html, isPlain);
+      last.set(key, { info, ofNode, html, representation });
       return representation;
     },
   };

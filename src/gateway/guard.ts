@@ -86,7 +86,23 @@ export function isAllowedCaller(
   return !looksLikeBrowser(headers);
 }
 
-export function looksLikeBrowser(headers: Pick<Headers, "get" | "has">): boolean {
+/**
+ * Tells programs from browsers where a page could have the same host name as this service, and would then be allowed to
+ * send any header that is not forbidden (Fetch standard). Every browser sends `Accept-Language`, and no page can leave
+ * it out. Node's `fetch` sends it too, with `Sec-Fetch-Mode` but no `Sec-Fetch-Site`. Deno's `fetch` sends `*`, and no
+ * `Connection` (Node 20 to 26, Deno 2.9).
+ */
+export function isProgram(headers: Pick<Headers, "get" | "has">): boolean {
+  if (looksLikeBrowser(headers)) return false;
+  const language = headers.get("accept-language");
+  if (language === null || headers.has("sec-fetch-mode")) return true;
+  return language === "*" && !headers.has("connection") &&
+    /^deno\//i.test(headers.get("user-agent") ?? "");
+}
+
+export function looksLikeBrowser(
+  headers: Pick<Headers, "get" | "has">,
+): boolean {
   return BROWSER_HEADERS.some((name) => headers.has(name)) ||
     /^Mozilla\//i.test(headers.get("user-agent") ?? "");
 }

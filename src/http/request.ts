@@ -68,7 +68,7 @@ const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 /** @param hostname a host name in the form that `URL` produces */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
 
-/** The host names to serve in addition to loopback names and IP literals; `"*"` for any. */
+/** The host names to serve in addition to loopback names and IP literals, without a dot at the end; `"*"` for any. */
 export type Hosts = readonly string[] | "*";
 
 /** The host name that srvx 1.0 writes into the URL if the `Host` header cannot be parsed. */
@@ -78,35 +78,74 @@ const UNPARSED = "_invalid_";
 const TARGET_LENGTH_MAX = 8192;
 
 /**
- * Refuses malformed request targets, and protects against DNS rebinding. In DNS rebinding, a hostile web page makes its
- * own host name resolve to this machine, and can then read responses of this service. Requests for unknown hosts get
- * 421 (RFC 9110, section 15.5.20).
+ * How a host name may be used:
+ *
+ * - `served`: a loopback name, an IP literal, or a name in the setting `hosts`
+ * - `private`: a name that no public name server gives, such as `nodeface` or `nas.local`. Whoever answers first in the
+ *   network gives it, so a hostile page can have such a name
+ * - `foreign`: any other name
  */
-export function createHostGuard(
-  hosts: Hosts,
-): (request: Pick<Request, "headers">, target: RequestTarget | undefined) => Response | undefined {
+export type HostUse = "served" | "private" | "foreign";
+
+export interface HostGuard {
+  /** Refuses a request target that is malformed or too long, and a malformed `Host` header. */
+  refuseMalformed(
+    request: HostRequest,
+    target: RequestTarget | undefined,
+  ): Response | undefined;
+  /** The host in an absolute target may differ from the `Host` header; the stricter use counts. */
+  useOf(request: HostRequest, target: RequestTarget | undefined): HostUse;
+}
+
+type HostRequest = Pick<Request, "headers">;
+
+/**
+ * Protects against DNS rebinding, in which a hostile web page makes its own host name resolve to this machine, and can
+ * then read responses of this service.
+ */
+export function createHostGuard(hosts: Hosts): HostGuard {
   const names = new Set(hosts);
-  const isServed = (host: string) =>
-    hosts === "*" || isIpLiteral(host) || isLoopback(host) || names.has(host);
-  const judge = memoize((authority) => {
+  const judge = (host: string): HostUse => {
+    const name = host.replace(/\.$/, "");
+    const isServed = hosts === "*" || isIpLiteral(name) || isLoopback(name) ||
+      names.has(name);
+    return isServed ? "served" : PRIVATE_NAME.test(name) ? "private" : "foreign";
+  };
+  const useOfAuthority = memoize((authority) => {
     const host = parseAuthority(authority);
-    return host === undefined ? null : { host, isServed: isServed(host) };
+    return host === undefined ? null : { host, use: judge(host) };
   });
-  return ({ headers }, target) => {
-    if (target && target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
-      return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
-    }
-    const asked = judge(headers.get("host") ?? target?.host ?? "localhost");
-    if (!target || !asked) {
+  const readHost = (
+    { headers }: HostRequest,
+    target: RequestTarget | undefined,
+  ) => useOfAuthority(headers.get("host") ?? target?.host ?? "localhost");
+  return {
+    refuseMalformed(request, target) {
+      if (
+        target &&
+        target.pathname.length + target.search.length > TARGET_LENGTH_MAX
+      ) {
+        return problem(
+          414,
+          `The request target may have at most ${TARGET_LENGTH_MAX} characters`,
+        );
+      }
+      if (target && readHost(request, target)) return undefined;
       return problem(400, "The request target or the Host header is malformed");
-    }
-    // The host in an absolute target may differ from the Host header.
-    const { host = asked.host } = target;
-    const isElsewhere = host !== asked.host && host !== UNPARSED;
-    if (asked.isServed && !(isElsewhere && !isServed(host))) return undefined;
-    return problem(421, 'This host name is not served; add it to the setting "hosts"');
+    },
+    useOf(request, target) {
+      const asked = readHost(request, target);
+      if (!asked) return "foreign";
+      const { host = asked.host } = target ?? {};
+      if (host === asked.host || host === UNPARSED) return asked.use;
+      const uses = [asked.use, judge(host)];
+      return uses.includes("foreign") ? "foreign" : uses.includes("private") ? "private" : "served";
+    },
   };
 }
+
+/** Names without a dot, and the domains of RFC 6762, RFC 8375, RFC 6761 and ICANN's `.internal`. */
+const PRIVATE_NAME = /^[^.]+$|\.(?:local|internal|home\.arpa|test)$/;
 
 function parseAuthority(authority: string): string | undefined {
   if (!/^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority)) return undefined;

@@ -20,7 +20,11 @@ import { createNodeBeside } from "./node-beside.ts";
 type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
 
 export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
-  readonly page: (name: DocumentName) => Resource<Representation>;
+  /** @param isPlain if true, the page has no scripts and no forms */
+  readonly page: (
+    name: DocumentName,
+    isPlain: boolean,
+  ) => Resource<Representation>;
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
   readonly metrics: Resource<Representation> | undefined;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
@@ -102,7 +106,7 @@ export function createResources(
   };
   const assets = lazy(async () => createAssets((await import("../generated/assets.js")).ASSETS));
   return {
-    page: (name) => ({
+    page: (name, isPlain) => ({
       async get() {
         const [{ current }, { info, examples }] = await Promise.all([
           description.get(),
@@ -110,7 +114,7 @@ export function createResources(
         ]);
         const page = await current.page.get();
         iconName = page.iconNameOf(info);
-        return await page.prepare(name, info, examples);
+        return await page.prepare(name, isPlain, info, examples);
       },
     }),
     info: {

@@ -264,7 +264,7 @@ export function sharedSettings(
   return {
     hosts: s.setting(allowed(t.HOST_NAME, "host names"), {
       text: "The host names to serve, besides loopback names and IP addresses. " +
-        "Requests for other host names get 421",
+        "Under other host names, only what every page may read is served",
       default: "[]",
       example: "[node.example]",
     }),

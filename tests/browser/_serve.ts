@@ -49,7 +49,7 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
     const found = /^\/v1\/spec(?:\/(reference|simple))?$/.exec(pathname);
     if (found) {
       const name = (found[1] ?? "") as DocumentName;
-      return answer(await (await page).prepare(name, known ?? SELF), request);
+      return answer(await (await page).prepare(name, false, known ?? SELF), request);
     }
     if (pathname === "/favicon.ico" && known) {
       return answer(await icons.get((await page).iconNameOf(known)), request);

@@ -94,6 +94,15 @@ const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["*"],
 ];
 
+/** Host names that a hostile page may have. */
+const HOSTS = [
+  "evil.example",
+  "localhost.evil.example:8080",
+  "notlocalhost",
+  "127.0.0.1.evil.example",
+  "nas.local",
+];
+
 for (const [runtime, command] of RELEASES) {
   const calls = suite(`raw calls to the node, on ${runtime}`);
   const serve = (options: object) =>
@@ -137,6 +146,19 @@ for (const [runtime, command] of RELEASES) {
         if (url === undefined) {
           assert.ok(statusOf(answer) >= 400 || answer === "", answer);
         }
+      },
+    );
+  }
+
+  for (const host of HOSTS) {
+    calls(
+      `a call under the host name ${host} is refused with 421`,
+      async () => {
+        for (const path of ["/v1/node/status", "/v1/history"]) {
+          const bytes = request(`GET ${path}`).replace("localhost", host);
+          assert.is(statusOf(await talk(paths.url, bytes)), 421, path);
+        }
+        assert.equal(sent(), []);
       },
     );
   }
