@@ -279,6 +279,32 @@ load(
   },
 );
 
+load("a value that the node may read as a heavy number makes a call heavy", async () => {
+  const sent: string[] = [];
+  const waiting: ServerResponse[] = [];
+  node.answer = (come, response) => {
+    sent.push(JSON.parse(textOf(come)).params[0]);
+    waiting.push(response);
+  };
+  const [hash] = RPC.methods[1]!.params;
+  const params = [hash!, { name: "verbosity", schema: { "x-heavy-from": 3 }, required: false }];
+  const block = { ...RPC.methods[1]!, params };
+  const { rpc } = forwarding(node.url, { ...RPC, methods: [block] });
+  const call = (name: string, value: unknown) =>
+    rpc({ jsonrpc: "2.0", id: 1, method: "block", params: [name, value] });
+  const values = ["3", "2 ", true, [3], {}, "a"];
+  const heavy = values.map((value, at) => call(`heavy ${at}`, value));
+  await until(() => sent.length === 1);
+  const light = [2, null, 2.5].map((value) => call("light", value));
+  await until(() => sent.length === 4);
+  assert.equal(sent.slice(1), ["light", "light", "light"]);
+  for (let done = 0; done < heavy.length + light.length; done++) {
+    await until(() => waiting.length > 0);
+    result("1")(node.come[0]!, waiting.shift()!);
+  }
+  for (const response of await Promise.all([...heavy, ...light])) assert.is(response.status, 200);
+});
+
 const holdAndCount = () => {
   const count = { closed: 0 };
   node.answer = (_, response) => {

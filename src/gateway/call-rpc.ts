@@ -241,11 +241,14 @@ async function paramsOf(
   return typeof params === "string" ? params : problem(400, params.message);
 }
 
-function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Params): boolean {
+/** A value that is not a number, such as the text "2", counts as heavy: the node may read it as one. */
+function isHeavyCall({ isHeavy, parameters = [] }: NodeOperation, params: Params): boolean {
   if (isHeavy || typeof params === "string") return isHeavy;
-  return parameters?.some(({ name, rule: { heavyFrom = Infinity } }, at) =>
-    Number(isNamed(params) ? params.get(name) : params[at]) >= heavyFrom
-  ) ?? false;
+  return parameters.some(({ name, rule: { heavyFrom } }, at) => {
+    const text = isNamed(params) ? params.get(name) : params[at];
+    if (heavyFrom === undefined || text === undefined || text === "null") return false;
+    return !(Number(text) < heavyFrom);
+  });
 }
 
 function writeNodeCall(
