@@ -333,7 +333,7 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
   ergo:
     /^GET \/peers|\/(wallet|scan|mining|node)\/|^POST \/(blocks|transactions(\/bytes)?|script\/.*)$|\/seed\/\{/,
   ethereum:
-    /^(eth_(sign|send|accounts|new|uninstall|submit|getFilterChanges)|personal_|admin_|debug_)/,
+    /^(eth_(sign|send|accounts|new|uninstall|submit|getFilter)|personal_|admin_|debug_)/,
   bitcoin:
     /^(stop|dump.*|getblocktemplate|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
   etcd:

@@ -39,12 +39,14 @@ const WRITES: Readonly<Record<string, string>> = {
     "files_rm files_write key_gen key_sign log_level name_publish pin_add pin_rm ping pubsub_pub " +
     "repo_gc repo_verify filestore_verify routing_put shutdown swarm_connect mount",
   nostr: "manage",
+  handshake: "getdnssecproof",
 };
 
 const SECRETS: Readonly<Record<string, string>> = {
   // Without `--restricted-rpc`, these operations of monerod reveal transactions that monerod has not relayed yet.
   monero: "readPool readPoolHashes readPoolStats get_info",
   solana: "getClusterNodes getIdentity",
+  ethereum: "eth_getFilterLogs",
   near: "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",
   cosmos: "status net_info dump_consensus_state",
   substrate:
@@ -76,7 +78,7 @@ const HEAVY: Readonly<Record<string, string>> = {
   beacon: "getStateFork getStateFinalityCheckpoints getStateRandao getEpochSyncCommittees " +
     "getStateValidator getProposerLookahead",
   bitcoin: "gettxoutsetinfo getblockstats getrawmempool",
-  ergo: "checkTransaction checkTransactionAsBytes",
+  ergo: "checkTransaction checkTransactionAsBytes getHeaderIds",
   solana: "getMultipleAccounts getProgramAccounts",
   substrate: "grandpa_proveFinality state_call",
 };

@@ -28,7 +28,6 @@ interface Known {
 const KNOWN: Readonly<Record<string, Known>> = {
   ethereum: {
     sent: 42,
-    asking: ["eth_getFilterLogs"],
     lacking: { net_peerCount: 404, txpool_contentFrom: 404 },
     prepare: mineFull,
   },
@@ -83,7 +82,6 @@ const KNOWN: Readonly<Record<string, Known>> = {
       "getmempooldescendants",
       "getrawtransaction",
       "verifymessagewithname",
-      "getdnssecproof",
       "verifyblock",
       "GET /v1/node/mempool/invalid/{hash}",
       "GET /v1/node/tx/{hash}",
