@@ -73,6 +73,7 @@ const METHODS = `openrpc:
       x-since: "0.19"
       x-software: [one, two-2]
       x-common: true
+      x-checked: true
   components: { schemas: { Hash: { type: string } } }
 `;
 const PATHS = `openapi:
@@ -291,7 +292,7 @@ interfaces(
   "the reference lists all x-… marks, and has valid examples of OpenRPC and OpenAPI",
   async () => {
     const text = await WRITTEN["docs/kinds.md"]();
-    assert.is(Object.keys(MARKS).length, 13);
+    assert.is(Object.keys(MARKS).length, 14);
     for (const [name, mark] of Object.entries(MARKS)) {
       assert.ok(
         text.includes(
@@ -332,8 +333,7 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
   aptos: /^POST \/transactions(\/batch)?$|\/info$/,
   ergo:
     /^GET \/peers|\/(wallet|scan|mining|node)\/|^POST \/(blocks|transactions(\/bytes)?|script\/.*)$|\/seed\/\{/,
-  ethereum:
-    /^(eth_(sign|send|accounts|new|uninstall|submit|getFilter)|personal_|admin_|debug_)/,
+  ethereum: /^(eth_(sign|send|accounts|new|uninstall|submit|getFilter)|personal_|admin_|debug_)/,
   bitcoin:
     /^(stop|dump.*|getblocktemplate|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
   etcd:

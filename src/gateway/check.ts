@@ -1,6 +1,7 @@
 /**
  * Validates the parameters and the content of a call against the description, since most nodes ignore misspelt names.
- * Patterns are not evaluated, since a regular expression from an untrusted description may run for hours.
+ * Patterns are evaluated only in operations marked `x-checked`, since a regular expression from an untrusted
+ * description may run for hours.
  *
  * @module
  */
@@ -19,7 +20,7 @@ export interface WrongValue {
   readonly rule: string;
 }
 
-const NAME_MAX = 100, VALUES_MAX = 20;
+const NAME_MAX = 100, VALUES_MAX = 20, RULE_MAX = 300;
 
 /** Each rule is prepared only once, since a body may hold 500,000 values. */
 interface Prepared {
@@ -68,6 +69,10 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
   const excluded = typeof value === "string" &&
     rule.excludes?.find((pattern) => holdsParts(value, pattern));
   if (excluded) return wrong(`must not contain ${excluded}`);
+  const { pattern, meaning } = rule;
+  if (pattern !== undefined && typeof value === "string" && !matches(pattern, value)) {
+    return wrong(mustMatch(pattern, meaning));
+  }
   if (anyOf?.length === 1) {
     const only = checkValue(anyOf[0]!, value);
     if (only) return only;
@@ -76,6 +81,21 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
   }
   if (Array.isArray(value)) return rule.items && inItems(rule.items, value);
   return isObject(value) ? inMembers(rule, value) : undefined;
+}
+
+const mustMatch = (pattern: string, meaning = `A text that matches ${pattern}`): string =>
+  `must be ${shorten(meaning.slice(0, 1).toLowerCase() + meaning.slice(1), RULE_MAX)}`;
+
+const MATCHED_MAX = 1000;
+
+/** A pattern that is not a regular expression matches nothing. */
+function matches(pattern: string, text: string): boolean {
+  if (text.length > MATCHED_MAX) return false;
+  try {
+    return new RegExp(pattern, "u").test(text);
+  } catch {
+    return false;
+  }
 }
 
 export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>

@@ -17,6 +17,7 @@ export interface OperationMarks {
   "x-software"?: readonly string[] | undefined;
   "x-common"?: true | undefined;
   "x-auth"?: "none" | undefined;
+  "x-checked"?: true | undefined;
 }
 
 export interface Mark {
@@ -83,6 +84,16 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`none`",
     text: "Calls are sent without the node's secret, so that responses contain no private data",
+  },
+  "x-checked": {
+    on: "operation",
+    value: "`true`",
+    text:
+      "With certain parameters, the call would not be a `read`: it would write, reveal private data " +
+      "or cost too much. Only with this mark are the schemas' patterns checked, too: a text that does " +
+      "not match, or has more than 1000 characters, is refused with the schema's `description`. A " +
+      "pattern must be anchored and must not repeat a group. A node's own description cannot use " +
+      "this mark",
   },
   "x-multi-segment": {
     on: "parameter",

@@ -22,12 +22,16 @@ const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as cons
 type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
 type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
 
-/** The JSON Schema keywords that the gateway checks in a call. The gateway does not check `pattern`. */
+/** The JSON Schema keywords that the gateway checks in a call. */
 export interface ValueRule extends Bounds {
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
   /** Patterns for forbidden sequences of path segments (`x-excludes`). */
   readonly excludes?: readonly string[] | undefined;
+  /** Absent unless the operation is marked `x-checked`: another pattern may take hours to match. */
+  readonly pattern?: string | undefined;
+  /** The schema's description, present only with `pattern`. */
+  readonly meaning?: string | undefined;
   readonly heavyFrom?: number | undefined;
   readonly items?: ValueRule | undefined;
   readonly anyOf?: readonly ValueRule[] | undefined;
@@ -138,7 +142,8 @@ function methodOf(path: string): string | undefined {
   return path.startsWith(prefix) ? parsePercent(path.slice(prefix.length)) : undefined;
 }
 
-function createReader(document: Json, by: DescribedBy) {
+/** Reads the rules of schemas. Patterns are part of the rules only if `isChecked` is true. */
+function createRuleReader(document: Json, isChecked: boolean) {
   const follow = (value: unknown) => followReference(document, value);
   /** The rule of a schema depends on the nesting depth, so each depth has its own cache. */
   const readers = Array.from(
@@ -153,6 +158,7 @@ function createReader(document: Json, by: DescribedBy) {
     const all = listOf(schema.allOf).map(inner);
     const texts = (list: unknown) => Array.isArray(list) ? list.map(String) : undefined;
     const types = type === undefined ? undefined : [type].flat().map(String);
+    const pattern = isChecked ? textOf(schema.pattern) : undefined;
     const rule: ValueRule = {
       types: schema.nullable === true && types ? [...types, "null"] : types,
       values: schema.const === undefined
@@ -160,6 +166,8 @@ function createReader(document: Json, by: DescribedBy) {
         : [schema.const],
       ...boundsOf(schema),
       excludes: texts(schema["x-excludes"]),
+      pattern,
+      meaning: pattern === undefined ? undefined : textOf(schema.description),
       heavyFrom: typeof schema["x-heavy-from"] === "number" ? schema["x-heavy-from"] : undefined,
       items: items === undefined ? undefined : inner(items),
       anyOf: options.length > 0 ? options.map(inner) : undefined,
@@ -172,6 +180,23 @@ function createReader(document: Json, by: DescribedBy) {
     return all.length === 0 ? rule : joinRules([rule, ...all]);
   };
 
+  const readBody = onceFor((body: Json): NodeBody => {
+    const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
+      withoutParameters(type.toLowerCase()),
+      ruleOf(follow(media).schema),
+    ]);
+    return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
+  });
+
+  return { ruleOf, readBody };
+}
+
+function createReader(document: Json, by: DescribedBy) {
+  const follow = (value: unknown) => followReference(document, value);
+  const checked = createRuleReader(document, true);
+  const unchecked = createRuleReader(document, false);
+  const rulesFor = (operation: Json) => operation["x-checked"] === true ? checked : unchecked;
+
   const readParameters = (item: Json, operation: Json): NodeParameter[] =>
     parametersOf(document, item, operation).flatMap(({ parameter, name, place }) => {
       if (!isPlace(place)) return [];
@@ -181,20 +206,12 @@ function createReader(document: Json, by: DescribedBy) {
         name,
         in: place,
         isRequired: parameter.required === true || place === "path",
-        rule: ruleOf(parameter.schema ?? content.schema),
+        rule: rulesFor(operation).ruleOf(parameter.schema ?? content.schema),
         isExploded: place === "query" && isForm && parameter.explode !== false,
         // In a description from the network, a multi-segment parameter could match the paths of other operations.
         multiSegment: by === "network" ? undefined : multiSegmentOf(parameter),
       }];
     });
-
-  const readBody = onceFor((body: Json): NodeBody => {
-    const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
-      withoutParameters(type.toLowerCase()),
-      ruleOf(follow(media).schema),
-    ]);
-    return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
-  });
 
   const headersOf = onceFor(({ headers }: Json) =>
     Object.keys(objectOf(headers)).map((name) => name.toLowerCase())
@@ -234,7 +251,9 @@ function createReader(document: Json, by: DescribedBy) {
         method,
         path: name.slice(method.length + 1),
         parameters: readParameters(item, operation),
-        body: requestBody === undefined ? undefined : readBody(follow(requestBody)),
+        body: requestBody === undefined
+          ? undefined
+          : rulesFor(operation).readBody(follow(requestBody)),
       };
     },
     method(name: string, post: Json, isGettable: boolean): NodeOperation {
@@ -257,7 +276,7 @@ function createReader(document: Json, by: DescribedBy) {
             name,
             in: "body",
             isRequired: required.has(name),
-            rule: ruleOf(value),
+            rule: rulesFor(post).ruleOf(value),
           }))
           : undefined,
         isByPosition,

@@ -146,8 +146,7 @@ export function withMarks(document: Json, kind: Json = {}): Json {
   const marked = new Map(
     operationsIn(kind).map((located) => {
       const { operation } = located;
-      const isLimited = isLimitedRead(kind, operation);
-      const known = isLimited ? { ...operation, "x-access": undefined } : operation;
+      const known = isLimitedRead(kind, operation) ? withoutRead(operation) : operation;
       return [addressOf(kind, located), known];
     }),
   );
@@ -162,7 +161,8 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   const methods = listOf(openrpc.methods).map((method) => {
     const { name } = objectOf(method);
     const post = objectOf(objectOf(known[pathOfMethod(String(name))]).post);
-    return remarked(withLimits(objectOf(method), post), post);
+    const marks = post["x-checked"] ? withoutRead(post) : post;
+    return remarked(withLimits(objectOf(method), post), marks);
   });
   return { ...openrpc, methods };
 }
@@ -186,13 +186,18 @@ const PROPERTIES = ["requestBody", "content", "application/json", "schema", "pro
 /**
  * Tells whether the kind limits the parameters of a `read` operation. The node's own description may lack these limits.
  */
-function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
-  return access === "read" && listOf(parameters).some((value) => {
+function isLimitedRead(kind: Json, operation: Json): boolean {
+  const { parameters, "x-access": access, "x-checked": isChecked } = operation;
+  if (access !== "read") return false;
+  return isChecked === true || listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);
     const schema = objectOf(followReference(kind, parameter.schema));
     return multiSegmentOf(parameter) !== undefined || LIMITS.some((mark) => mark in schema);
   });
 }
+
+/** Without `x-checked`, the patterns of a description from the network are never evaluated. */
+const withoutRead = (operation: Json): Json => without(operation, ["x-access", "x-checked"]);
 
 function remarked(operation: Json, known: Json = {}): Json {
   const marks = picked(known, OF_OPERATIONS);

@@ -142,7 +142,7 @@ function overlap(own: readonly string[], others: readonly string[], hasSpan: boo
 
 /** Values of `x-access`, sorted from least to most restricted. */
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
-const RESTRICTING = ["x-cost", "x-streaming", "x-auth"];
+const RESTRICTING = ["x-cost", "x-streaming", "x-auth", "x-checked"];
 const INPUT = ["params", "parameters", "shared", "requestBody"];
 
 function howLooser(now: Json, before: Json): string | undefined {

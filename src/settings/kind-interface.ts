@@ -44,6 +44,7 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
   ),
   "x-common": s.setting(TRUE, MARKS["x-common"]),
   "x-auth": s.setting(s.word(["none"], "none"), MARKS["x-auth"]),
+  "x-checked": s.setting(TRUE, MARKS["x-checked"]),
 };
 
 const SUMMARY = s.needed(LINE, { text: "A summary in one line" });

@@ -1,0 +1,524 @@
+/**
+ * Tests that `read` operations whose effect depends on a parameter only read, in every notation that nodes accept. Deno
+ * and Bun try every tenth spelling.
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
+import { checkValue } from "../src/gateway/check.ts";
+import { createNodeface } from "../src/index.ts";
+import { listNodeOperations, type ValueRule } from "../src/openapi/callable-operations.ts";
+import {
+  documentOfKind,
+  withMarks,
+  withMarksOfMethods,
+  withOtherPart,
+} from "../src/openapi/kind.ts";
+import { type Come, json, nodeOf, textOf } from "./_gateway.ts";
+import { sampleOf } from "./_runtime.ts";
+
+const reads = suite("read operations whose effect depends on a parameter");
+
+const node = nodeOf(reads);
+
+interface Call {
+  readonly path: string;
+  /** A call with a body is a POST. */
+  readonly body?: string;
+  readonly method?: string;
+}
+
+const served = new Map<string, ReturnType<typeof createNodeface>>();
+reads.after(async () => {
+  for (const app of served.values()) await app.close();
+});
+
+function serve(kind: string) {
+  const app = served.get(kind) ?? createNodeface({
+    node: { url: node.url, kind },
+    forward: "reads",
+    log: () => {},
+  });
+  served.set(kind, app);
+  return app;
+}
+
+/** A Substrate node lists its methods. */
+const METHODS = ["rpc_methods", "state_call", "state_callAt", "archive_v1_call"];
+
+reads.before.each(() => {
+  node.answer = (come, response) => {
+    const isRpc = come.method === "POST" && come.url === "/";
+    const { method } = isRpc ? JSON.parse(textOf(come)) : {} as { method?: unknown };
+    const result = method === "rpc_methods" ? { methods: METHODS } : "0x";
+    return json(isRpc ? { jsonrpc: "2.0", id: 1, result } : {})(come, response);
+  };
+});
+
+async function ask(kind: string, { path, body, method }: Call): Promise<[number, string]> {
+  const request = new Request(`http://localhost${path}`, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    ...body !== undefined && { body, headers: { "content-type": "application/json" } },
+  });
+  const response = await serve(kind).fetch(request);
+  return [response.status, await response.text()];
+}
+
+/** The requests that hold `text`: those of clients, but not the service's own queries. */
+const cameWith = (text: string): Come[] =>
+  node.come.filter((come) => `${come.url} ${textOf(come)}`.includes(text));
+
+async function assertRefused(kind: string, target: string, call: Call): Promise<void> {
+  const [status, text] = await ask(kind, call);
+  const about = `${status} ${text.slice(0, 200)}: ${call.path} ${call.body ?? ""}`.slice(0, 500);
+  assert.is(cameWith(target).length, 0, about);
+  assert.ok(status >= 400 || /"error":\{/.test(text), about);
+  assert.not.match(text, /"result":(?!null)/, about);
+}
+
+const quoted = (text: string) => JSON.stringify(text);
+const hex = (text: string) =>
+  Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const percent = (text: string) => hex(text).replaceAll(/../g, "%$&");
+const escaped = (text: string) =>
+  `"${Array.from(text, (one) => `\\u${hex16(one.charCodeAt(0))}`).join("")}"`;
+const hex16 = (code: number) => code.toString(16).padStart(4, "0");
+
+/** Other spellings of a text, each of which some program may take for the text itself. */
+const spellings = (text: string): string[] => [
+  ...[text, text.toUpperCase(), text.toLowerCase(), `0x${hex(text)}`, `0X${hex(text)}`],
+  ...[`${text}.`, `${text}/`, `/${text}`, ` ${text}`, `${text} `, `${text}\0`, `${text}\n`],
+  ...[`\n${text}`, `${text}?`, `${text}#`, percent(text), `./${text}`, `//${text}`, `"${text}"`],
+  ...[text.replaceAll("/", "\uff0f"), text.replaceAll("_", "\uff3f"), `\ufeff${text}`],
+  ...[`${text},${text}`, `[${quoted(text)}]`, text.replace("/", ""), text.replaceAll("/", "//")],
+];
+
+/** A JSON-RPC method that has one parameter to check, with values for the parameters around it. */
+interface Method {
+  readonly method: string;
+  readonly name: string;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly others: Readonly<Record<string, string>>;
+}
+
+const envelopeOf = (method: string, params: string) =>
+  `{"jsonrpc":"2.0","id":1,"method":${quoted(method)},"params":${params}}`;
+
+/** The calls of a method with the JSON text `value`: by position and by name, alone and in a batch. */
+function callsOf({ method, name, before, after, others }: Method, value: string): Call[] {
+  const named = (key: string) =>
+    `{${[
+      ...Object.entries(others).map(([key, text]) => `${quoted(key)}:${quoted(text)}`),
+      `${key}:${value}`,
+    ]}}`;
+  const list = `[${[...before.map(quoted), value, ...after.map(quoted)]}]`;
+  return [list, named(quoted(name)), named(escaped(name))].flatMap((params) => [
+    { path: "/v1/rpc", body: envelopeOf(method, params) },
+    { path: "/v1/rpc", body: `[${envelopeOf(method, params)},{"id":2,"method":"none"}]` },
+    { path: `/v1/rpc/${method}`, body: params },
+  ]);
+}
+
+/** The calls that give the parameter twice. */
+function callsWithBoth({ method, name }: Method, good: string, bad: string): Call[] {
+  return [[good, bad], [bad, good]].flatMap(([first, second]) => {
+    const params = `{${quoted(name)}:${quoted(first!)},${escaped(name)}:${quoted(second!)}}`;
+    return [
+      { path: "/v1/rpc", body: envelopeOf(method, params) },
+      { path: `/v1/rpc/${method}`, body: params },
+      {
+        path: `/v1/rpc/${method}?${new URLSearchParams([[name, first!], [name, second!]])}`,
+      },
+    ];
+  });
+}
+
+const ABCI: Method = { method: "abci_query", name: "path", before: [], after: [], others: {} };
+const SEND = "/cosmos.tx.v1beta1.Service/BroadcastTx";
+
+/** Paths that send, lead to any other path, or reveal what is private. */
+const WRONG_PATHS = [
+  ...["/cosmos.base.tendermint.v1beta1.Service/ABCIQuery", "/p2p/filter/addr/192.0.2.1"],
+  ...["/cosmos.base.tendermint.v1beta1.Service/GetNodeInfo", "/app/simulate", "/store/bank/x"],
+  ...["/cosmos.bank.v1beta1.Msg/Send", `${SEND}.Query/X`, `/x.Query/Y${SEND}`, "/x.Query/"],
+  ...[`/x.Query/..${SEND}`, `/store/..${SEND}/key`, `/custom/x${SEND}?`, "/Query/X", "/a/b"],
+];
+
+reads("cosmos: no spelling of a path that sends reaches the node", async () => {
+  const assertNone = (call: Call) => assertRefused("cosmos", "abci_query", call);
+  for (const path of sampleOf([...WRONG_PATHS, ...spellings(SEND)])) {
+    for (const text of [path, quoted(path), escaped(path), `"${path}`]) {
+      await assertNone({ path: `/v1/node/abci_query?path=${encodeURIComponent(text)}` });
+    }
+    await assertNone({ path: `/v1/rpc/abci_query?path=${encodeURIComponent(path)}` });
+    for (const call of callsOf(ABCI, quoted(path))) await assertNone(call);
+  }
+  const wrong = encodeURI(quoted(SEND));
+  const right = 'path="/store/bank/key"';
+  for (
+    const query of [
+      ...[`path=${percent(quoted(SEND))}`, `path=${percent(percent(quoted(SEND)))}`],
+      ...[`path=${SEND}`, `%70ath=${wrong}`, `Path=${wrong}`, `path[]=${wrong}`],
+      ...[`${right}&path=${wrong}`, `path=${wrong}&${right}`, `${right};path=${wrong}`],
+    ]
+  ) {
+    await assertNone({ path: `/v1/node/abci_query?${query}` });
+  }
+  const texts = [escaped(SEND), `[${quoted(SEND)}]`, `{"path":${quoted(SEND)}}`, "1"];
+  for (const call of texts.flatMap((text) => callsOf(ABCI, text))) await assertNone(call);
+  for (const call of callsOf({ ...ABCI, name: "PATH" }, quoted(SEND)).slice(3)) {
+    await assertNone(call);
+  }
+  for (const call of callsWithBoth(ABCI, "/store/bank/key", SEND)) await assertNone(call);
+});
+
+const QUERIES = [
+  ...["/cosmos.bank.v1beta1.Query/Balance", "/cosmwasm.wasm.v1.Query/SmartContractState"],
+  ...["/ibc.core.client.v1.Query/ClientState", "/osmosis.poolmanager.v1beta1.Query/SpotPrice"],
+  ...["/dydxprotocol.clob.Query/ClobPair", "/celestia.blob.v1.Query/Params", "store/ibc/key"],
+  ...["/store/bank/key", "/store/acc/subspace", "/app/version", "/custom/gov/proposals", ""],
+  ...["/custom/vstorage/data/published.agoricNames", "/cosmos.tx.v1beta1.Service/Simulate"],
+  ...["/cosmos.tx.v1beta1.Service/GetTx", "/ethermint.evm.v1.Query/EthCall"],
+  ...["/cosmos.base.tendermint.v1beta1.Service/GetLatestBlock"],
+];
+
+reads("cosmos: queries of an application pass unchanged", async () => {
+  for (const path of sampleOf(QUERIES)) {
+    node.come = [];
+    const query = `path=${encodeURIComponent(quoted(path))}&data=0x0aff&height=7&prove=true`;
+    assert.is((await ask("cosmos", { path: `/v1/node/abci_query?${query}` }))[0], 200, path);
+    assert.equal(cameWith("abci_query").map(({ url }) => url), [`/abci_query?${query}`]);
+    node.come = [];
+    const params = `{"path":${quoted(path)},"data":"0aff","height":"7","prove":true}`;
+    const body = envelopeOf("abci_query", params);
+    assert.match((await ask("cosmos", { path: "/v1/rpc", body }))[1], '"result":"0x"');
+    assert.equal(cameWith("abci_query").map(textOf), [body]);
+  }
+});
+
+reads("cosmos: the refusal of a path says what the path has to be", async () => {
+  const rule = "must be the path of a query, such as /store/bank/key or " +
+    "/cosmos.bank.v1beta1.Query/Balance";
+  const body = envelopeOf("abci_query", `[${quoted(SEND)}]`);
+  const [status, text] = await ask("cosmos", { path: "/v1/rpc", body });
+  const { error } = JSON.parse(text);
+  assert.equal([status, error.code, error.message], [200, -32602, `path ${rule}`]);
+  const path = `/v1/node/abci_query?path=${encodeURIComponent(quoted(SEND))}`;
+  const [code, problem] = await ask("cosmos", { path });
+  assert.is(code, 400);
+  assert.is(
+    JSON.parse(problem).detail,
+    'The parameter "path" must be the path of a query in double quotes, such as ' +
+      '"/store/bank/key" or "/cosmos.bank.v1beta1.Query/Balance"',
+  );
+});
+
+const GENERATE = "SessionKeys_generate_session_keys";
+
+const WRONG_FUNCTIONS = [
+  ...["OffchainWorkerApi_offchain_worker", "BlockBuilder_apply_extrinsic", "Core_execute_block"],
+  ...["BlockBuilder_finalize_block", "Core_initialize_block", "TryRuntime_on_runtime_upgrade"],
+  ...["Benchmark_dispatch_benchmark", "GenesisBuilder_build_state", "GenesisBuilder_get_preset"],
+  ...["BabeApi_submit_report_equivocation_unsigned_extrinsic", "DebugRuntimeApi_trace_block"],
+  ...["GrandpaApi_submit_report_equivocation_unsigned_extrinsic", "Unknown_get_x", "XApi_set_x"],
+  ...["BeefyApi_submit_report_future_block_voting_unsigned_extrinsic", "get_x", "Core_version_"],
+  ...["ParachainHost_submit_pvf_check_statement", "ParachainHost_submit_report_dispute_lost"],
+  ...["ReviveApi_trace_block", `Core_version\0${GENERATE}`, `Core_version,${GENERATE}`],
+];
+
+const HASH = `0x${"ab".repeat(32)}`;
+
+const RUNTIME_CALLS: readonly Method[] = [
+  { method: "state_call", name: "method", before: [], after: ["0x"], others: { data: "0x" } },
+  {
+    method: "archive_v1_call",
+    name: "function",
+    before: [HASH],
+    after: ["0x"],
+    others: { hash: HASH, parameters: "0x" },
+  },
+];
+
+for (const runtimeCall of RUNTIME_CALLS) {
+  const { method, name, others, before } = runtimeCall;
+  reads(`substrate: ${method} calls no function that may write or work for long`, async () => {
+    const assertNone = (call: Call) => assertRefused("substrate", `"${method}"`, call);
+    for (const wrong of sampleOf([...WRONG_FUNCTIONS, ...spellings(GENERATE)])) {
+      for (const call of callsOf(runtimeCall, quoted(wrong))) await assertNone(call);
+      const query = new URLSearchParams({ ...others, [name]: wrong });
+      await assertNone({ path: `/v1/rpc/${method}?${query}` });
+    }
+    const texts = [escaped(GENERATE), `[${quoted(GENERATE)}]`, "null", "1"];
+    for (const call of texts.flatMap((text) => callsOf(runtimeCall, text))) await assertNone(call);
+    for (const call of callsWithBoth(runtimeCall, "Core_version", GENERATE)) await assertNone(call);
+  });
+
+  reads(`substrate: ${method} passes functions that read, unchanged`, async () => {
+    for (
+      const one of sampleOf([
+        ...["Core_version", "Metadata_metadata_at_version", "AccountNonceApi_account_nonce"],
+        ...["TransactionPaymentApi_query_info", "NominationPoolsApi_pending_rewards"],
+        ...["GrandpaApi_grandpa_authorities", "BabeApi_configuration", "AuraApi_slot_duration"],
+        ...["ParachainHost_validators", "ParachainHost_session_info", "DryRunApi_dry_run_call"],
+        ...["EthereumRuntimeRPCApi_chain_id", "NeuronInfoRuntimeApi_get_neurons_lite"],
+        ...["ContractsApi_call", "XcmPaymentApi_query_xcm_weight", "ReviveApi_balance"],
+      ])
+    ) {
+      node.come = [];
+      const params = JSON.stringify([...before, one, `0x${"00".repeat(9000)}`]);
+      const body = envelopeOf(method, params);
+      const [, text] = await ask("substrate", { path: "/v1/rpc", body });
+      assert.is(text, '{"jsonrpc":"2.0","result":"0x","id":1}', one);
+      assert.equal(cameWith(`"${method}"`).map(textOf), [body]);
+    }
+  });
+}
+
+reads("substrate: an alias of state_call is not a read", async () => {
+  const body = envelopeOf("state_callAt", '["Core_version","0x"]');
+  await assertRefused("substrate", "state_callAt", { path: "/v1/rpc", body });
+});
+
+const SUBSCRIPTIONS = [
+  ...["subs=1", "subs=true", "subs", "%73ubs=1", "SUBS=1", "subs=0&subs=1", "offset=0&subs=1"],
+  ...["acc=$SYS", "test=a", "callback=x", "limit=1", "a=1;subs=1", "&&subs=1"],
+];
+
+/** Queries of kubo's `cat`. */
+const CAT = "/v1/node/api/v0/cat";
+const NOT_OFFLINE = [
+  ...["arg=bafy", "arg=bafy&offline=false", "arg=bafy&offline=true&offline=false", "offline=true"],
+  ...["arg=bafy&Offline=true", "arg=bafy&offline=1", "arg=bafy&offline=", "arg=bafy&offline"],
+  ...["arg=/ipns/a.example&offline=true", "arg=%2Fipns%2Fa.example&offline=true"],
+  ...["arg=/IPNS/a.example&offline=true", "%61rg=/ipns/a.example&offline=true"],
+  ...["arg=bafy&arg=/ipns/a.example&offline=true", "arg=/ipfs/../ipns/a.example&offline=true"],
+];
+
+const STATUSES = [
+  ...["429", "503", "199", "300", "4.29e2", "429.0", "0x1ad", "+429", "206&syncing_status=503"],
+];
+const BINARY = [
+  ...["", ',"binary":true', ',"binary":1', ',"binary":"false"', ',"binary":null'],
+  ...[',"binary":false,"binary":true', ',"Binary":false', ',"binary":false,"BINARY":true'],
+];
+
+const get = (path: string): Call => ({ path });
+const post = (path: string, body?: string): Call => ({ path, method: "POST", ...body && { body } });
+const rpc = (method: string, params: string): Call => ({
+  path: "/v1/rpc",
+  body: envelopeOf(method, params),
+});
+
+/** The refused calls by kind and by a text that would reach the node. */
+const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>>> = {
+  nats: {
+    "/subscriptionsz": [
+      ...SUBSCRIPTIONS.map((query) => get(`/v1/node/subscriptionsz?${query}`)),
+      ...SUBSCRIPTIONS.map((query) => get(`/v1/node/subscriptionsz/?${query}`)),
+      post("/v1/node/subscriptionsz", "subs=1"),
+    ],
+    "/subsz": [get("/v1/node/subsz?subs=1"), get("/v1/node/subsz")],
+    "/healthz?": [get("/v1/node/healthz?callback=x"), get("/v1/node/healthz?acc=x")],
+  },
+  ethereum: Object.fromEntries(
+    ["eth_getFilterLogs", "eth_getFilterChanges", "eth_uninstallFilter"].map((method) => [method, [
+      rpc(method, '["0x1"]'),
+      post(`/v1/rpc/${method}`, '["0x1"]'),
+      get(`/v1/rpc/${method}?filterId=0x1`),
+    ]]),
+  ),
+  handshake: {
+    getdnssecproof: [
+      rpc("getdnssecproof", '["example.com"]'),
+      get("/v1/rpc/getdnssecproof?domain=example.com"),
+    ],
+  },
+  kubo: {
+    "/stats/bw": [
+      ...["poll=true", "interval=1s", "peer=12D3", "arg=x", "POLL=1", "%70oll=1", "proto=a&poll=1"]
+        .map((query) => post(`/v1/node/api/v0/stats/bw?${query}`)),
+      post("/v1/node/api/v0/stats/bw", "poll=true"),
+    ],
+    "/cat": [
+      ...NOT_OFFLINE.map((query) => post(`${CAT}?${query}`)),
+      post(`${CAT}?arg=bafy&offline=true`, "arg=/ipns/a.example"),
+    ],
+  },
+  beacon: {
+    "/health?": STATUSES.map((status) =>
+      get(`/v1/node/eth/v1/node/health?syncing_status=${status}`)
+    ),
+  },
+  ergo: {
+    "/poolHistogram": ["bins=1001", "bins=2147483647", "bins=10&bins=2000", "bins=1e9"]
+      .map((query) => get(`/v1/node/transactions/poolHistogram?${query}`)),
+  },
+  monero: {
+    get_output_distribution: BINARY.map((more) =>
+      rpc("get_output_distribution", `{"amounts":[0]${more}}`)
+    ),
+  },
+};
+
+for (const [kind, rows] of Object.entries(REFUSED)) {
+  reads(`${kind}: parameters that make a read more than a read are refused`, async () => {
+    for (const [target, calls] of Object.entries(rows)) {
+      for (const call of calls) await assertRefused(kind, target, call);
+    }
+  });
+}
+
+const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
+  ["nats", get("/v1/node/subscriptionsz"), "/subscriptionsz"],
+  ["nats", get("/v1/node/healthz?js-enabled-only=true"), "/healthz?js-enabled-only=true"],
+  ["kubo", post(`${CAT}?arg=bafy&offline=true`), "/api/v0/cat?arg=bafy&offline=true"],
+  // Written anew: a program that splits a query at semicolons finds no second parameter.
+  ["kubo", post(`${CAT}?arg=a;b=c&offline=true`), "/api/v0/cat?arg=a%3Bb%3Dc&offline=true"],
+  ["kubo", post("/v1/node/api/v0/stats/bw?proto=%2Fx"), "/api/v0/stats/bw?proto=%2Fx"],
+  ["beacon", get("/v1/node/eth/v1/node/health?syncing_status=299"), "/health?syncing_status=299"],
+  ["beacon", get("/v1/node/eth/v1/node/health"), "/eth/v1/node/health"],
+  ["ergo", get("/v1/node/transactions/poolHistogram?bins=1000"), "/poolHistogram?bins=1000"],
+];
+
+for (const [kind, call, sent] of PASSED) {
+  reads(`${kind}: ${sent} passes`, async () => {
+    assert.is((await ask(kind, call))[0], 200);
+    assert.ok(node.come.some(({ url }) => url.endsWith(sent)));
+  });
+}
+
+reads("near: looking for a transaction's status sends nothing but this", async () => {
+  for (const method of ["tx", "EXPERIMENTAL_tx_status"]) {
+    node.come = [];
+    const call = rpc(method, '{"signed_tx_base64":"AA==","wait_until":"FINAL"}');
+    await ask("near", call);
+    assert.equal(cameWith("signed_tx_base64").map(textOf), [call.body]);
+  }
+});
+
+reads("bitcoin: a verbosity of another type never makes getblock lighter", async () => {
+  const hash = `"${"00".repeat(32)}"`;
+  const named = ['"verbosity":"3"', '"verbose":3', `"args":[${hash},3]`, '"Verbosity":3'];
+  for (const params of [`[${hash},"3"]`, ...named.map((more) => `{"blockhash":${hash},${more}}`)]) {
+    await assertRefused("bitcoin", '"getblock"', rpc("getblock", params));
+    await assertRefused("bitcoin", '"getblock"', post("/v1/rpc/getblock", params));
+  }
+});
+
+interface Evaluated {
+  readonly kind: string;
+  readonly name: string;
+  readonly pattern: string;
+}
+
+const patternsIn = ({ pattern, items, anyOf, properties }: ValueRule): string[] => [
+  ...pattern === undefined ? [] : [pattern],
+  ...[...items ? [items] : [], ...anyOf ?? [], ...Object.values(properties ?? {})]
+    .flatMap(patternsIn),
+];
+
+async function evaluatedPatterns(): Promise<Evaluated[]> {
+  const found: Evaluated[] = [];
+  for (const kind of KINDS_WITH_INTERFACE) {
+    const document = documentOfKind(await loadInterface(kind), { title: kind, version: "1" });
+    for (const { name, parameters = [], body } of listNodeOperations(document, "kind")) {
+      const rules = [...parameters.map(({ rule }) => rule), ...Object.values(body?.rules ?? {})];
+      for (const pattern of rules.flatMap(patternsIn)) found.push({ kind, name, pattern });
+    }
+  }
+  return found;
+}
+
+const fits = (atom: string, text: string) => new RegExp(`^${atom}$`, "u").test(text);
+const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
+const overlap = (one: string, other: string) =>
+  ASCII.some((text) => fits(one, text) && fits(other, text));
+
+const PATTERN_TOKEN =
+  /\(\?:|[()|]|(\\.|\[(?:\\.|[^\]\\])+\]|[^\\()[\]|*+?{}])([*+?]|\{\d+(?:,\d*)?\})?/y;
+
+/**
+ * Tells whether a pattern takes linear time: no group is repeated, and between two repeated characters that overlap
+ * stands one that the first does not match.
+ */
+function isLinear(pattern: string): boolean {
+  if (!/^\^.*\$$/.test(pattern)) return false;
+  const groups: { readonly start: readonly string[]; readonly ends: string[] }[] = [];
+  let open: readonly string[] = [];
+  PATTERN_TOKEN.lastIndex = 1;
+  while (PATTERN_TOKEN.lastIndex < pattern.length - 1) {
+    const [token, atom, count] = PATTERN_TOKEN.exec(pattern) ?? [];
+    if (token === undefined) return false;
+    if (token === "(" || token === "(?:") groups.push({ start: open, ends: [] });
+    else if (token === "|" || token === ")") {
+      const group = groups.at(-1);
+      if (!group) return false;
+      group.ends.push(...open);
+      open = token === "|" ? group.start : groups.pop()!.ends;
+    } else if (count !== undefined && !/^\{\d+\}$/.test(count)) {
+      if (open.some((one) => overlap(one, atom!))) return false;
+      open = [...open, atom!];
+    } else open = open.filter((one) => !isLiteral(atom!) || fits(one, atom!.slice(-1)));
+  }
+  return groups.length === 0;
+}
+
+const isLiteral = (atom: string) => /^(?:\\[^\w]|[^\\[.])$/.test(atom);
+
+reads("every pattern that is evaluated is anchored and takes linear time", async () => {
+  const patterns = await evaluatedPatterns();
+  assert.ok(patterns.length > 0);
+  for (const { kind, name, pattern } of patterns) {
+    assert.ok(isLinear(pattern), `${kind} ${name} ${pattern}`);
+  }
+  for (const slow of ["^(?:a+)+$", "^a*b?a*$", "^a|b$", "a", "^(a|b)*$", "^.*x.*$", "^a?a?$"]) {
+    assert.not.ok(isLinear(slow), slow);
+  }
+});
+
+reads("only patterns of operations marked x-checked are evaluated", async () => {
+  const names = new Set((await evaluatedPatterns()).map(({ kind, name }) => `${kind} ${name}`));
+  assert.equal([...names], [
+    ...["cosmos GET /abci_query", "cosmos abci_query"],
+    ...["substrate state_call", "substrate archive_v1_call"],
+  ]);
+});
+
+reads("a node's own description can neither use x-checked nor replace the parameters", async () => {
+  const about = { title: "", version: "" };
+  const { openapi } = await loadInterface("cosmos");
+  const item = { get: { "x-access": "read", "x-checked": true } };
+  const own = { servers: [{ url: "./v1/node" }], paths: { "/abci_query": item, "/other": item } };
+  assert.equal(withMarks(own, documentOfKind({ openapi: openapi! }, about)).paths, {
+    "/abci_query": { get: { "x-cost": "heavy", "x-common": true } },
+    "/other": { get: {} },
+  });
+  const { openrpc } = await loadInterface("substrate");
+  const mine = { name: "state_call", params: [{ name: "f", schema: { pattern: "(a+)+" } }] };
+  const { methods } = withMarksOfMethods(
+    { methods: [{ ...mine, "x-access": "read", "x-checked": true }] },
+    documentOfKind({ openrpc: openrpc! }, about),
+  );
+  assert.equal(methods, [{ ...mine, "x-cost": "heavy", "x-common": true }]);
+});
+
+reads("if a node describes its methods only, the kind's paths keep their patterns", async () => {
+  const { openapi } = await loadInterface("cosmos");
+  const kind = documentOfKind({ openapi: openapi! }, { title: "", version: "" });
+  const own = { paths: {}, components: { schemas: { QueryPath: {} } } };
+  const operations = listNodeOperations(withOtherPart(own, kind), "network");
+  const abciQuery = operations.find(({ operationId }) => operationId === "abci_query")!;
+  const { rule } = abciQuery.parameters!.find(({ name }) => name === "path")!;
+  assert.match(checkValue(rule, quoted(SEND))!.rule, "must be the path of a query");
+  assert.is(checkValue(rule, '"/store/bank/key"'), undefined);
+});
+
+reads("a text of more than 1000 characters matches no pattern", () => {
+  const rule = { pattern: "^a*$" };
+  assert.is(checkValue(rule, "a".repeat(1000)), undefined);
+  assert.is(checkValue(rule, "a".repeat(1001))!.rule, "must be a text that matches ^a*$");
+  assert.ok(checkValue({ pattern: "^(" }, "("), "a pattern that is no regular expression");
+});
+
+reads.run();
