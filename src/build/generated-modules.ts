@@ -1,5 +1,5 @@
 /**
- * `npm run assets`: writes the modules in `src/generated/`, so that the service reads no files. The modules contain the
+ * Writes the modules in `src/generated/`, so that the service reads no files. The modules contain the
  * page, the files of the explorer and Scalar in every content coding, the service's own description, and the validated
  * kinds of node.
  *
@@ -23,6 +23,7 @@ import type { Kind } from "../kinds/kind.ts";
 import { createWriter } from "../openapi/write.ts";
 import { COMMON, packageFolder } from "./bundle-for-runtime.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
+import { stampOf, writeStamp } from "./stamp.mjs";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TARGET = join(ROOT, "src/generated");
@@ -41,6 +42,7 @@ await main();
 
 async function main() {
   if (process.stderr.isTTY) console.error("Preparing the explorer takes some seconds");
+  const stamp = stampOf();
   const kinds = await readKindFiles();
   // The names of the kinds must be written first, since `checkedKinds` imports them.
   await writeModules(new Map([["kind-names.js", kindNamesModule(kinds)]]));
@@ -69,6 +71,7 @@ async function main() {
       await rm(join(TARGET, "assets", name), { recursive: true, force: true });
     }
   }
+  writeStamp(stamp);
 }
 
 /** Bundles one script per document, without shared chunks: no page loads code that it does not need. */

@@ -20,6 +20,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { ASSETS } from "../../src/generated/assets.js";
 import { FILES } from "../../src/generated/page.js";
 import { KINDS_WITH_INTERFACE } from "../../src/description/known-interface.ts";
+import { isCurrent, stampOf, writeStamp } from "../../src/build/stamp.mjs";
 import { DENO_RUN, ROOT } from "../_paths.ts";
 import { run } from "../_server.ts";
 
@@ -191,5 +192,34 @@ for (
     });
   });
 }
+
+assets("the step runs again only if a source has changed since its last run", () => {
+  const root = mkdtempSync(join(tmpdir(), "stamp-"));
+  try {
+    for (const folder of ["spec/kinds", "src/generated", "static"]) {
+      mkdirSync(join(root, folder), { recursive: true });
+    }
+    const change = (path: string, text: string) => writeFileSync(join(root, path), text);
+    change("static/head.css", "a");
+    change("package.json", "{}");
+    assert.not(isCurrent(root));
+    writeStamp(stampOf(root), root);
+    assert.ok(isCurrent(root));
+    change("src/generated/page.js", "made");
+    assert.ok(isCurrent(root));
+    for (const path of ["static/head.css", "spec/kinds/new.yaml", "package.json"]) {
+      change(path, `changed ${path}`);
+      assert.not(isCurrent(root), path);
+      writeStamp(stampOf(root), root);
+      assert.ok(isCurrent(root), path);
+    }
+    rmSync(join(root, "spec/kinds/new.yaml"));
+    assert.not(isCurrent(root));
+    rmSync(join(root, "src/generated/stamp.js"), { force: true });
+    assert.not(isCurrent(root));
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});
 
 assets.run();
