@@ -4,12 +4,13 @@
  * @module
  */
 
-/** Characters that can forge a log line: controls, line separators and bidirectional controls (UAX #9). */
-const UNPRINTABLE =
-  // deno-lint-ignore no-control-regex
-  /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/**
+ * Characters that can forge a log line, act like key presses in a terminal, or hide text: controls, line separators,
+ * bidirectional controls (UAX #9), zero-width characters, variation selectors, tags and lone surrogates.
+ */
+export const UNSEEN: RegExp = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-const GAP = new RegExp(`(?:${UNPRINTABLE.source}| )+`, "g");
+const GAP = new RegExp(`(?:${UNSEEN.source}| )+`, "gu");
 
 /**
  * Shortens a text to at most `length` UTF-16 code units, including an ellipsis. Cuts between words if at least half of
@@ -33,7 +34,7 @@ export function excerpt(text: string, length: number = 120): string {
   return shorten(text.replaceAll(GAP, " ").trim(), length);
 }
 
-export const printable = (line: string): string => line.replaceAll(UNPRINTABLE, "\ufffd");
+export const printable = (line: string): string => line.replaceAll(UNSEEN, "\ufffd");
 
 /** Masks possible secrets in the URLs of a text: query values, user names and passwords. */
 export function withoutKeys(text: string): string {
@@ -46,15 +47,20 @@ export function withoutKeys(text: string): string {
 
 /** Escapes the characters of JSON that could manipulate a terminal, except line breaks. */
 export function printableJson(text: string): string {
-  return text.split("\n").map((line) => line.replaceAll(UNPRINTABLE, escapeOf)).join("\n");
+  return text.split("\n").map(showUnseen).join("\n");
 }
 
-export const escapeOf = (character: string) =>
+/** Replaces each invisible character with its escapes in JSON; one above U+FFFF has two. */
+export const showUnseen = (text: string): string =>
+  text.replaceAll(UNSEEN, (character) => character.split("").map(escapeOf).join(""));
+
+/** @param character a single UTF-16 code unit */
+export const escapeOf = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 export function quote(value: unknown): string {
   const text = typeof value === "bigint" ? String(value) : JSON.stringify(value);
-  return String(text).replaceAll(UNPRINTABLE, escapeOf);
+  return showUnseen(String(text));
 }
 
 export function describeValue(value: unknown): string {

@@ -1,5 +1,6 @@
 /** Asks the user to confirm a request that may change something. Shows the request and the current node. */
-import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
+import type { FormRequest } from "../src/explorer/form-request.ts";
+import { showUnseen } from "../src/untrusted-text.ts";
 import { fetchObject } from "./head.ts";
 import { base, element } from "./service.ts";
 

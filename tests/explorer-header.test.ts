@@ -77,7 +77,7 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["peers", `${"word ".repeat(20)}end`, `${"word ".repeat(15)}word…`],
   ["peers", "x".repeat(100), `${"x".repeat(79)}…`],
   ["peers", `${"x".repeat(78)}\u{1f600}xx`, `${"x".repeat(78)}…`],
-  ["peers", `${"x".repeat(78)}\ud83dxxx`, `${"x".repeat(78)}\ud83d…`],
+  ["peers", `${"x".repeat(78)}\ud83dxxx`, `${"x".repeat(78)}…`],
   ["peers", "", ""],
   ["peers", true, ""],
   ["peers", null, ""],

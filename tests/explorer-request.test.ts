@@ -10,10 +10,10 @@ import {
   type FormData,
   mistakeIn,
   requestOf,
-  showUnseen,
   writeCurl,
   writeShell,
 } from "../src/explorer/form-request.ts";
+import { showUnseen } from "../src/untrusted-text.ts";
 
 const requests = suite("the requests of forms");
 

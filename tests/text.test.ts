@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { excerpt, quote, shorten, startOf, withoutKeys } from "../src/untrusted-text.ts";
+import {
+  excerpt,
+  printable,
+  printableJson,
+  quote,
+  shorten,
+  startOf,
+  withoutKeys,
+} from "../src/untrusted-text.ts";
 
 const text = suite("untrusted text");
 
@@ -51,6 +59,29 @@ text("secrets in a URL are replaced before it is printed", () => {
   ) {
     for (const text of [printed, ...written]) assert.is(withoutKeys(text), printed);
   }
+});
+
+/** Invisible characters: zero-width, soft hyphen, fillers, variation selectors, tags and lone surrogates. */
+const UNSEEN = [
+  ..."\u200b\u200d\u2060\u2064\ufeff\u00ad\u061c\u034f\u3164\ufe0f\u{1d173}",
+  ..."\u{e0001}\u{e0041}\u{e007f}\u{e0100}",
+  "\ud800",
+  "\udc00",
+];
+
+text("no invisible character of a node reaches the log or a terminal as it is", () => {
+  for (const character of UNSEEN) {
+    const code = character.codePointAt(0)!.toString(16);
+    assert.is(excerpt(`a${character}${character}b`), "a b", code);
+    assert.is(printable(`a${character}b`), "a\ufffdb", code);
+    for (const shown of [quote(`a${character}b`), printableJson(`["a${character}b"]\n`)]) {
+      assert.match(shown, /^[\n -~]*$/, code);
+      assert.is([JSON.parse(shown)].flat().join(), `a${character}b`, code);
+    }
+  }
+  const visible = "naïve 日本語 עברית ελληνικά 🜁 e\u0301";
+  assert.is(excerpt(visible), visible);
+  assert.is(quote(visible), `"${visible}"`);
 });
 
 text("a quoted text stays on one line, with escapes for invisible characters", () => {

@@ -7,7 +7,7 @@
 import type { NodeExamples } from "../info/source-cache.ts";
 import type { Reference } from "../kinds/kind.ts";
 import type { Place } from "../openapi/callable-operations.ts";
-import { escapeOf, isNodeValue } from "../untrusted-text.ts";
+import { isNodeValue, showUnseen, UNSEEN } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";
 
 /** The HTML passes this data to the page's script as JSON. */
@@ -168,12 +168,6 @@ export function writeCurl(request: FormRequest, hasToken: boolean): string | und
 
 /** Matches the name of a method or of a header (RFC 9110, section 5.6.2). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
-
-/** Invisible characters: when pasted into a terminal, some act like key presses. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-export const showUnseen = (text: string): string =>
-  text.replaceAll(UNSEEN, (character) => character.split("").map(escapeOf).join(""));
 
 export function writeShell(text: string): string | undefined {
   if (text.search(UNSEEN) >= 0) return undefined;

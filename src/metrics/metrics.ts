@@ -261,5 +261,5 @@ export class Meters {
 const LENGTH_MAX = 128;
 
 export function labelOf(text: string): string {
-  return printable(startOf(text, LENGTH_MAX)).replaceAll(/\p{Surrogate}/gu, "\ufffd");
+  return printable(startOf(text, LENGTH_MAX));
 }
