@@ -39,7 +39,10 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
     '5:11 the reference to "https://elsewhere.example/a.yaml" leads to another origin and is not ' +
     "followed",
   ],
-  "alias-bomb.yaml": [false, "9:46 has more than 1,000,000 values"],
+  "alias-bomb.yaml": [
+    false,
+    "9:31 has more than 600,000 names and values; omit operations and examples that are not needed",
+  ],
   "no-anchor.yaml": [false, "4:9 the alias *none has no anchor before it"],
   "alias-circle.yaml": [false, "5:5 an alias must not be within the value it refers to"],
   "empty.yaml": [false, "1:1 is empty"],

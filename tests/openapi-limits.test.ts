@@ -4,7 +4,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatDiagnostic, LIMITS } from "../src/openapi/diagnostics.ts";
+import { formatDiagnostic, LIMITS, SIZES } from "../src/openapi/diagnostics.ts";
 import { prepare } from "../src/description/prepare.ts";
 import { load as loadPlace } from "../src/openapi/load.ts";
 import { createNodeface } from "../src/index.ts";
@@ -18,16 +18,19 @@ const JSON_HEAD = '"openapi":"3.1.1","info":{"title":"a","version":"1"},"paths":
 const list = (length: number, make: (i: number) => string) =>
   Array.from({ length }, (_, i) => make(i)).join("");
 
+const TOO_MANY =
+  "has more than 600,000 names and values; omit operations and examples that are not needed";
+
 const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: string])[] = [
   [
-    "YAML of more than 12 MiB",
-    () => `${HEAD}x: ${"a".repeat(LIMITS.yaml)}`,
-    "1:1 is larger than 12 MiB, the limit for YAML",
+    "YAML of more than 32 MiB",
+    () => `${HEAD}x: ${"a".repeat(SIZES.bytes.disk)}`,
+    "1:1 has more than 32 MiB; omit operations and examples that are not needed",
   ],
   [
     "JSON of more than 32 MiB",
-    () => `{${JSON_HEAD},"x":"${"a".repeat(LIMITS.json)}"}`,
-    "1:1 is larger than 32 MiB, the limit for JSON",
+    () => `{${JSON_HEAD},"x":"${"a".repeat(SIZES.bytes.disk)}"}`,
+    "1:1 has more than 32 MiB; omit operations and examples that are not needed",
   ],
   [
     "lists nested endlessly",
@@ -57,28 +60,29 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
   [
     "aliases of a long text",
     () => `${HEAD}x: &a ${"x".repeat(9_000_000)}\ny: [*a, *a, *a]\n`,
-    "5:13 has more than 32 MiB of text, including its aliases",
+    "5:13 has more than 32 MiB of text; omit operations and examples that are not needed",
   ],
   [
     "an object merged into many other objects",
     () =>
       `${HEAD}b: &b {${list(500, (i) => `k${i}: 1,`)}}\n${list(3000, (i) => `m${i}: {<<: *b}\n`)}`,
-    "1000:12 has more than 1,000,000 values",
+    `602:12 ${TOO_MANY}`,
   ],
   [
-    "more than a million JSON values",
-    () => `{${JSON_HEAD},"x":[${"0,".repeat(1_000_000)}0]}`,
-    "1:2000057 has more than 1,000,000 values",
+    "more than 600,000 JSON values",
+    () => `{${JSON_HEAD},"x":[${"0,".repeat(600_000)}0]}`,
+    `1:1200045 ${TOO_MANY}`,
   ],
   [
-    "duplicate keys, and more than a million JSON values",
-    () => `{${JSON_HEAD},"a":1,"a":2,"x":[${"0,".repeat(1_000_000)}0]}`,
-    "1:2000065 has more than 1,000,000 values",
+    "duplicate keys, and more than 600,000 JSON values",
+    () => `{${JSON_HEAD},"a":1,"a":2,"x":[${"0,".repeat(600_000)}0]}`,
+    `1:1200049 ${TOO_MANY}`,
   ],
   [
     "too many YAML tokens",
     () => `${HEAD}x: [${"0,".repeat(1_000_000)}]\n`,
-    "4:1666644 has more than 2,500,000 YAML tokens",
+    "4:1666644 has more than 2,500,000 YAML tokens; " +
+    "omit operations and examples that are not needed",
   ],
   [
     "more than a million lines",
@@ -95,6 +99,71 @@ for (const [what, text, finding] of sampleOf(EXCESSIVE)) {
     assert.equal(fatal.map(formatDiagnostic), [`x.yaml:${finding}`]);
   });
 }
+
+const aliases = (count: number, value: string) =>
+  `${HEAD}x: &a ${value}\ny: [${"*a,".repeat(count)}]\n`;
+
+const EXCESSIVE_HERE: typeof EXCESSIVE = [
+  [
+    "4 MiB",
+    () => `{${JSON_HEAD},"x":"${"a".repeat(SIZES.bytes.network)}"}`,
+    "1:1 cannot be read: it has more than 4 MiB, the limit for a description from the network; " +
+    "a file may have 32 MiB",
+  ],
+  [
+    "300,000 JSON values",
+    () => `{${JSON_HEAD},"x":[${"0,".repeat(300_000)}0]}`,
+    "1:600045 has more than 300,000 names and values, the limit for a description from the " +
+    "network; a file may have 600,000",
+  ],
+  [
+    "300,000 values of 12 kB, by aliases of a list",
+    () => aliases(4000, `[${"1,".repeat(97)}]`),
+    "5:9185 has more than 300,000 names and values, the limit for a description from the " +
+    "network; a file may have 600,000",
+  ],
+  [
+    "8 MiB of text of 30 kB, by aliases of a text",
+    () => aliases(9000, "a".repeat(3000)),
+    "5:8390 has more than 8 MiB of text, the limit for a description from the network; " +
+    "a file may have 32 MiB",
+  ],
+  [
+    "1,250,000 YAML tokens",
+    () => `${HEAD}x: [${"0,".repeat(500_000)}]\n`,
+    "4:833311 has more than 1,250,000 YAML tokens, the limit for a description from the network; " +
+    "a file may have 2,500,000",
+  ],
+];
+
+for (const [what, text, finding] of sampleOf(EXCESSIVE_HERE)) {
+  limits(
+    `a description from the network that exceeds a lower limit is refused: ${what}`,
+    async () => {
+      const fetch = () => Promise.resolve(new Response(text()));
+      const { diagnostics, document } = await load(new URL("http://node.example/x.yaml"), {
+        fetch,
+      });
+      assert.is(document, undefined);
+      const fatal = diagnostics.filter(({ isFatal }) => isFatal);
+      assert.equal(fatal.map(formatDiagnostic), [`x.yaml:${finding}`]);
+      if (what !== "4 MiB") assert.ok((await load({ text: text(), name: "x.yaml" })).document);
+    },
+  );
+}
+
+limits("a description that a node returns by a method has the limits of the network", async () => {
+  const read = (url: URL) => {
+    const bytes = new TextEncoder().encode(
+      `{${JSON_HEAD},"x":"${"a".repeat(SIZES.bytes.network)}"}`,
+    );
+    return Promise.resolve({ url, bytes, isJson: true, stamp: "" });
+  };
+  const job = { entry: "jsonrpc:rpc.discover", own: {}, operations: [], where: {} };
+  const { content, diagnostics } = await prepare(job, read);
+  assert.is(content, undefined);
+  assert.match(diagnostics.map(formatDiagnostic).join(), "has more than 4 MiB, the limit for");
+});
 
 limits("at most a hundred YAML errors are reported", async () => {
   const { diagnostics } = await load({ text: `${HEAD}x: [${",".repeat(100_000)}]\n` });

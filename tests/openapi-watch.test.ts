@@ -226,7 +226,12 @@ const remote = suite("a description at a URL");
 /** A response is sent only when its promise `after` has resolved. */
 let answers: Record<
   string,
-  { status?: number; headers?: Record<string, string>; body?: string; after?: Promise<void> }
+  {
+    status?: number;
+    headers?: Record<string, string>;
+    body?: string | Uint8Array;
+    after?: Promise<void>;
+  }
 >;
 let asked: { path: string; noneMatch: string | undefined }[];
 let server: Server;
@@ -376,11 +381,12 @@ remote("a reference is followed only within the same origin", async () => {
 });
 
 remote("files that are too large or cannot be reached are reported", async () => {
-  answers["/large"] = { body: " ".repeat(33 * 1024 * 1024) };
+  answers["/large"] = { body: " ".repeat(5 * 1024 * 1024) };
   await create(`${origin}/large`);
   await create("http://127.0.0.1:1/x.yaml");
   assert.equal(diagnostics(), [
-    "large:1:1 cannot be read: it is larger than 32 MiB",
+    "large:1:1 cannot be read: it has more than 4 MiB, the limit for a description from the network; " +
+    "a file may have 32 MiB",
     "x.yaml:1:1 cannot be read: the server cannot be reached",
   ]);
 });

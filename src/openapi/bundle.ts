@@ -132,7 +132,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   let copiedSize = 0;
   const isTooMuch = (copied: unknown): boolean => {
     copiedSize += estimateSize(copied, sizes);
-    return copiedSize > LIMITS.nodes;
+    return copiedSize > LIMITS.added;
   };
 
   function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {

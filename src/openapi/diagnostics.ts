@@ -7,12 +7,6 @@ import { type Json, type Path, valueAt } from "../json/values.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 
 export const LIMITS = {
-  /** The maximum size of one JSON file in bytes: 32 MiB. */
-  json: 33_554_432,
-  /** The maximum size of one YAML file in bytes: 12 MiB. Parsing YAML needs far more memory than parsing JSON. */
-  yaml: 12_582_912,
-  /** The maximum total size of all files in bytes: 64 MiB. */
-  total: 67_108_864,
   /** The maximum total size of all files on a runtime without threads, in bytes: 4 MiB. */
   withoutThread: 4_194_304,
   /** The maximum heap size of a thread in bytes, on a runtime that can limit it: 768 MiB. */
@@ -22,13 +16,9 @@ export const LIMITS = {
   references: 100_000,
   /** The time limit for loading all files, in milliseconds. The work of a thread has the same limit. */
   time: 30_000,
-  /** The maximum number of values in one file, counted after aliases are expanded. */
-  nodes: 1_000_000,
-  /** The maximum number of characters in all strings of one YAML file, counted after aliases are expanded. */
-  text: 33_554_432,
+  /** The maximum size (`estimateSize`) that bundling, or a conversion to OpenAPI 3, may add to a description. */
+  added: 300_000,
   aliases: 10_000,
-  /** The maximum number of tokens in one YAML file, including tokens for white space. */
-  tokens: 2_500_000,
   lines: 1_000_000,
   errors: 100,
   findings: 10_000,
@@ -49,9 +39,59 @@ export const formatCount = (count: number): string =>
 export const MESSAGES = {
   duplicateKey: "duplicate key; the last value is used",
   largeNumber: "this number is too large for most JSON parsers; it is served as a string",
-  tooManyNodes: `has more than ${formatCount(LIMITS.nodes)} values`,
   tooDeep: `is nested more than ${LIMITS.depth} levels deep`,
 };
+
+/** The source of a description. Text from a host program, and the kinds, count as `disk`. */
+export type SourceKind = "network" | "disk";
+
+export const sourceKindOf = ({ protocol }: URL): SourceKind =>
+  /^(?:https?|jsonrpc):$/.test(protocol) ? "network" : "disk";
+
+type Size = "bytes" | "values" | "text" | "tokens";
+
+interface SizeLimit extends Readonly<Record<SourceKind, number>> {
+  readonly format: (count: number) => string;
+  /** The words after the formatted limit. */
+  readonly noun: string;
+}
+
+/**
+ * The limits of one description, together for all of its files. Values and text are counted after aliases are expanded,
+ * since 30 kB of YAML can stand for a million values. The tokens of YAML include those for white space.
+ */
+export const SIZES: Readonly<Record<Size, SizeLimit>> = {
+  bytes: { network: 4_194_304, disk: 33_554_432, format: formatSize, noun: "" },
+  values: { network: 300_000, disk: 600_000, format: formatCount, noun: " names and values" },
+  text: { network: 8_388_608, disk: 33_554_432, format: formatSize, noun: " of text" },
+  tokens: { network: 1_250_000, disk: 2_500_000, format: formatCount, noun: " YAML tokens" },
+};
+
+/** Returns a predicate, such as `has more than 4 MiB, …`. */
+export function explainSize(size: Size, source: SourceKind): string {
+  const { format, noun, network, disk } = SIZES[size];
+  return source === "network"
+    ? `has more than ${format(network)}${noun}, the limit for a description from the network; ` +
+      `a file may have ${format(disk)}`
+    : `has more than ${format(disk)}${noun}; omit operations and examples that are not needed`;
+}
+
+/** Counts the sizes of a description while it is read. */
+export class Tally {
+  readonly source: SourceKind;
+  readonly #counts: Record<Size, number> = { bytes: 0, values: 0, text: 0, tokens: 0 };
+
+  constructor(source: SourceKind) {
+    this.source = source;
+  }
+
+  /** @throws {TextError} if the total exceeds the limit */
+  add(size: Size, more: number, offset = 0): void {
+    this.#counts[size] += more;
+    if (this.#counts[size] <= SIZES[size][this.source]) return;
+    throw new TextError(explainSize(size, this.source), offset);
+  }
+}
 
 /** The message is a predicate, such as `is empty`. */
 export class TextError extends Error {

@@ -8,7 +8,7 @@ import { type Bytes, gatherBytes } from "../bytes.ts";
 import { digest } from "../http/content-coding.ts";
 import { decodePercent } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
-import { formatSize, LIMITS, TextError } from "./diagnostics.ts";
+import { explainSize, LIMITS, SIZES, sourceKindOf, Tally, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
@@ -59,9 +59,11 @@ export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<Fi
 
 async function readFromDisk(path: URL, stamp?: string) {
   try {
-    const { url, stamp: current } = await findFile(path);
+    const { url, size, stamp: current } = await findFile(path);
     if (current === stamp) return undefined;
-    const bytes = await readFile(url, { limit: LIMITS.json, timeout: TIMEOUT });
+    const limit = SIZES.bytes.disk;
+    if (size > limit) throw new ReadError(`it ${explainSize("bytes", "disk")}`);
+    const bytes = await readFile(url, { limit, timeout: TIMEOUT });
     return { url, bytes, isJson: JSON_NAME.test(url.pathname), stamp: current };
   } catch (error) {
     if (error instanceof PlatformError) throw new ReadError(error.message);
@@ -100,8 +102,8 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
         throw new ReadError(`the server responded with ${response.status}`);
       }
       const { body } = response;
-      const bytes = body ? await gatherBytes(body, LIMITS.json) : new Uint8Array();
-      if (!bytes) throw new ReadError(`it is larger than ${formatSize(LIMITS.json)}`);
+      const bytes = body ? await gatherBytes(body, SIZES.bytes.network) : new Uint8Array();
+      if (!bytes) throw new ReadError(`it ${explainSize("bytes", "network")}`);
       const etag = response.headers.get("etag");
       // A weak ETag may stay the same although the content changes (RFC 9110, section 8.8.1).
       const current = etag?.startsWith('"') ? etag : await digest(bytes);
@@ -146,7 +148,7 @@ export function createLoader(entry: URL, read: Reader): Loader {
   const loaded = new Map<string, LoadedFile>();
   let root = entry;
   const until = performance.now() + LIMITS.time;
-  let size = 0;
+  const tally = new Tally(sourceKindOf(entry));
   const refuse = (url: URL): string | undefined => {
     if (url.protocol !== root.protocol || url.host !== root.host) {
       return "leads to another origin and is not followed";
@@ -182,17 +184,13 @@ export function createLoader(entry: URL, read: Reader): Loader {
       if (error instanceof ReadError) return fail(error.message);
       throw error;
     }
-    size += file.bytes.length;
     if (isRoot) root = file.url;
     const refusal = refuse(file.url);
     if (refusal) return { failure: refusal };
-    if (size > LIMITS.total) {
-      return fail(`all files together are larger than ${formatSize(LIMITS.total)}`);
-    }
     const at = new URL(file.url);
     at.hash = "";
     const member = members.get(at.href);
-    return member ? { member } : add(at, parse(nameOf(at), file));
+    return member ? { member } : add(at, parse(nameOf(at), file, tally));
   };
   return {
     members,

@@ -119,7 +119,7 @@ export function openApiOfMethods(
   const tags = new Set<string>();
   const scalarOf = createScalarOf(document);
   const weights = new Map<unknown, number>();
-  let left: number = LIMITS.nodes;
+  let left: number = LIMITS.added;
   for (const [name, method] of methods) {
     const params = listOf(method.params).map(follow);
     const result = follow(method.result);

@@ -11,11 +11,11 @@ import { excerpt } from "../untrusted-text.ts";
 import {
   createDiagnostics,
   type Diagnostics,
-  formatSize,
   LIMITS,
   MESSAGES,
   offsetIn,
   type Offsets,
+  Tally,
   TextError,
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
@@ -31,29 +31,25 @@ export interface Source extends Parsed {
 export function parse(
   name: string,
   { bytes, isJson }: { readonly bytes: Bytes; readonly isJson: boolean },
+  tally: Tally = new Tally("disk"),
 ): Source {
   let text = "";
   let diagnostics = createDiagnostics();
-  const limitSize = (limit: number, format: string) => {
-    if (bytes.length <= limit) return;
-    throw new TextError(`is larger than ${formatSize(limit)}, the limit for ${format}`);
-  };
   try {
+    tally.add("bytes", bytes.length);
     text = decode(bytes);
     const [first] = /\S/.exec(text) ?? [];
     if (first === undefined) throw new TextError("is empty");
     // Some servers label YAML as JSON, so the first character decides the format.
     if (first === "{" || first === "[") {
-      limitSize(LIMITS.json, "JSON");
       try {
-        return { name, text, diagnostics, ...parseJson(text, diagnostics) };
+        return { name, text, diagnostics, ...parseJson(text, diagnostics, tally) };
       } catch (error) {
         if (isJson || !(error instanceof JsonSyntaxError)) throw error;
         diagnostics = createDiagnostics();
       }
     }
-    limitSize(LIMITS.yaml, "YAML");
-    return { name, text, diagnostics, ...parseYaml(text, diagnostics) };
+    return { name, text, diagnostics, ...parseYaml(text, diagnostics, tally) };
   } catch (error) {
     return unreadable(name, faultOf(error), text, diagnostics);
   }
@@ -92,18 +88,17 @@ function decode(bytes: Bytes): string {
   }
 }
 
-function parseJson(text: string, diagnostics: Diagnostics): Parsed {
+function parseJson(text: string, diagnostics: Diagnostics, tally: Tally): Parsed {
   const scanner = new JsonScanner(text);
   const offsets: Offsets = new Map();
-  let nodes = 0;
   const root = buildJson(scanner, readNumber, (holder, key, value) => {
     const { kind, start, depth } = scanner;
+    tally.add("values", 1, start);
     if (kind === "key") {
       if (Object.hasOwn(holder, key)) diagnostics.add("note", MESSAGES.duplicateKey, () => start);
       return;
     }
     if (depth > LIMITS.depth) throw new TextError(MESSAGES.tooDeep, start);
-    if (++nodes > LIMITS.nodes) throw new TextError(MESSAGES.tooManyNodes, start);
     if (kind === "number" && typeof value === "string") {
       diagnostics.add("note", MESSAGES.largeNumber, () => start);
     }

@@ -61,7 +61,7 @@ const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 export function upgradeSwagger(document: Json): Json {
   const structure = structureOf(document);
   const schemas = new Map<unknown, unknown>();
-  const most = 2 * estimateSize(document) + LIMITS.nodes;
+  const most = 2 * estimateSize(document) + LIMITS.added;
   const checkSize = (size: number) => {
     if (size > most) throw new RangeError("the converted document would be many times larger");
   };

@@ -22,11 +22,11 @@ import { type Json, type Path, setMember } from "../json/values.ts";
 import {
   type Diagnostics,
   formatCount,
-  formatSize,
   LIMITS,
   MESSAGES,
   offsetIn,
   type Offsets,
+  type Tally,
   TextError,
 } from "./diagnostics.ts";
 
@@ -49,10 +49,10 @@ export interface Parsed {
 }
 
 /** @throws {TextError} if a value is invalid or exceeds a limit */
-export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
+export function parseYaml(text: string, diagnostics: Diagnostics, tally: Tally): Parsed {
   countLines(text);
-  const document = compose(text, diagnostics);
-  if (document) return build(document, diagnostics);
+  const document = compose(text, diagnostics, tally);
+  if (document) return build(document, diagnostics, tally);
   return { value: undefined, offsetOf: () => 0 };
 }
 
@@ -69,12 +69,15 @@ function countLines(text: string): void {
  * Works like `parseDocument` of the `yaml` package, but without recursion. In Node 20.20, compiling a regular
  * expression on an almost full stack aborts the process.
  */
-function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
+function compose(
+  text: string,
+  diagnostics: Diagnostics,
+  tally: Tally,
+): Document.Parsed | undefined {
   const parser = new Parser();
   const composer = new Composer(OPTIONS);
   limitErrors(composer);
   const documents: Document.Parsed[] = [];
-  let tokens = 0;
   const add = ({ message, name, pos: [offset], code }: YAMLError) => {
     const isFatal = name === "YAMLParseError";
     const fault = !isFatal && code === "TAG_RESOLVE_FAILED"
@@ -89,10 +92,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
       if (parser.stack.length > LIMITS.depth + 2) {
         throw new TextError(MESSAGES.tooDeep, parser.offset - lexeme.length);
       }
-      if (++tokens > LIMITS.tokens) {
-        const message = `has more than ${formatCount(LIMITS.tokens)} YAML tokens`;
-        throw new TextError(message, parser.offset);
-      }
+      tally.add("tokens", 1, parser.offset);
       if (documents.length > 1) break;
     }
     for (const token of parser.end()) documents.push(...composer.next(token));
@@ -135,7 +135,7 @@ interface Anchored {
   built?: { value: unknown; height: number; nodes: number; text: number };
 }
 
-function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed {
+function build({ contents }: Document.Parsed, diagnostics: Diagnostics, tally: Tally): Parsed {
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
@@ -146,11 +146,8 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
   const add = (offset: number, moreNodes: number, moreText: number) => {
     nodes += moreNodes;
     text += moreText;
-    if (nodes > LIMITS.nodes) throw new TextError(MESSAGES.tooManyNodes, offset);
-    if (text > LIMITS.text) {
-      const message = `has more than ${formatSize(LIMITS.text)} of text, including its aliases`;
-      throw new TextError(message, offset);
-    }
+    tally.add("values", moreNodes, offset);
+    tally.add("text", moreText, offset);
   };
 
   const buildNode = (node: Node | null, depth: number): unknown => {

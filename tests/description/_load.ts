@@ -41,7 +41,7 @@ export interface Loaded {
 /** A string in `place` is the name of a file in this folder. */
 export async function load(
   place: DescriptionPlace,
-  where: ServerContext & Pick<PlaceOptions, "forward"> = NEAR,
+  where: ServerContext & Pick<PlaceOptions, "forward" | "fetch"> = NEAR,
   own: string = LITTLE,
 ): Promise<Loaded> {
   const found = typeof place === "string" ? pathOf(place) : place;
