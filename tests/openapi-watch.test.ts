@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { prepare, type WrittenYaml } from "../src/description/prepare.ts";
@@ -233,14 +234,15 @@ let answers: Record<
     after?: Promise<void>;
   }
 >;
-let asked: { path: string; noneMatch: string | undefined }[];
+let asked: { path: string; noneMatch: string | undefined; coding: unknown }[];
 let server: Server;
 let origin: string;
 
 remote.before(async () => {
   server = createServer(async (request, response) => {
     const path = request.url ?? "";
-    asked.push({ path, noneMatch: request.headers["if-none-match"] });
+    const { "if-none-match": noneMatch, "accept-encoding": coding } = request.headers;
+    asked.push({ path, noneMatch, coding });
     const { status = 200, headers = {}, body = "", after } = answers[path] ?? { status: 404 };
     await after;
     const isKnown = headers.etag !== undefined && headers.etag === request.headers["if-none-match"];
@@ -379,6 +381,24 @@ remote("a reference is followed only within the same origin", async () => {
     const: 1,
   });
 });
+
+remote(
+  "a description is asked for uncompressed, and refused unread if it is compressed",
+  async () => {
+    const bomb = gzipSync(new Uint8Array(64 * 1024 * 1024));
+    answers["/spec"] = { headers: { "content-encoding": "gzip" }, body: bomb };
+    const app = await create(`${origin}/spec`);
+    assert.is(await title(app), "Nodeface");
+    assert.equal(asked.map(({ coding }) => coding), ["identity"]);
+    assert.equal(diagnostics(), [
+      "spec:1:1 cannot be read: the server compressed it (gzip) without being asked to; " +
+      "serve it uncompressed",
+    ]);
+    answers["/spec"] = { headers: { "content-encoding": "identity" }, body: describe("One") };
+    await app.refresh();
+    assert.is(await title(app), "One");
+  },
+);
 
 remote("files that are too large or cannot be reached are reported", async () => {
   answers["/large"] = { body: " ".repeat(5 * 1024 * 1024) };

@@ -6,7 +6,7 @@
  */
 import { type Bytes, gatherBytes } from "../bytes.ts";
 import { digest } from "../http/content-coding.ts";
-import { decodePercent } from "../untrusted-text.ts";
+import { decodePercent, excerpt, startOf } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { explainSize, LIMITS, SIZES, sourceKindOf, Tally, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
@@ -75,6 +75,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
   const signal = AbortSignal.timeout(TIMEOUT);
   const headers = {
     accept: "application/json, application/yaml;q=0.9, */*;q=0.5",
+    "accept-encoding": "identity",
     ...stamp?.startsWith('"') && { "if-none-match": stamp },
     ...loginOf(asked),
   };
@@ -100,6 +101,15 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
       if (!response.ok) {
         await response.body?.cancel();
         throw new ReadError(`the server responded with ${response.status}`);
+      }
+      // Node and Bun decode a compressed body even if it was not asked for, and it may become a thousand times larger.
+      const coding = response.headers.get("content-encoding")?.toLowerCase() ?? "identity";
+      if (coding !== "identity") {
+        await response.body?.cancel();
+        const name = excerpt(startOf(coding, 400), 40);
+        throw new ReadError(
+          `the server compressed it (${name}) without being asked to; serve it uncompressed`,
+        );
       }
       const { body } = response;
       const bytes = body ? await gatherBytes(body, SIZES.bytes.network) : new Uint8Array();
