@@ -137,8 +137,6 @@ const REFUSED = [
   ...["no field", "HTTP/1.1 200 OK", ": a", "X : a", " X: a", "X\xe4: a", "X: a\rb", "X", "\0"]
     .concat("Content-Length: 2", "transfer-encoding: chunked")
     .map((trailer) => `${OK}${CHUNKED}\r\n2\r\nok\r\n0\r\n${trailer}\r\n\r\n`),
-  `${OK}${CHUNKED}\r\n0\r\n${"X: a\r\n".repeat(3000)}\r\n`,
-  `${OK}${CHUNKED}\r\n${`1;${"a".repeat(99)}\r\na\r\n`.repeat(170)}0\r\n\r\n`,
   "HTTP/2 200 OK\r\n\r\n",
   "HTTP/1.1 99 No\r\n\r\n",
   "HTTP/1.1 099 No\r\n\r\n",
@@ -149,7 +147,6 @@ const REFUSED = [
   ),
   "SSH-2.0-OpenSSH\r\n",
   `\r\n${OK}\r\n`,
-  `${OK}X: ${"a".repeat(17_000)}\r\n\r\n`,
   `${OK}Content-Length: 2\r\n\r\nok${OK}`,
 ];
 
@@ -166,6 +163,57 @@ for (const answer of REFUSED) {
     }
   });
 }
+
+const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
+const LINKS = `HTTP/1.1 103 Early Hints\r\n${"Link: </a>\r\n".repeat(300)}\r\n`;
+const EMPTY = `${OK}Content-Length: 0\r\n\r\n`;
+const LONG_HEAD = "sent more than 16 KiB of headers";
+const LONG_CHUNKS = "sent more than 16 KiB of chunk extensions or trailers";
+
+/** Each response is well-formed, but has too much beside its content. */
+const EXCESSIVE: readonly [what: string, answer: string, message: string][] = [
+  [
+    "11 interim responses",
+    CONTINUE.repeat(11) + EMPTY,
+    "sent more than 10 interim responses (1xx) before its response",
+  ],
+  ["long interim responses", LINKS.repeat(5) + EMPTY, LONG_HEAD],
+  [
+    "a head that is too long together with the interim response before it",
+    `${LINKS}${OK}${"X: a\r\n".repeat(2200)}\r\n`,
+    LONG_HEAD,
+  ],
+  ["an endless status line", `HTTP/1.1 200 ${"a".repeat(17_000)}`, LONG_HEAD],
+  ["an endless header", `${OK}X: ${"a".repeat(17_000)}`, LONG_HEAD],
+  ["endless headers", `${OK}${"X: a\r\n".repeat(3000)}`, LONG_HEAD],
+  ["endless trailers", `${OK}${CHUNKED}\r\n0\r\n${"X: a\r\n".repeat(3000)}`, LONG_CHUNKS],
+  [
+    "endless chunk extensions",
+    `${OK}${CHUNKED}\r\n${`1;${"a".repeat(99)}\r\na\r\n`.repeat(170)}`,
+    LONG_CHUNKS,
+  ],
+];
+
+for (const [what, answer, message] of EXCESSIVE) {
+  client(`refuses ${what}, in parts of any length`, () => {
+    for (const length of [1, 7, 999, answer.length]) {
+      assert.throws(() => read(answer, length), (error: Error) => error.message === message);
+    }
+  });
+}
+
+client("ten interim responses may come before a response", () => {
+  const { status, isKept } = read(CONTINUE.repeat(10) + EMPTY, 50);
+  assert.equal([status, isKept], [200, true]);
+});
+
+client("the socket is closed as soon as a node sends too many interim responses", async () => {
+  const { socket, exchange } = exchanging(CONTINUE.repeat(11));
+  let message = "";
+  await exchange().catch((error: Error) => ({ message } = error));
+  assert.match(message, "interim responses");
+  assert.ok(socket.destroyed);
+});
 
 client("random chunks are parsed with the same result in one piece and byte by byte", () => {
   const random = createRandom(7);
@@ -202,10 +250,12 @@ client("random chunks are parsed with the same result in one piece and byte by b
 });
 
 client("any number of chunks is parsed; only the total length of extensions is limited", () => {
-  const chunks = "0000001\r\na\r\n".repeat(20_000);
-  const { text, isKept } = read(`${OK}${CHUNKED}\r\n${chunks}0\r\n\r\n`, 999);
-  assert.is(text.length, 20_000);
-  assert.ok(isKept);
+  for (const size of ["1", "01", "001", "0000001", "000000000001"]) {
+    const chunks = `${size}\r\na\r\n`.repeat(20_000);
+    const { text, isKept } = read(`${OK}${CHUNKED}\r\n${chunks}0\r\n\r\n`, 999);
+    assert.is(text.length, 20_000);
+    assert.ok(isKept);
+  }
 });
 
 client("headers are found in any letter case, and repeated headers are joined", () => {
@@ -320,11 +370,10 @@ const exchanging = (...answers: string[]) => {
   return { socket, exchange };
 };
 
-client(
-  "chunks of one byte are joined, and all bytes received are counted",
-  async () => {
+for (const size of ["1", "000000000001"]) {
+  client(`chunks of ${size} byte are joined, and all bytes received are counted`, async () => {
     const count = 20_000;
-    const text = `${OK}${CHUNKED}\r\n${"1\r\na\r\n".repeat(count)}0\r\n\r\n`;
+    const text = `${OK}${CHUNKED}\r\n${`${size}\r\na\r\n`.repeat(count)}0\r\n\r\n`;
     const { exchange } = exchanging(text);
     const answer = await exchange();
     let length = 0;
@@ -335,8 +384,16 @@ client(
     }
     assert.equal([length, answer.received()], [count, text.length]);
     assert.ok(parts < 20, `${parts} parts`);
-  },
-);
+  });
+}
+
+client("the size of a chunk may begin with zeros, and have up to 12 digits", () => {
+  for (const size of ["00ff", "0100", "0000000000101", "fff"].map((size) => size.slice(-12))) {
+    const content = "a".repeat(parseInt(size, 16));
+    const answer = `${OK}${CHUNKED}\r\n${size}\r\n${content}\r\n0\r\n\r\n`;
+    for (const length of [1, 300, answer.length]) assert.is(read(answer, length).text, content);
+  }
+});
 
 client("a socket stays paused when the end of the previous response is read", async () => {
   const long = `${OK}Content-Length: 200000\r\n\r\n${"a".repeat(100_000)}`;

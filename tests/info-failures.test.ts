@@ -173,6 +173,25 @@ failures("a response that is too large, compressed, or a redirect", async () => 
   assert.equal(asked, ["/here"]);
 });
 
+failures("a response that arrives byte by byte is read only up to a limit", async () => {
+  let sent = 0;
+  const fetch: typeof globalThis.fetch = () =>
+    Promise.resolve(
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            sent++;
+            controller.enqueue(Uint8Array.of(32));
+          },
+        }),
+      ),
+    );
+  const url = "http://node.example";
+  const error = await failure(get(url, contextFor(url, { fetch })));
+  assert.is(error.message, "sent its response in too many small parts");
+  assert.ok(sent < 70_000, `${sent} parts`);
+});
+
 /** The hint about a redirect omits the query, because a query may contain a secret. */
 const LEADS: [location: string | undefined, hint: string | undefined][] = [
   ["/else/?key=secret#part", "the redirect points to /else/"],

@@ -6,6 +6,7 @@
  */
 import type { Bytes } from "../bytes.ts";
 import type { Signal } from "../with-timeout.ts";
+import { SourceError } from "./failures.ts";
 
 export interface RequestContent {
   readonly method: string;
@@ -25,7 +26,7 @@ export interface NodeRequest extends RequestContent {
 
 export interface ResponseHead {
   readonly status: number;
-  readonly headers: Pick<Headers, "get">;
+  readonly headers: Pick<Headers, "get" | "values">;
 }
 
 export interface NodeResponse extends ResponseHead {
@@ -68,7 +69,10 @@ export interface ResponseEvents {
   end(isKept: boolean): void;
 }
 
+/** The maximum length of a response's head, including all interim responses (1xx) before it, in bytes. */
 const HEAD_MAX = 16_384;
+/** A server may send any number of interim responses (RFC 9110, section 15.2), but servers send one or two. */
+const INTERIM_MAX = 10;
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 /** Framing fields are refused in trailers, since a proxy might obey them. */
@@ -93,7 +97,8 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** Counts the bytes of the head first, and then the bytes of chunk extensions and trailers. */
+  #interims = 0;
+  /** Counts the bytes before the content first, and then the bytes of chunk extensions and trailers. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -105,7 +110,10 @@ export class ResponseReader {
     this.#events = events;
   }
 
-  /** If the bytes are malformed, throws an error whose code begins with `HPE_`, as `node:http` does. */
+  /**
+   * If the bytes are malformed, throws an error whose code begins with `HPE_`, as `node:http` does. Throws a
+   * `SourceError` if the node sends too much beside the content.
+   */
   push(bytes: Bytes): void {
     this.hasBegun = true;
     this.#read(bytes);
@@ -124,7 +132,7 @@ export class ResponseReader {
       const stop = bytes.indexOf(LINE_FEED, at);
       const until = stop < 0 ? bytes.byteLength : stop + 1;
       this.#headLength += until - at;
-      if (this.#headLength > HEAD_MAX) refuse("length");
+      if (this.#headLength > HEAD_MAX) this.#refuseLength();
       const text = this.#begun + latin1(bytes.subarray(at, until));
       at = until;
       if (stop < 0) {
@@ -168,7 +176,6 @@ export class ResponseReader {
   }
 
   #endHead(): void {
-    this.#headLength = 0;
     const status = this.#status;
     const headers = headersOf(this.#fields);
     const coding = headers.get("transfer-encoding");
@@ -180,9 +187,13 @@ export class ResponseReader {
       if (status < 100 || status === 101) refuse("status");
       // Every HTTP/1.0 response closes the connection, which an interim response (1xx) must not do.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
+      if (++this.#interims > INTERIM_MAX) {
+        excess(`more than ${INTERIM_MAX} interim responses (1xx) before its response`);
+      }
       this.#state = "status";
       return;
     }
+    this.#headLength = 0;
     if (status > 599) refuse("status");
     const isTwofold = this.#isOld || length !== undefined || coding?.toLowerCase() !== "chunked";
     if (coding !== null && isTwofold) refuse("framing");
@@ -200,15 +211,27 @@ export class ResponseReader {
     if (isEmpty) this.#end();
   }
 
+  #refuseLength(): never {
+    const isHead = this.#state === "status" || this.#state === "field";
+    excess(
+      `more than ${HEAD_MAX / 1024} KiB of ${isHead ? "headers" : "chunk extensions or trailers"}`,
+    );
+  }
+
   /** A node may send one chunk per byte, and handling each chunk separately would take too much time. */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
-    while (at + SHORT_MAX + 6 < bytes.byteLength) {
-      let size = HEX_VALUES[bytes[at]!]!;
-      const second = HEX_VALUES[bytes[at + 1]!]!;
-      if (second >= 0) size = size * 16 + second;
-      const first = at + (second < 0 ? 3 : 4), end = first + size;
-      if (size < 1 || !isBreak(bytes, first - 2) || !isBreak(bytes, end)) break;
+    while (at + DIGITS_MAX + SHORT_MAX + 4 < bytes.byteLength) {
+      let size = 0;
+      let first = at;
+      for (; first < at + DIGITS_MAX; first++) {
+        const digit = HEX_VALUES[bytes[first]!]!;
+        if (digit < 0) break;
+        size = size * 16 + digit;
+      }
+      first += 2;
+      const end = first + size;
+      if (size < 1 || size > SHORT_MAX || !isBreak(bytes, first - 2) || !isBreak(bytes, end)) break;
       if (this.#joinedLength + size > this.#joined.byteLength) {
         this.#giveJoined();
         this.#joined = new Uint8Array(BLOCK);
@@ -250,8 +273,8 @@ export class ResponseReader {
 
 const LINE_FEED = 10;
 const NOTHING: Bytes = new Uint8Array();
-/** The size of a short chunk has at most two hexadecimal digits. Short chunks are copied to blocks of `BLOCK` bytes. */
-const SHORT_MAX = 0xff, BLOCK = 8192;
+/** Short chunks are copied to blocks of `BLOCK` bytes. The digits of a size may begin with zeros. */
+const SHORT_MAX = 0xff, DIGITS_MAX = 12, BLOCK = 8192;
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
@@ -264,6 +287,10 @@ const latin1 = (bytes: Bytes): string =>
 
 function refuse(what: string): never {
   throw Object.assign(new Error(`The ${what} of a response is malformed`), { code: "HPE_INVALID" });
+}
+
+function excess(what: string): never {
+  throw new SourceError("bad_answer", `sent ${what}`);
 }
 
 /** `String.trim` would also remove characters that are not HTTP white space. */
@@ -285,16 +312,15 @@ function lengthOf(text: string | null): number | undefined {
 }
 
 /** @param fields alternating names and values, with names in lower case */
-function headersOf(fields: readonly string[]): Pick<Headers, "get"> {
+function headersOf(fields: readonly string[]): ResponseHead["headers"] {
+  const values = new Map<string, string>();
+  for (let at = 0; at < fields.length; at += 2) {
+    const [name, value] = [fields[at]!, fields[at + 1]!];
+    const before = values.get(name);
+    values.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
   return {
-    get(name) {
-      const wanted = name.toLowerCase();
-      let value: string | null = null;
-      for (let at = 0; at < fields.length; at += 2) {
-        if (fields[at] !== wanted) continue;
-        value = value === null ? fields[at + 1]! : `${value}, ${fields[at + 1]}`;
-      }
-      return value;
-    },
+    get: (name) => values.get(name.toLowerCase()) ?? null,
+    values: () => values.values(),
   };
 }

@@ -11,6 +11,8 @@ import { failureOf, SourceError } from "./failures.ts";
 import type { Client, NodeResponse } from "./http1.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
+/** With `fetch`, a node can make each byte a part of its own. */
+const PARTS_MAX = 65_536;
 export const TOO_LARGE = "sent a response of more than 1 MiB";
 
 export interface RequestLimits {
@@ -119,11 +121,14 @@ const WANTS_TLS =
 async function decode(response: NodeResponse): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  let length = 0;
+  let length = 0, parts = 0;
   try {
     for (let part = await response.next(); part; part = await response.next()) {
       length += part.byteLength;
       if (length > RESPONSE_MAX) throw new SourceError("bad_answer", TOO_LARGE);
+      if (++parts > PARTS_MAX) {
+        throw new SourceError("bad_answer", "sent its response in too many small parts");
+      }
       text += decoder.decode(part, { stream: true });
     }
   } catch (error) {
