@@ -61,12 +61,20 @@ async function startNode(node: NodeToStart): Promise<PlayedNode> {
 }
 
 /** A string in `content` must already be JSON. */
-export const json =
-  (content: unknown, status = 200, headers: Record<string, string> = {}): PlayedAnswer =>
-  (_, response) => {
-    response.writeHead(status, { "content-type": "application/json", ...headers });
-    response.end(typeof content === "string" ? content : JSON.stringify(content));
-  };
+export const json = (
+  content: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+): PlayedAnswer =>
+(_, response) => {
+  response.writeHead(status, {
+    "content-type": "application/json",
+    ...headers,
+  });
+  response.end(
+    typeof content === "string" ? content : JSON.stringify(content),
+  );
+};
 
 /** @param text the result as JSON */
 export const result = (text: string): PlayedAnswer =>
@@ -75,7 +83,8 @@ export const result = (text: string): PlayedAnswer =>
 export const rpcError = (error: unknown, status = 200): PlayedAnswer =>
   json({ jsonrpc: "2.0", id: 1, error }, status);
 
-export const textOf = ({ body }: Come): string => new TextDecoder().decode(body);
+export const textOf = ({ body }: Come): string =>
+  new TextDecoder().decode(body);
 
 const ok = { responses: { 200: { description: "" } } };
 const read = { "x-access": "read", ...ok };
@@ -102,9 +111,24 @@ export const REST = {
           200: {
             description: "",
             headers: Object.fromEntries(
-              ["X-Cursor", "Set-Cookie", "Location", "Refresh", "WWW-Authenticate"]
-                .concat("Content-Security-Policy", "Access-Control-Allow-Origin", "X-Sendfile")
-                .concat("X-Accel-Redirect", "Cache-Control", "Retry-After", "Link")
+              [
+                "X-Cursor",
+                "Set-Cookie",
+                "Location",
+                "Refresh",
+                "WWW-Authenticate",
+              ]
+                .concat(
+                  "Content-Security-Policy",
+                  "Access-Control-Allow-Origin",
+                  "X-Sendfile",
+                )
+                .concat(
+                  "X-Accel-Redirect",
+                  "Cache-Control",
+                  "Retry-After",
+                  "Link",
+                )
                 .map((name) => [name, { schema: text }]),
             ),
           },
@@ -130,19 +154,30 @@ export const REST = {
     "/peers/{address}": { get: { ...read, parameters: [inPath("address")] } },
     "/peers/connect": { get: { "x-access": "write", ...ok } },
     "/Wallet/Lock": { get: { "x-access": "write", ...ok } },
-    "/{any}/{thing}": { get: { ...read, parameters: [inPath("any"), inPath("thing")] } },
+    "/{any}/{thing}": {
+      get: { ...read, parameters: [inPath("any"), inPath("thing")] },
+    },
     "/files/{path}": {
-      get: { ...read, parameters: [inPath("path", { "x-multi-segment": true })] },
+      get: {
+        ...read,
+        parameters: [inPath("path", { "x-multi-segment": true })],
+      },
     },
     "/files/all/secret": { get: { "x-access": "secret", ...ok } },
     "/queues/{host}": { get: { ...read, parameters: [inVirtualHost] } },
     "/queues/{host}/{name}": {
       get: { ...read, parameters: [inVirtualHost, inPath("name")] },
-      put: { "x-access": "write", parameters: [inVirtualHost, inPath("name")], ...ok },
+      put: {
+        "x-access": "write",
+        parameters: [inVirtualHost, inPath("name")],
+        ...ok,
+      },
     },
     "/queues/all/secret": { get: { "x-access": "secret", ...ok } },
     "/same/{a}": { get: { ...read, parameters: [inPath("a")] } },
-    "/same/{b}": { post: { "x-access": "write", parameters: [inPath("b")], ...ok } },
+    "/same/{b}": {
+      post: { "x-access": "write", parameters: [inPath("b")], ...ok },
+    },
     "/find": {
       post: {
         ...read,
@@ -158,33 +193,65 @@ export const REST = {
       },
       get: { ...read, parameters: [inQuery("key", text, { required: true })] },
     },
-    "/raw": { post: { ...read, ...body({}, "application/octet-stream", false) } },
+    "/raw": {
+      post: { ...read, ...body({}, "application/octet-stream", false) },
+    },
     "/any": { post: { ...read, ...body({}) } },
     "/sized": {
       get: {
         ...read,
         parameters: [
           { name: "X-Size", in: "header", schema: { type: "integer" } },
-          ...["X-API-Key", "Cookie", "X-Forwarded-For", "Authorization", "Range", "Host", "TE"]
-            .concat("If-None-Match", "Origin", "Node-Secret", "Content-Type", "Connection")
-            .map((name) => ({ name, in: "header", required: true, schema: text })),
+          ...["X-API-Key", "Cookie", "Authorization", "Range", "Host", "TE"]
+            .concat(
+              "If-None-Match",
+              "Origin",
+              "Node-Secret",
+              "Content-Type",
+              "Connection",
+            )
+            .map((name) => ({
+              name,
+              in: "header",
+              required: true,
+              schema: text,
+            })),
         ],
         responses: {
-          200: { description: "", content: { "application/cbor": {}, "Application/JSON": {} } },
-          400: { description: "", content: { "text/plain; charset=utf-8": {} } },
+          200: {
+            description: "",
+            content: { "application/cbor": {}, "Application/JSON": {} },
+          },
+          400: {
+            description: "",
+            content: { "text/plain; charset=utf-8": {} },
+          },
         },
       },
     },
-    "/heavy/{n}": { get: { ...read, "x-cost": "heavy", parameters: [inPath("n")] } },
+    "/heavy/{n}": {
+      get: { ...read, "x-cost": "heavy", parameters: [inPath("n")] },
+    },
     "/wait": { get: { ...read, "x-streaming": true } },
     "/open": { get: ok },
-    "/send": { post: { "x-access": "write", operationId: "send", ...body({}) } },
+    "/send": {
+      post: { "x-access": "write", operationId: "send", ...body({}) },
+    },
     "/balance": { get: { "x-access": "secret", ...ok } },
   },
 };
 
-const param = (name: string, schema: object, required = false) => ({ name, schema, required });
-const method = (name: string, access: string | undefined, params: object[], more = {}) => ({
+const param = (name: string, schema: object, required = false) => ({
+  name,
+  schema,
+  required,
+});
+const method = (
+  name: string,
+  access: string | undefined,
+  params: object[],
+  more = {},
+) => ({
   ...{ name, params, result: { name: "r", schema: {} }, ...more },
   ...access && { "x-access": access },
 });
@@ -203,7 +270,10 @@ export const RPC = {
       ],
       { paramStructure: "by-position" },
     ),
-    method("named", "read", [param("a", { type: "integer" }), param("b", { type: "object" })]),
+    method("named", "read", [
+      param("a", { type: "integer" }),
+      param("b", { type: "object" }),
+    ]),
     method("chosen", "read", [
       param("name", { enum: ["a", "1e400"] }),
       param("amount", { type: "number" }),
@@ -211,10 +281,14 @@ export const RPC = {
     method("filtered", "read", [
       param("filter", {
         type: "object",
-        properties: Object.fromEntries([..."abcdefgh"].map((name) => [name, { type: "integer" }])),
+        properties: Object.fromEntries(
+          [..."abcdefgh"].map((name) => [name, { type: "integer" }]),
+        ),
       }),
     ]),
-    method("heavy", "read", [param("n", { type: "integer" })], { "x-cost": "heavy" }),
+    method("heavy", "read", [param("n", { type: "integer" })], {
+      "x-cost": "heavy",
+    }),
     method("send", "write", [param("tx", text, true)]),
     method("balance", "secret", []),
     method("unmarked", undefined, []),
@@ -229,7 +303,10 @@ export interface Gateway {
   rpc(content: unknown, init?: RequestInit): Promise<Response>;
 }
 
-export const optionsFor = (url: string, description: typeof REST | typeof RPC) => ({
+export const optionsFor = (
+  url: string,
+  description: typeof REST | typeof RPC,
+) => ({
   node: { url, kind: "none" },
   description: { name: "a.json", text: formatJson(description) },
 });
@@ -265,7 +342,10 @@ export function forwarding(
 
 export const TOKEN = "a-token-of-32-or-more-characters.";
 
-export async function until(holds: () => unknown, what = String(holds)): Promise<void> {
+export async function until(
+  holds: () => unknown,
+  what = String(holds),
+): Promise<void> {
   const late = performance.now() + 60_000;
   while (!await holds()) {
     if (performance.now() > late) throw new Error(`never: ${what}`);

@@ -26,13 +26,10 @@ import {
 import type { CallRecorder, Gateway } from "./gateway.ts";
 import type { Lease, UpstreamResponse } from "./lease.ts";
 import { CALL_METHODS, type PolicyEntry } from "./policy.ts";
+import { isForwardable } from "./request-headers.ts";
 import { busyNode, NO_UPGRADE, type Refusal, refuse, responseHeaders } from "./response.ts";
 
 const COLLECTED_MAX = 1024 * 1024;
-
-/** Request headers that are never forwarded, even if an operation names them. */
-const DENIED_HEADERS =
-  /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
 export async function callPath(gateway: Gateway, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
@@ -53,8 +50,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   if (fault) return refuseParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
   const isTaken = ({ name, in: place }: NodeParameter) =>
-    place === "header" && !DENIED_HEADERS.test(name.toLowerCase()) &&
-    name.toLowerCase() !== gateway.secretHeader;
+    place === "header" && isForwardable(name) && name.toLowerCase() !== gateway.secretHeader;
   const read = {
     path: readNamed(list, "path", (name) => parameters.get(name)),
     query: readQuery(list, query),
@@ -68,13 +64,16 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   if (match.isTakenByOther()) return notFound();
   const url = join(gateway.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
-  const headers = {
+  const chosen = {
     ...Object.fromEntries(
       read.headers.given.map(({ parameter, texts }) => [parameter.name.toLowerCase(), texts[0]!]),
     ),
-    accept: acceptFor(request.headers.get("accept"), operation.responseTypes),
     ...content.type !== undefined && { "content-type": typeOf(content.type, request) },
   };
+  const leak = await gateway.refusalForToken(Object.entries(chosen));
+  if (leak) return refuse(leak);
+  const accept = acceptFor(request.headers.get("accept"), operation.responseTypes);
+  const headers = { ...chosen, accept };
   const record = gateway.record(operation);
   let response: UpstreamResponse;
   try {

@@ -13,7 +13,15 @@ import type { RequestContent } from "../node/http1.ts";
 import { CODES, RPC_HEADERS } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Call, goneOf } from "./call.ts";
-import { hasTokenInQuery, isAllowedCaller, isToken, readToken, TOKEN_IN_QUERY } from "./guard.ts";
+import {
+  hasTokenInQuery,
+  holdsToken,
+  isAllowedCaller,
+  isToken,
+  readToken,
+  TOKEN_IN_QUERY,
+  TOKEN_LENGTH_MIN,
+} from "./guard.ts";
 import { Lease, type LeaseOptions, Leases } from "./lease.ts";
 import { createPathMatcher, type MatchPath } from "./match.ts";
 import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
@@ -49,6 +57,10 @@ interface CallTable {
 }
 
 const NONE: readonly NodeOperation[] = [];
+const NO_TOKEN: Refusal = {
+  ...{ status: 503, code: CODES.wantsToken, setting: "forward.token_file", headers: LATER },
+  message: "The service cannot read the operator's token at the moment",
+};
 const encoder = new TextEncoder();
 
 export class Gateway {
@@ -144,10 +156,7 @@ export class Gateway {
     if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
     const about = { code: CODES.wantsToken, setting: "forward.token_file" };
     const known = await readToken(this.#options.forward);
-    if ("reason" in known) {
-      const message = "The service cannot read the operator's token at the moment";
-      return { ...about, status: 503, message, headers: LATER };
-    }
+    if ("reason" in known) return NO_TOKEN;
     const given = request.headers.get("authorization");
     if (await isToken(known.token, given)) return undefined;
     const isGiven = /^bearer /i.test(given ?? "");
@@ -158,6 +167,22 @@ export class Gateway {
       message: isGiven ? "The token is not valid" : `${name} needs the operator's token`,
       more: isGiven ? "" : ": send it as Authorization: Bearer",
       headers: { "www-authenticate": `Bearer realm="nodeface"${error}` },
+    };
+  }
+
+  /** Refuses a call that would send the operator's token to the node in a header. */
+  async refusalForToken(
+    headers: readonly (readonly [name: string, value: string])[],
+  ): Promise<Refusal | undefined> {
+    const { token_file, token_env } = this.#options.forward;
+    const long = headers.filter(([, value]) => value.length >= TOKEN_LENGTH_MIN);
+    if (long.length === 0 || (token_file ?? token_env) === undefined) return undefined;
+    const known = await readToken(this.#options.forward);
+    if ("reason" in known) return NO_TOKEN;
+    const leak = long.find(([, value]) => holdsToken(value, known.token));
+    return leak && {
+      ...{ status: 400, code: CODES.invalidCall },
+      message: `The header ${leak[0]} contains the operator's token, which is never forwarded`,
     };
   }
 

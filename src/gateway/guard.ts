@@ -21,6 +21,7 @@ export function hasTokenInQuery(query: string): boolean {
 
 /** The syntax of a token (RFC 6750, section 2.1). */
 const FORM = /^[A-Za-z0-9._~+/-]{32,}=*$/;
+export const TOKEN_LENGTH_MIN = 32;
 
 export async function readToken(
   { token_file, token_env }: Pick<ResolvedForward, "token_file" | "token_env">,
@@ -51,6 +52,18 @@ export async function isToken(token: string, authorization: string | null): Prom
   let difference = 0;
   for (let at = 0; at < a!.length; at++) difference |= a![at]! ^ b![at]!;
   return difference === 0;
+}
+
+/** Tells whether a text contains the token, either as it is or in base64, as in HTTP Basic. */
+export function holdsToken(text: string, token: string): boolean {
+  if (text.includes(token)) return true;
+  return [...text.matchAll(/[\w+/-]{32,}={0,2}/g)].some(([word]) => {
+    try {
+      return atob(word.replaceAll("-", "+").replaceAll("_", "/")).includes(token);
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** The explorer sends this header. A page of another origin cannot send this header without a CORS preflight. */

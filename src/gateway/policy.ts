@@ -6,6 +6,8 @@
 import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { describeValue } from "../untrusted-text.ts";
+import { isAddedByProxies } from "./request-headers.ts";
 
 export const FORWARDS = ["off", "reads"] as const;
 
@@ -125,6 +127,14 @@ function decideOne(
   }
   if (operation.isStreaming) return refused("the response is a stream or waits for events");
   if (operation.obstacle !== undefined) return refused(operation.obstacle);
+  const needed = operation.parameters?.find(({ name, in: place, isRequired }) =>
+    place === "header" && isRequired && isAddedByProxies(name)
+  );
+  if (needed) {
+    return refused(
+      `the header ${describeValue(needed.name)} is required, but never forwarded`,
+    );
+  }
   const { access, isForeign } = operation;
   const isRead = access === "read";
   const isClosed = access === "write" || access === "secret";

@@ -1,0 +1,270 @@
+/** Tests which request headers a description can make the service forward to the node. */
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { NodefaceOptions } from "../src/index.ts";
+import { forwarding, json, nodeOf, type PlayedAnswer, TOKEN } from "./_gateway.ts";
+
+const headers = suite("the headers of a call");
+
+const node = nodeOf(headers);
+
+/** Proxies in front of the service may add these headers, or a client may pretend that one has. */
+const CLAIMS = [
+  ...[
+    "Forwarded",
+    "Via",
+    "X-Forwarded",
+    "X-Forwarded-For",
+    "X-Forwarded-Host",
+    "X-Forwarded-User",
+  ],
+  ...[
+    "X-Forwarded-Email",
+    "X-Forwarded-Groups",
+    "X-Forwarded-Client-Cert",
+    "X-Real-IP",
+  ],
+  ...[
+    "Client-IP",
+    "X-Client-IP",
+    "X-Cluster-Client-IP",
+    "True-Client-IP",
+    "Fastly-Client-IP",
+  ],
+  ...[
+    "CF-Connecting-IP",
+    "Cf-Access-Jwt-Assertion",
+    "Cf-Access-Authenticated-User-Email",
+  ],
+  ...[
+    "X-Auth-Request-User",
+    "X-Auth-Request-Email",
+    "X-Auth-User",
+    "Remote-User",
+    "Remote-Groups",
+  ],
+  ...[
+    "X-Remote-User",
+    "X-Remote-Group",
+    "X-Remote-Extra-Scopes",
+    "X-WebAuth-User",
+    "X-WebAuth",
+  ],
+  ...["X-Amzn-Oidc-Data", "X-Amzn-Oidc-Identity", "X-Goog-IAP-JWT-Assertion"],
+  ...[
+    "X-Goog-Authenticated-User-Email",
+    "X-Ms-Client-Principal",
+    "X-Ms-Client-Principal-Name",
+  ],
+  ...[
+    "X-Ms-Token-Aad-Id-Token",
+    "X-Pomerium-Jwt-Assertion",
+    "X-Pomerium-Claim-Email",
+  ],
+  ...[
+    "Tailscale-User-Login",
+    "Tailscale-User-Name",
+    "X-Original-URL",
+    "X-Original-Host",
+  ],
+  ...[
+    "X-Rewrite-URL",
+    "X-Envoy-External-Address",
+    "X-Envoy-Original-Path",
+    "X-Vouch-User",
+  ],
+  ...[
+    "X-Authentik-Username",
+    "X-Authentik-Groups",
+    "X-Token-Subject",
+    "X-User",
+    "X-User-Id",
+  ],
+  ...[
+    "X-Userinfo",
+    "X-Consumer-Username",
+    "X-Credential-Identifier",
+    "OIDC_CLAIM_sub",
+  ],
+  ...[
+    "X-SSL-Client-S-DN",
+    "Client-Cert",
+    "Impersonate-User",
+    "X-Host",
+    "X-HTTP-Host-Override",
+  ],
+  ...[
+    "X-HTTP-Method-Override",
+    "X-HTTP-Method",
+    "X-Method-Override",
+    "_method",
+    "X-Nodeface",
+  ],
+  ...["x-real-ip", "X_Forwarded_User", "REMOTE_USER", "x_auth_request_user"],
+  ...[
+    "Authorization",
+    "Proxy-Authorization",
+    "Cookie",
+    "X-Access-Token",
+    "X-Api-Key",
+    "api_key",
+  ],
+];
+
+const ok = { responses: { 200: { description: "" } } };
+const inHeader = (name: string, required = false) => ({
+  ...{ name, in: "header", required, schema: { type: "string" } },
+});
+const HARMLESS = ["X-Cursor", "Eth-Consensus-Version", "Immutable"];
+const HOSTILE = {
+  openapi: "3.1.1",
+  info: { title: "A node", version: "1" },
+  paths: {
+    "/claims": {
+      get: {
+        "x-access": "read",
+        ...ok,
+        parameters: [...CLAIMS, ...HARMLESS].map((n) => inHeader(n)),
+      },
+    },
+    "/needs/user": {
+      get: {
+        "x-access": "read",
+        ...ok,
+        parameters: [inHeader("X_Forwarded_User", true)],
+      },
+    },
+    "/needs/key": {
+      get: {
+        "x-access": "read",
+        ...ok,
+        parameters: [inHeader("X-Auth-Token", true)],
+      },
+    },
+  },
+};
+
+const claiming = () => new Headers([...CLAIMS, ...HARMLESS].map((name) => [name, "claimed"]));
+
+function seen(): string[] {
+  const names = new Set(
+    node.come.flatMap(({ headers }) => Object.keys(headers)),
+  );
+  return [...CLAIMS, ...HARMLESS].map((name) => name.toLowerCase())
+    .filter((name) => names.has(name));
+}
+
+const describing: PlayedAnswer = (come, response) =>
+  json(come.url === "/openapi.json" ? HOSTILE : {})(come, response);
+
+const SOURCES: Readonly<Record<string, () => NodefaceOptions>> = {
+  "the operator": () => ({ forward: "reads" }),
+  "the node": () => ({
+    description: `${node.url}/openapi.json`,
+    forward: { open: ["GET /claims", "GET /needs/user", "GET /needs/key"] },
+  }),
+};
+
+for (const [author, options] of Object.entries(SOURCES)) {
+  headers(
+    `the identity of a client is never forwarded, even if ${author} describes it`,
+    async () => {
+      node.answer = describing;
+      const { ask, app } = forwarding(
+        node.url,
+        HOSTILE as never,
+        "reads",
+        options(),
+      );
+      assert.is(
+        (await app.fetch(new Request("http://localhost/spec.json"))).status,
+        200,
+      );
+      node.come = [];
+      const { status } = await ask("/v1/node/claims", {
+        headers: [...claiming(), ["x-nodeface", "1"]],
+      });
+      assert.is(status, 200);
+      assert.is(node.come.length, 1);
+      assert.equal(seen(), HARMLESS.map((name) => name.toLowerCase()));
+      assert.not.match(
+        JSON.stringify(Object.entries(node.come[0]!.headers)),
+        /user|method/i,
+      );
+    },
+  );
+
+  headers(
+    `an operation that requires such a header is refused if ${author} describes it`,
+    async () => {
+      node.answer = describing;
+      const { ask } = forwarding(
+        node.url,
+        HOSTILE as never,
+        "reads",
+        options(),
+      );
+      const response = await ask("/v1/node/needs/user", {
+        headers: { x_forwarded_user: "a" },
+      });
+      assert.is(response.status, 403);
+      const { detail } = await response.json();
+      assert.match(
+        detail,
+        'GET /needs/user is not forwarded: the header "X_Forwarded_User" is required, but never forwarded',
+      );
+      assert.is(
+        node.come.filter(({ url }) => url.startsWith("/needs")).length,
+        0,
+      );
+      // The service itself may send the node's credentials.
+      assert.is((await ask("/v1/node/needs/key")).status, 200);
+    },
+  );
+}
+
+headers(
+  "the operator's token is not forwarded in a header of another name",
+  async () => {
+    process.env.GATEWAY_HEADERS_TOKEN = TOKEN;
+    const settings = {
+      open: ["reads"],
+      with_token: [],
+      token_env: "GATEWAY_HEADERS_TOKEN",
+    };
+    const { ask } = forwarding(node.url, HOSTILE as never, settings);
+    const forms = [
+      TOKEN,
+      `Bearer ${TOKEN}`,
+      `Basic ${btoa(`:${TOKEN}`)}`,
+      `Basic ${btoa(`user:${TOKEN}`)}`,
+      btoa(`user:${TOKEN}`).replaceAll("=", ""),
+      `a="${TOKEN}"`,
+    ];
+    for (const form of forms) {
+      const response = await ask("/v1/node/claims", {
+        headers: { "X-Cursor": form },
+      });
+      assert.is(response.status, 400, form);
+      const { detail } = await response.json();
+      assert.is(
+        detail,
+        "The header x-cursor contains the operator's token, which is never forwarded",
+      );
+    }
+    assert.is(node.come.length, 0);
+    const other = btoa(`user:${TOKEN.replace("a", "b")}`);
+    assert.is(
+      (await ask("/v1/node/claims", { headers: { "X-Cursor": other } })).status,
+      200,
+    );
+    delete process.env.GATEWAY_HEADERS_TOKEN;
+    const unreadable = await ask("/v1/node/claims", {
+      headers: { "X-Cursor": other },
+    });
+    assert.is(unreadable.status, 503);
+  },
+);
+
+headers.run();
