@@ -16,6 +16,7 @@ export interface Slowest {
 
 interface Connection {
   lastResponse?: ServerResponse;
+  isRefused: boolean;
   bytesWrittenBefore: number;
   idleSince: number;
   /** The number of bytes that the client had taken when it last made progress, and the time of that progress. */
@@ -37,7 +38,7 @@ export class Connections {
 
   add(socket: Socket): void {
     // Before the first response, `headersTimeout` applies, which sends a 408 response.
-    this.#connections.set(socket, { bytesWrittenBefore: 0, idleSince: Infinity });
+    this.#connections.set(socket, { isRefused: false, bytesWrittenBefore: 0, idleSince: Infinity });
     socket.once("close", () => this.#connections.delete(socket));
   }
 
@@ -51,8 +52,15 @@ export class Connections {
     return last?.writableFinished ? undefined : last;
   }
 
+  /** The connection closes after its last response, so no further request counts (RFC 9112, section 9.6). */
   isClosing(socket: Socket): boolean {
-    return this.#connections.get(socket)?.lastResponse?.shouldKeepAlive === false;
+    const connection = this.#connections.get(socket);
+    return connection?.isRefused === true || connection?.lastResponse?.shouldKeepAlive === false;
+  }
+
+  setClosing(socket: Socket): void {
+    const connection = this.#connections.get(socket);
+    if (connection) connection.isRefused = true;
   }
 
   async end(): Promise<void> {

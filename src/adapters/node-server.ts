@@ -68,10 +68,12 @@ export function createNodeServer(
   };
   const http = createServer(settings, (message, response) => {
     connections.addResponse(response);
-    if (hasContent(message)) limitContent(message, response);
     // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112, section 9.6).
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    void respond(app, callbacks, message, response);
+    inTurn(app, message, response, (app) => {
+      if (hasContent(message)) limitContent(message, response);
+      void respond(app, callbacks, message, response);
+    });
   });
   // By default, `node:http` drops all headers after the first 2000, even `Host`.
   http.maxHeadersCount = 0;
@@ -81,6 +83,9 @@ export function createNodeServer(
   // A server may ignore unknown expectations (RFC 9110, section 10.1.1).
   http.on("checkExpectation", (message, response) => http.emit("request", message, response));
   const refuseAfterResponses = (socket: Socket, code?: string, message?: IncomingMessage) => {
+    // The parser fails again at each further read.
+    if (connections.isClosing(socket)) return;
+    connections.setClosing(socket);
     const endEntry = beginEntry(callbacks, message && logHeadOf(message));
     const earlier = connections.pendingResponse(socket);
     if (earlier) earlier.once("finish", () => refuseUnparsed(socket, code, endEntry));
@@ -101,7 +106,7 @@ export function createNodeServer(
       if (!last.req.destroyed) last.once("finish", refuseOnce);
       (last.req as Message).breakOff();
     } // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
-    else if (!connections.isClosing(socket)) refuseAfterResponses(socket, error.code);
+    else refuseAfterResponses(socket, error.code);
   });
   http.on("connect", (message, stream) => {
     const socket = stream as Socket;
@@ -172,6 +177,60 @@ export async function serveHttp(
   });
 }
 
+/** The number of requests that may wait on a connection behind the request that is handled. */
+const WAITING_MAX = 15;
+
+const waiting = new WeakMap<Socket, number>();
+
+/**
+ * Handles the requests of a connection one at a time: calls `handle` when all earlier requests have their responses
+ * (RFC 9112, section 9.3.2), or never if the connection closes before that. A request behind `WAITING_MAX` waiting
+ * requests is refused, and closes the connection.
+ *
+ * @param handle takes the app that is to respond, which is not the given app if the request is refused
+ */
+export function inTurn(
+  app: Servable,
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  handle: (app: Servable) => void,
+): void {
+  // `node:http` gives the socket to one response at a time, in the order of the requests.
+  if (response.socket !== null) return handle(app);
+  const count = waiting.get(socket) ?? 0;
+  const isExcess = count >= WAITING_MAX;
+  waiting.set(socket, count + 1);
+  response.once("socket", () => {
+    waiting.set(socket, waiting.get(socket)! - 1);
+    handle(isExcess ? CROWDED : app);
+  });
+  if (!isExcess) return;
+  response.shouldKeepAlive = false;
+  stopParser(socket);
+}
+
+const CROWDED: Servable = {
+  fetch: () =>
+    refusal(429, `At most ${WAITING_MAX + 1} requests of a connection may be unanswered`),
+};
+
+/**
+ * Stops the parser within a read from the socket, which may contain 1,500 requests. `node:http` itself would parse all
+ * of them, and create a message and a response for each.
+ */
+function stopParser(socket: Socket): void {
+  const { parser } = socket as { parser?: { onIncoming?: OnIncoming | null } | null };
+  if (!parser?.onIncoming) return void socket.destroy();
+  parser.onIncoming = (message) => {
+    message.upgrade = false;
+    // The parser takes this value as an error.
+    return -1;
+  };
+}
+
+/** The function that `node:http` calls with each parsed head. `upgrade` is true after `CONNECT` or an Upgrade. */
+type OnIncoming = (message: { upgrade: boolean | null }) => number;
+
 /** Never rejects. */
 export async function respond(
   app: Servable,
@@ -183,7 +242,6 @@ export async function respond(
 ): Promise<void> {
   const endEntry = beginEntry(callbacks, logHeadOf(message));
   if (endEntry) endWith(response, endEntry);
-  if (!response.socket) closeWithSocket(response);
   try {
     await send(
       response,
@@ -313,22 +371,6 @@ function endWith(response: ServerResponse, endEntry: EndEntry): void {
     endEntry(outcome, response.headersSent ? response.statusCode : undefined);
   };
   response.once("finish", end).once("close", end);
-}
-
-const queued = new WeakMap<Socket, Set<ServerResponse>>();
-
-/** A queued response has no socket, so it gets no `close` event when its connection closes. */
-function closeWithSocket(response: ServerResponse): void {
-  const { socket } = response.req;
-  const waiting = queued.get(socket) ?? new Set();
-  if (!queued.has(socket)) {
-    queued.set(socket, waiting);
-    socket.once("close", () => {
-      for (const response of waiting) response.destroy().emit("close");
-    });
-  }
-  waiting.add(response);
-  response.once("close", () => waiting.delete(response));
 }
 
 /** Limits the time for the content. `requestTimeout` does not apply once the response has been sent. */

@@ -338,6 +338,8 @@ export const CASES: readonly Case[] = [
   raw(200, "GET with content", `GET /v1/info HTTP/1.1\r\n${HOST}Content-Length: 3\r\n\r\nabc`),
   raw(200, "an empty line before the request", `\r\n${get("/v1/info")}`),
   raw(200, "two requests at once", get("/v1/info") + get("/v1/health"), 2),
+  raw(200, "16 requests at once", get("/v1/info").repeat(16), 16),
+  raw(429, "1000 requests at once", get("/v1/info").repeat(1000), 17),
   raw(404, "two requests at once, one for an unknown path", get("/v1/info") + get("/nope"), 2),
   raw(
     200,

@@ -90,6 +90,11 @@ export const DIFFERENCES: readonly Difference[] = [
       ...all(405, "two equal lengths"),
     },
   },
+  ...["Bun", "workerd"].map((runtime) => ({
+    runtime,
+    reason: "it reads the next request only after the response, so requests cannot pile up",
+    cases: all(200, "1000 requests at once"),
+  })),
   {
     runtime: "Bun",
     reason: "it closes an HTTP/1.0 connection after the first response",
@@ -97,12 +102,13 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "Bun",
-    reason: "it closes the connection after a method that it does not know",
+    reason: "it closes the connection after a method that it does not know, and calls no function",
     cases: all("closed", "an unknown method", "a method in lower case"),
   },
   {
     runtime: "Bun",
-    reason: "it replaces the host in an absolute-form target with Host",
+    reason:
+      "it replaces the host in an absolute-form target with Host, so the service cannot see it",
     cases: all(
       200,
       "absolute form with another host",

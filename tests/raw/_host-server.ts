@@ -24,6 +24,6 @@ const operations = (["GET", "POST", "DELETE"] as const).map((method): Operation 
   operation: { ...operation, operationId: `own${method}` },
   handle,
 }));
-const app = createNodeface({ operations });
+const app = createNodeface({ operations, metrics: true });
 
 await serveHere(app);
