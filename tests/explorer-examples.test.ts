@@ -14,6 +14,7 @@ import type { Json } from "../src/json/values.ts";
 import { parseReference } from "../src/info/query-plan.ts";
 import type { Reference } from "../src/kinds/kind.ts";
 import { documentOfKind } from "../src/openapi/kind.ts";
+import { examplesIn } from "../src/settings/kind-interface.ts";
 import { operationsOf } from "./nodes/_interface.ts";
 import { setScene } from "./_scene.ts";
 
@@ -73,6 +74,10 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
   if (places.length === 0) continue;
   examples(`${name}: they come from read-only methods; x-example-from is hidden`, async () => {
     const parts = await loadInterface(name);
+    // The service checks a value against one pattern for its place, and the page checks no pattern.
+    for (const { place, pattern } of examplesIn(parts)) {
+      assert.is(patterns[place as Reference], pattern, String(place));
+    }
     const base = parts.openapi?.servers?.[0]?.url;
     const access = new Map(
       operationsOf(parts).map(([operation, marks]) => [

@@ -26,7 +26,7 @@ const TEXTS = [
 const FORBIDDEN_METHODS = ["TRACE", "CONNECT"], WITHOUT_BODY = ["GET", "HEAD"];
 const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
-const EXAMPLE_LENGTH_MAX = 300, PATTERN_LENGTH_MAX = 200, HINT_LENGTH_MAX = 120;
+const EXAMPLE_LENGTH_MAX = 300, HINT_LENGTH_MAX = 120;
 
 /** Returns `undefined` if a page cannot send the method, the type of the body or a required cookie. */
 export function readForm(
@@ -76,7 +76,6 @@ function readField(
   const isRequired = parameter.required === true || place === "path";
   const example = textOfExample(given ?? schema.default, isList);
   const values = valuesOf(schema);
-  const pattern = textOf(schema.pattern) ?? "";
   const source = isRead && isRequired ? sourceOf(schema) : undefined;
   const isAsked = source !== undefined || (isRequired && !example && !values);
   const about = textOf(parameter.description) ?? textOf(schema.description);
@@ -91,7 +90,6 @@ function readField(
     // The field of an optional header starts empty, since only people who know its effect should send it.
     isFilled: isRequired || (given !== undefined && place === "query") || undefined,
     values,
-    pattern: isQuick(pattern) ? pattern : undefined,
     source,
     hint: isAsked && about ? shorten(about, HINT_LENGTH_MAX) : undefined,
   };
@@ -105,15 +103,6 @@ export function typeOf(schema: Json): string[] {
 
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
-
-/**
- * Tells whether a pattern is fast to match. The pattern may have at most two unbounded repetitions. No repeated group
- * may contain a repetition or `|`. Back references and groups that begin with `(?` are not allowed.
- */
-const isQuick = (pattern: string): boolean =>
-  pattern !== "" && pattern.length <= PATTERN_LENGTH_MAX &&
-  (pattern.match(/[*+]|,\}/g)?.length ?? 0) <= 2 &&
-  !/\([^)]*(?:[*+|(]|\{\d*,)[^)]*\)[^)]*[*+{]/.test(pattern) && !/\\\d|\(\?/.test(pattern);
 
 function valuesOf(schema: Json): string[] | undefined {
   if (schema.type === "boolean") return ["true", "false"];
