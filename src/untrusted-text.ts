@@ -87,12 +87,3 @@ export function parsePercent(text: string): string | undefined {
 }
 
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
-
-/**
- * Tells whether a value from the node is safe as an example: short, printable ASCII that matches an
- * anchored pattern.
- */
-export function isNodeValue(value: unknown, pattern: string): value is string {
-  return typeof value === "string" && value.length <= 128 && /^[!-~]+$/.test(value) &&
-    /^\^.*\$$/.test(pattern) && new RegExp(pattern, "u").test(value);
-}

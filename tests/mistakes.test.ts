@@ -411,6 +411,11 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     '1:49: info.fields.a.as.match must be a regular expression, not "("',
   ],
   [
+    "info: { fields: { a: { from: 'a#', as: { match: '^(?!b)' } } } }",
+    '1:19: info.fields.a names the source "a", which does not exist',
+    '1:49: info.fields.a.as.match must be a regular expression without lookahead and lookbehind, not "^(?!b)"',
+  ],
+  [
     "info: { hide: [status, pears] }",
     '1:16: info.hide[0] must be a key in snake_case other than status, status_code, status_reason, updated_at, last_seen, api, links, not "status"',
     '1:24: info.hide[1] is "pears", which is not a key of /v1/info; did you mean peers?',
@@ -474,6 +479,17 @@ const KINDS: readonly Row<string>[] = [
   [
     "listing: { jsonrpc: help, names: '(' }",
     '7:34: listing.names must be a regular expression, not "("',
+  ],
+  [
+    "listing: { jsonrpc: help, names: '(a){1000}', except: '(a)\\1' }",
+    '7:34: listing.names must be a regular expression with fewer repetitions, not "(a){1000}"',
+    '7:55: listing.except must be a regular expression without back references, not "(a)\\\\1"',
+  ],
+  [
+    `auth: { refusal: { header: a, pattern: "${"a".repeat(501)}" } }`,
+    `7:40: auth.refusal.pattern must be a regular expression of at most 500 characters, not "${
+      "a".repeat(59)
+    }…"`,
   ],
   [
     "auth: { files: [{ basic_file: a }] }",

@@ -10,6 +10,7 @@ import { resolveForward } from "../src/gateway/policy.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
 import { parse } from "../src/openapi/parse.ts";
+import { findAll } from "../src/regular-expression.ts";
 import { processorTime } from "./_runtime.ts";
 
 const hostile = suite("hostile descriptions");
@@ -213,7 +214,7 @@ hostile("the regular expressions of listings take time linear in the size of the
     if (!listing || !("names" in listing)) continue;
     for (const part of ["a_", "a", '"a_', '"', "_", "\n", "a\n", "aun", "{", '":'] as const) {
       const before = process.cpuUsage();
-      const found = `"${part.repeat(SIZE / part.length)}`.matchAll(new RegExp(listing.names, "gm"));
+      const found = findAll(`"${part.repeat(SIZE / part.length)}`, listing.names, true);
       for (const _ of found);
       assert.ok(process.cpuUsage(before).user < 2_000_000, `${name}, of ${JSON.stringify(part)}`);
     }

@@ -227,6 +227,7 @@ function rulesOf({ health: { rules = [] } }: Kind): string {
 function testOf(test: Test): string {
   if (test === null) return "is missing";
   if (typeof test === "string") return `matches ${code(test)}`;
+  if ("not" in test) return `does not match ${code(test.not)}`;
   return "above" in test ? `is above ${test.above}` : `is below ${test.below}`;
 }
 

@@ -12,6 +12,9 @@ import { lazy, type Resource } from "../lazy.ts";
 import type { Offer } from "../openapi/kind.ts";
 import { INTERFACES } from "../generated/interfaces.js";
 import { unpack } from "../http/content-coding.ts";
+import { ExpressionError, findAll, findFirst } from "../regular-expression.ts";
+import { SourceError } from "../node/failures.ts";
+import { inSlices } from "../slices.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 
 interface SoftwareInfo {
@@ -79,15 +82,35 @@ export async function askOffer(node: KnownNode): Promise<Offer> {
   const isAsked = !isKnown && learn && await isConditional.get();
   const about = isAsked ? softwareIn(await learn()) : { software, version };
   if (!listing || !ask) return about;
-  const names = namesIn(await ask(listing), listing);
+  const names = await namesIn(await ask(listing), listing);
   const before = "names" in listing ? listing.before : undefined;
   return { ...about, before, ...names.size > 0 && { names: [...names] } };
 }
 
-function namesIn(text: string, listing: NamesIn): Set<string> {
+/** @throws {SourceError} */
+async function namesIn(text: string, listing: NamesIn): Promise<Set<string>> {
   if ("tree" in listing) return new Set(namesOfTree(parseJson(text), listing.tree));
-  const found = text.matchAll(new RegExp(listing.names, "gm"));
-  return new Set([...found].flatMap(([, name]) => name ?? []));
+  try {
+    return await inSlices(findNames(text, listing.names, listing.except));
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const message = "sends a list that takes too long to search with listing.names";
+    throw new SourceError("bad_answer", message);
+  }
+}
+
+function* findNames(text: string, names: string, except?: string): Generator<void, Set<string>> {
+  const found = new Set<string>();
+  for (const match of findAll(text, names, true)) {
+    if (match?.group === undefined) yield;
+    else found.add(match.group);
+  }
+  if (except === undefined) return found;
+  for (const name of found) {
+    if (findFirst(name, except)) found.delete(name);
+    yield;
+  }
+  return found;
 }
 
 /** The depth is limited because each name is a path that contains all parent names. */

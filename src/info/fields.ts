@@ -6,7 +6,7 @@
 import { resolvePointer, textOf } from "../json/values.ts";
 import type { Conversion } from "../kinds/kind.ts";
 import { exact } from "../json/lossless.ts";
-import { startOf } from "../untrusted-text.ts";
+import { findFirst } from "../regular-expression.ts";
 import { MILLISECONDS } from "./settings.ts";
 
 /** The keys are in the order of `/v1/info`. */
@@ -62,7 +62,6 @@ interface ConversionContext {
 const ALL_BITS = 18446744073709551615n;
 /** A start time that is computed from an uptime may vary by this many milliseconds. */
 const UPTIME_JITTER = 3000;
-const MATCHED_LENGTH = 1024;
 
 const SECONDS_MIN = 1e8;
 /** The end of the year 9999, in milliseconds since 1970. */
@@ -107,11 +106,16 @@ export function numberFrom(value: unknown): number | bigint | undefined {
 }
 
 export function match(value: unknown, expression: string): string | undefined {
-  const text = typeof value === "boolean" ? String(value) : textOf(value);
-  if (text === undefined) return undefined;
-  const found = new RegExp(expression).exec(startOf(text, MATCHED_LENGTH));
-  return found?.[1] ?? found?.[0];
+  const text = matchable(value);
+  const found = text === undefined ? undefined : findFirst(text, expression);
+  return found?.group ?? found?.whole;
 }
+
+export const isUnlike = (value: unknown, expression: string): boolean =>
+  matchable(value) !== undefined && match(value, expression) === undefined;
+
+const matchable = (value: unknown): string | undefined =>
+  typeof value === "boolean" ? String(value) : textOf(value);
 
 function hex(value: unknown): unknown {
   if (typeof value === "bigint" || Number.isInteger(value)) {

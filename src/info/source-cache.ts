@@ -8,7 +8,7 @@ import { parseReference, type Plan, type Role } from "./query-plan.ts";
 import type { QueryOutcome, Taken } from "./sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
-import { isNodeValue } from "../untrusted-text.ts";
+import { findFirst } from "../regular-expression.ts";
 import { convert, formOf, isKnown } from "./fields.ts";
 
 export interface Instant {
@@ -145,10 +145,14 @@ export function readExamples(
   return Object.fromEntries(
     Object.entries(patterns).flatMap(([place, pattern]) => {
       const value = textOf(answerAt(answers, place as Reference));
-      return isNodeValue(value, pattern) ? [[place, value]] : [];
+      return value !== undefined && isExample(value, pattern) ? [[place, value]] : [];
     }),
   );
 }
+
+/** The page shows an example in a form, and in a command to copy. */
+const isExample = (value: string, pattern: string): boolean =>
+  value.length <= 128 && /^[!-~]+$/.test(value) && findFirst(value, pattern)?.whole === value;
 
 export function readFields(
   fields: Readonly<Record<string, FieldOptions>>,

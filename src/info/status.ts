@@ -7,7 +7,7 @@ import type { HealthRule, KindHealth, KindStatusCode, Reference, Test } from "..
 import { type FailureCode, SourceError } from "../node/failures.ts";
 import { textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { convert, isKnown, match, numberFrom } from "./fields.ts";
+import { convert, isKnown, isUnlike, match, numberFrom } from "./fields.ts";
 import { formatDuration, groupDigits, milliseconds } from "./settings.ts";
 import {
   answerAt,
@@ -248,6 +248,7 @@ function holds(when: HealthRule["when"], answers: Answers): boolean {
 function passes(value: unknown, test: Test): boolean {
   if (test === null) return !isKnown(value);
   if (typeof test === "string") return match(value, test) !== undefined;
+  if ("not" in test) return isUnlike(value, test.not);
   const number = numberFrom(value);
   if (number === undefined) return false;
   return "above" in test ? number > test.above : number < test.below;

@@ -140,10 +140,15 @@ export interface KindAuth {
 }
 
 /**
- * A test of a value. A string is a regular expression that the value must match. The test `null` passes if the value is
- * missing or `null`.
+ * A test of a value. A string is a regular expression that the value must match; with `not`, the value must be a text, a
+ * number or a boolean that does not match. The test `null` passes if the value is missing or `null`.
  */
-export type Test = string | null | { readonly above: number } | { readonly below: number };
+export type Test =
+  | string
+  | null
+  | { readonly not: string }
+  | { readonly above: number }
+  | { readonly below: number };
 
 /** The reasons why a node that responds is not `ok`. */
 export type KindStatusCode =
@@ -176,6 +181,8 @@ export type NamesIn =
   | {
     /** A regular expression whose first group captures a name. */
     readonly names: string;
+    /** A regular expression for names to omit. */
+    readonly except?: string | undefined;
     /** If set, the response lists groups of methods. A method's group is the part of its name before this separator. */
     readonly before?: string | undefined;
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { AuthFile, Kind } from "../kinds/kind.ts";
-import { startOf } from "../untrusted-text.ts";
+import { findFirst } from "../regular-expression.ts";
 import { SourceError } from "./failures.ts";
 import { cannotRead, type SecretPlace, settingOf } from "./secrets.ts";
 
@@ -21,13 +21,11 @@ export const challengesIn = (headers: NodeRefusal["headers"]): string =>
 const schemesOf = (headers: NodeRefusal["headers"]) =>
   parseChallenges(challengesIn(headers)).map(({ scheme }) => scheme);
 
-const HEADER_LENGTH_MAX = 1024;
-
 function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
     if (!header || !pattern) return false;
-    return new RegExp(pattern).test(startOf(headers.get(header) ?? "", HEADER_LENGTH_MAX));
+    return findFirst(headers.get(header) ?? "", pattern) !== undefined;
   });
   return names.filter((name) => {
     const base = kinds[name]!.extends;

@@ -5,6 +5,8 @@
  * @module
  */
 import type { AuthFile } from "../kinds/kind.ts";
+import { ExpressionError, findAll } from "../regular-expression.ts";
+import { inSlices } from "../slices.ts";
 import { PlatformError, readFile, readVariable, warnOfReaders } from "../platform.ts";
 
 /** A secret in an environment variable. */
@@ -48,8 +50,10 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   const { scheme } = settingOf(place);
   const found = await readPlace(place);
   if ("reason" in found) return found;
-  const pattern = "match" in place && place.match;
-  const text = (pattern ? new RegExp(pattern).exec(found.text)?.[1] : found.text)?.trim() ?? "";
+  const expression = "match" in place && place.match;
+  const matched = expression ? await matchSecret(found.text, expression) : found;
+  if ("reason" in matched) return matched;
+  const text = matched.text.trim();
   // Every runtime accepts printable ASCII in a header. For any other character, a runtime might throw an error that
   // quotes the secret.
   if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "must be one line of printable ASCII" };
@@ -59,6 +63,23 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
     return { reason: 'must have the form "Name: value"' };
   }
   return { text };
+}
+
+async function matchSecret(text: string, expression: string): Promise<Secret> {
+  try {
+    return { text: await inSlices(findSecret(text, expression)) };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return { reason: "takes too long to search with match" };
+  }
+}
+
+function* findSecret(text: string, expression: string): Generator<void, string> {
+  for (const match of findAll(text, expression, false)) {
+    if (match) return match.group ?? "";
+    yield;
+  }
+  return "";
 }
 
 export async function checkPlace(place: SecretPlace): Promise<{ name: string; reason?: string }> {

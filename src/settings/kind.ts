@@ -16,6 +16,7 @@ import type {
   Source,
 } from "../kinds/kind.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
+import { mistakeInExpression } from "../regular-expression.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, examplesIn, interfaceSettings } from "./kind-interface.ts";
 import { authFile, explainSource, FIELD, NODE_SOURCE, placesOf, REFERENCES } from "./node.ts";
@@ -25,20 +26,26 @@ import * as t from "./texts.ts";
 
 const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"] as const;
 
+const TESTS = "{ not: EXPRESSION }, { above: NUMBER } or { below: NUMBER }";
+
 const TEST = v.union([
   t.EXPRESSION,
   v.null("null"),
   s.oneOf({
+    not: {
+      not: s.needed(t.EXPRESSION, {
+        text: "True if the value is a text, a number, true or false, and does not match",
+      }),
+    },
     above: { above: s.needed(s.NUMBER, { text: "True if the value is greater than this number" }) },
     below: { below: s.needed(s.NUMBER, { text: "True if the value is less than this number" }) },
   }),
-], "a regular expression, null, { above: NUMBER } or { below: NUMBER }");
+], `a regular expression, null, ${TESTS}`);
 
 const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
     text: "A test for each place. The rule applies if all tests pass. " +
-      "A test is a regular expression, null (the value is missing), " +
-      "{ above: NUMBER } or { below: NUMBER }",
+      `A test is a regular expression, null (the value is missing), ${TESTS}`,
     example: "{ 'status#/leader': null }",
   }),
   code: s.needed(s.word(CODES), { text: "The value of status_code", example: "no_leader" }),
@@ -98,6 +105,7 @@ const NAMES = {
   names: s.setting(t.EXPRESSION, {
     text: "A regular expression whose first group matches a name in the response",
   }),
+  except: s.setting(t.EXPRESSION, { text: "A regular expression for names to omit" }),
   tree: s.setting(
     s.object({
       name: s.needed(t.LINE, { text: "The member that holds a name" }),
@@ -298,9 +306,13 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
   for (const place of [target].flat()) checkPlace(place, ["health", "target"]);
   const { openrpc, openapi } = kind;
   for (const { path, place, pattern } of examplesIn({ openrpc, openapi })) {
-    if (typeof pattern === "string" && /^\^.*\$$/.test(pattern)) {
-      checkPlace(place, [...path, "x-example-from"]);
-    } else report(path, "has x-example-from, but no pattern that is anchored with ^ and $", true);
+    if (typeof pattern !== "string" || !/^\^.*\$$/.test(pattern)) {
+      report(path, "has x-example-from, but no pattern that is anchored with ^ and $", true);
+      continue;
+    }
+    checkPlace(place, [...path, "x-example-from"]);
+    const expected = mistakeInExpression(pattern);
+    if (expected) report([...path, "pattern"], `must be ${expected}`);
   }
   const { files, refusal } = objectOf(kind.auth);
   if (listOf(files).length > 0 && !refusal) {

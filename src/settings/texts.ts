@@ -11,6 +11,7 @@ import { DURATION, milliseconds, RESERVED_KEYS } from "../info/settings.ts";
 import { REFERENCE } from "../info/query-plan.ts";
 import type { Duration, Reference } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
+import { EXPRESSION_MAX, mistakeInExpression } from "../regular-expression.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { meantWord, type Schema, secret, text, word } from "./schema.ts";
 
@@ -225,13 +226,11 @@ export const INFO_KEY: Schema<string> = text(
 
 export const EXPRESSION: Schema<string> = v.pipe(
   v.string("a regular expression"),
-  v.check((pattern) => {
-    try {
-      return !!new RegExp(pattern);
-    } catch {
-      return false;
-    }
-  }, "a regular expression"),
+  v.maxLength(EXPRESSION_MAX, `a regular expression of at most ${EXPRESSION_MAX} characters`),
+  v.check(
+    (source) => source.length > EXPRESSION_MAX || mistakeInExpression(source) === undefined,
+    ({ input }) => mistakeInExpression(input)!,
+  ),
 );
 
 function duration(longest: Duration, shortest: Duration = "0ms"): Schema<Duration> {

@@ -16,7 +16,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       ...["untrusted-text.ts", "bytes.ts", "nearest.ts", "slices.ts", "with-timeout.ts"],
       "closeable.ts",
     ],
-    ["platform.ts", "lazy.ts", "json", "kinds"],
+    ["platform.ts", "lazy.ts", "regular-expression.ts", "json", "kinds"],
   ],
   http: [["http"]],
   node: [["node"]],
