@@ -22,11 +22,11 @@ export class ExpressionError extends Error {
 }
 
 /** The maximum length of an expression, in UTF-16 code units. */
-export const EXPRESSION_MAX = 500;
+export const EXPRESSION_MAX = 1000;
 /** The length to which `findFirst` truncates a text, in UTF-16 code units. */
-const TEXT_MAX = 1024;
+export const TEXT_MAX = 1000;
 /** The maximum number of parts of an expression: the expression `(a|b){9}` has 28 parts. */
-const PARTS_MAX = 500;
+const PARTS_MAX = 1000;
 /** The maximum number of visits to steps while a text is searched. This many visits take about half a second. */
 const VISITS_MAX = 20_000_000;
 /** The number of visits between two pauses of a search. This many visits take about a millisecond. */
@@ -45,7 +45,7 @@ export function mistakeInExpression(source: string): string | undefined {
   }
 }
 
-/** Searches at most the first 1,024 characters of the text. @throws {ExpressionError} */
+/** Searches at most the first 1,000 characters of the text. @throws {ExpressionError} */
 export function findFirst(text: string, source: string): Match | undefined {
   for (const found of findAll(startOf(text, TEXT_MAX), source, false)) if (found) return found;
   return undefined;

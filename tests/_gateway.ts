@@ -83,8 +83,7 @@ export const result = (text: string): PlayedAnswer =>
 export const rpcError = (error: unknown, status = 200): PlayedAnswer =>
   json({ jsonrpc: "2.0", id: 1, error }, status);
 
-export const textOf = ({ body }: Come): string =>
-  new TextDecoder().decode(body);
+export const textOf = ({ body }: Come): string => new TextDecoder().decode(body);
 
 const ok = { responses: { 200: { description: "" } } };
 const read = { "x-access": "read", ...ok };

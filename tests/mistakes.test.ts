@@ -486,8 +486,8 @@ const KINDS: readonly Row<string>[] = [
     '7:55: listing.except must be a regular expression without back references, not "(a)\\\\1"',
   ],
   [
-    `auth: { refusal: { header: a, pattern: "${"a".repeat(501)}" } }`,
-    `7:40: auth.refusal.pattern must be a regular expression of at most 500 characters, not "${
+    `auth: { refusal: { header: a, pattern: "${"a".repeat(1001)}" } }`,
+    `7:40: auth.refusal.pattern must be a regular expression of at most 1000 characters, not "${
       "a".repeat(59)
     }…"`,
   ],

@@ -89,10 +89,10 @@ const MISTAKES: Readonly<Record<string, readonly string[]>> = {
     String
       .raw`a regular expression without escapes other than \d \s \w \b \f \n \r \t \v \0 \xHH \uHHHH`
   ]: [String.raw`\p{L}+`, String.raw`[\p{L}]`, String.raw`\u{61}`, String.raw`\Aa\z`],
-  "a regular expression of at most 500 characters": ["a".repeat(501)],
+  "a regular expression of at most 1000 characters": ["a".repeat(1001)],
   "a regular expression with fewer repetitions": [
     ...["((a{0,100}){0,100}){0,100}", "(?:(?:(?:){1000}){1000}){1000}", "(?:a{1000}){1000}"],
-    ...["a{2147483647}", "(a{0,30}){0,30}b"],
+    ...["a{2147483647}", "(a{0,40}){0,40}b"],
   ],
 };
 
@@ -122,7 +122,7 @@ for (const source of HOSTILE) {
   expressions(`no text takes long to search with ${source}`, () => {
     for (const text of bait(2048)) {
       const found = findFirst(text, source);
-      assert.ok(found === undefined || found.whole.length <= 1024);
+      assert.ok(found === undefined || found.whole.length <= 1000);
     }
   });
 }

@@ -11,16 +11,11 @@ import { type Json, listOf, objectOf, textOf, valueAt } from "../json/values.ts"
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
-import {
-  CLI_OPTIONS,
-  configuration,
-  type FileConfig,
-  forwardConflicts,
-} from "../settings/configuration.ts";
+import { configuration, type FileConfig, forwardConflicts } from "../settings/configuration.ts";
 import { hasKind, unknownSources } from "../settings/node.ts";
 import { withoutSecretFiles } from "../settings/kind.ts";
 import { extendKind, looseningsIn } from "../settings/kind-extension.ts";
-import { type CliOption, ConfigError, type Diagnostic, readValue } from "../settings/schema.ts";
+import { ConfigError, type Diagnostic, readValue } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";

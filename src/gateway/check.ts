@@ -10,6 +10,7 @@ import { formatJson, parseComparable } from "../json/lossless.ts";
 import { readParts, textOfPart } from "../json/parts.ts";
 import { isEqual, isObject } from "../json/values.ts";
 import type { NodeOperation, NodeParameter, ValueRule } from "../openapi/callable-operations.ts";
+import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
 import { parsePercent, shorten } from "../untrusted-text.ts";
 import { fits } from "./policy.ts";
 
@@ -86,15 +87,13 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
 const mustMatch = (pattern: string, meaning = `A text that matches ${pattern}`): string =>
   `must be ${shorten(meaning.slice(0, 1).toLowerCase() + meaning.slice(1), RULE_MAX)}`;
 
-const MATCHED_MAX = 1000;
-
-/** A pattern that is not a regular expression matches nothing. */
+/** An invalid expression matches nothing. */
 function matches(pattern: string, text: string): boolean {
-  if (text.length > MATCHED_MAX) return false;
   try {
-    return new RegExp(pattern, "u").test(text);
-  } catch {
-    return false;
+    return text.length <= TEXT_MAX && findFirst(text, pattern) !== undefined;
+  } catch (error) {
+    if (error instanceof ExpressionError) return false;
+    throw error;
   }
 }
 

@@ -92,8 +92,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "With certain parameters, the call would not be a `read`: it would write, reveal private data " +
       "or cost too much. Only with this mark are the schemas' patterns checked, too: a text that does " +
       "not match, or has more than 1000 characters, is refused with the schema's `description`. A " +
-      "pattern must be anchored and must not repeat a group. A node's own description cannot use " +
-      "this mark",
+      "pattern must be anchored. A node's own description cannot use this mark",
   },
   "x-multi-segment": {
     on: "parameter",
