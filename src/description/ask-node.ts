@@ -76,17 +76,24 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
           );
       });
     } catch (error) {
-      throw error instanceof SourceError ? new ReadError(`the node ${error.message}`) : error;
+      throw asReadError(error);
     }
   };
 }
 
+const asReadError = (error: unknown) =>
+  error instanceof SourceError ? new ReadError(`the node ${error.message}`) : error;
+
 function toResponse({ status, headers, next, cancel }: NodeResponse): Response {
   const body = new ReadableStream({
     async pull(controller) {
-      const part = await next();
-      if (part) controller.enqueue(part);
-      else controller.close();
+      try {
+        const part = await next();
+        if (part) controller.enqueue(part);
+        else controller.close();
+      } catch (error) {
+        controller.error(asReadError(error));
+      }
     },
     cancel,
   }, { highWaterMark: 0 });

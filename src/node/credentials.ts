@@ -10,6 +10,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { isLoopback } from "../http/request.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";
+import { SECRET_LENGTH_MIN, SecretSearch, withoutSecrets } from "./echo.ts";
 import type { SourceError } from "./failures.ts";
 import type { Client, NodeRequest, NodeResponse } from "./http1.ts";
 import {
@@ -47,13 +48,17 @@ export interface CredentialsOptions {
   readonly triesDefaults?: boolean;
 }
 
-type AuthHeaders = Readonly<Record<string, string>>;
+interface Authorization {
+  readonly headers: Readonly<Record<string, string>>;
+  /** The texts that a response must not contain. */
+  readonly secrets: readonly string[];
+}
 
-type Attempts = AsyncGenerator<AuthHeaders, SourceError, NodeRefusal>;
+type Attempts = AsyncGenerator<Authorization, SourceError, NodeRefusal>;
 
 /** Some servers use a new nonce for each connection, so a request may need a retry. */
 const RETRIES = 2;
-const NONE: AuthHeaders = {};
+const NONE: Authorization = { headers: {}, secrets: [] };
 
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { nodeUrl, configured, kind, kinds = {}, triesDefaults = true } = options;
@@ -63,18 +68,24 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   const isDigest = configured && settingOf(configured).scheme === "digest";
   const owners: object[] = [];
   let cached: AuthFile | undefined;
+  let search: { readonly key: string; readonly secrets: SecretSearch } | undefined;
+  const searchFor = ({ secrets }: Authorization): SecretSearch => {
+    const key = secrets.join("\n");
+    if (search?.key !== key) search = { key, secrets: new SecretSearch(secrets) };
+    return search.secrets;
+  };
 
   async function* withConfigured(place: SecretPlace, request: NodeRequest): Attempts {
     let refusal: NodeRefusal | undefined;
-    let sent: AuthHeaders | undefined;
+    let sent: Authorization | undefined;
     for (let retries = 0;; retries++) {
       const secret = await readSecret(place);
       if ("reason" in secret) return unreadable(refusal ?? (yield NONE), place, secret.reason);
-      const headers = await authorize(place, secret.text, request, refusal, sent);
-      if (refusal && (retries > RETRIES || !headers || isSame(headers, sent))) {
+      const given = await authorize(place, secret.text, request, refusal, sent);
+      if (refusal && (retries > RETRIES || !given || isSame(given, sent))) {
         return refused(refusal, place, looksLike(refusal.headers, kinds));
       }
-      refusal = yield sent = headers ?? NONE;
+      refusal = yield sent = given ?? NONE;
     }
   }
 
@@ -89,14 +100,14 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     const failures: Failure[] = [];
     for (const file of mayTry ? kinds[name]?.auth?.files ?? [] : []) {
       const secret = await readSecret(file);
-      const headers = "text" in secret && await authorize(file, secret.text, request, refusal);
-      if (headers) {
+      const given = "text" in secret && await authorize(file, secret.text, request, refusal);
+      if (given) {
         cached = file;
-        refusal = yield headers;
+        refusal = yield given;
       }
       const reason = "reason" in secret
         ? secret.reason
-        : headers
+        : given
         ? "the node rejects these credentials"
         : "the node requires another scheme";
       failures.push({ file, reason });
@@ -117,14 +128,15 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       : withDefaults(request);
     let attempt = await attempts.next();
     for (;;) {
-      const given = attempt.value as AuthHeaders;
-      const headers = { "accept-encoding": "identity", ...request.headers, ...given };
+      const given = attempt.value as Authorization;
+      const headers = { "accept-encoding": "identity", ...request.headers, ...given.headers };
       const response = await client({ ...request, headers });
-      const exchanged = { response, isSecret: given !== NONE };
+      const isSecret = given !== NONE;
+      const show = () => isSecret ? withoutSecrets(response, searchFor(given)) : response;
       const { status } = response;
-      if (status !== 401 && status !== 403) return exchanged;
+      if (status !== 401 && status !== 403) return { response: show(), isSecret };
       attempt = await attempts.next({ status, headers: response.headers });
-      if (attempt.done) return { ...exchanged, refusal: attempt.value };
+      if (attempt.done) return { response: show(), isSecret, refusal: attempt.value };
       await discard(response);
     }
   };
@@ -144,7 +156,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   };
 }
 
-const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
+const isSame = (a: Authorization, b: Authorization | undefined) =>
   JSON.stringify(a) === JSON.stringify(b);
 
 const REFUSAL_MAX = 65_536;
@@ -165,8 +177,8 @@ type Authorize = (
   secret: string,
   request: NodeRequest,
   refusal?: NodeRefusal,
-  sent?: AuthHeaders,
-) => AuthHeaders | undefined | Promise<AuthHeaders | undefined>;
+  sent?: Authorization,
+) => Authorization | undefined | Promise<Authorization | undefined>;
 
 interface DigestSession {
   readonly challenge: DigestChallenge;
@@ -183,7 +195,7 @@ function createAuthorize(): Authorize {
     if (refusal) {
       const challenge = findDigestChallenge(challengesIn(refusal.headers));
       if (!challenge) return undefined;
-      const wasSent = sent?.authorization?.includes(`nonce="${challenge.nonce}"`);
+      const wasSent = sent?.headers.authorization?.includes(`nonce="${challenge.nonce}"`);
       if (wasSent && !challenge.isStale) return undefined;
       session = { challenge, cnonce: crypto.randomUUID().replaceAll("-", ""), count: 0 };
       sessions.set(owner ?? anyConnection, session);
@@ -198,19 +210,41 @@ function createAuthorize(): Authorize {
       count: ++session!.count,
       cnonce,
     });
-    return { authorization };
+    const [, response = ""] = /response="([^"]*)"/.exec(authorization) ?? [];
+    return { headers: { authorization }, secrets: [response, passwordOf(secret)] };
   };
   const schemes: Readonly<Record<Scheme, Authorize>> = {
-    basic: (_, secret) => ({ authorization: `Basic ${btoa(secret)}` }),
-    bearer: (_, secret) => ({ authorization: `Bearer ${secret}` }),
+    basic(_, secret) {
+      const base64 = btoa(secret);
+      const secrets = [base64, passwordOf(secret)];
+      return { headers: { authorization: `Basic ${base64}` }, secrets };
+    },
+    bearer: (_, secret) => ({
+      headers: { authorization: `Bearer ${secret}` },
+      secrets: [secret],
+    }),
     digest,
     header(place, secret) {
-      if ("header" in place && place.header) return { [place.header.toLowerCase()]: secret };
       const colon = secret.indexOf(":");
-      return { [secret.slice(0, colon).toLowerCase()]: secret.slice(colon + 1).trim() };
+      const [name, value] = "header" in place && place.header
+        ? [place.header, secret]
+        : [secret.slice(0, colon), secret.slice(colon + 1).trim()];
+      return { headers: { [name.toLowerCase()]: value }, secrets: [valueOf(value)] };
     },
   };
   return (place, ...rest) => schemes[settingOf(place).scheme](place, ...rest);
+}
+
+/** If the password is too short to be searched for, a response must not contain the pair. */
+function passwordOf(pair: string): string {
+  const password = pair.slice(pair.indexOf(":") + 1);
+  return password.length < SECRET_LENGTH_MIN ? pair : password;
+}
+
+/** A node may show the value of a header without its scheme, as in `Token …`, or a cookie without its name. */
+function valueOf(header: string): string {
+  const value = header.replace(/^[\w-]+(?: +|=(?=[^=]))/, "");
+  return value.length < SECRET_LENGTH_MIN ? header : value;
 }
 
 /** HTTP Digest is defined in RFC 7616. If the server does not send `qop`, RFC 2069 applies. */

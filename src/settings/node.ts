@@ -61,7 +61,8 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   const forms = s.oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
   return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
     text: "The file or variable with the node's secret. " +
-      "Only the origin of node.url receives the secret",
+      "Only the origin of node.url receives the secret. A response that contains the secret is " +
+      "refused, unless the secret is shorter than 8 characters, which may occur by chance",
     default: "the usual secret files of this kind of node",
     example: "{ basic_file: ~/.node/cookie }",
   });
