@@ -1,13 +1,13 @@
 /**
- * The request headers that are never forwarded, whoever describes them. A client could otherwise claim an identity that
- * the node believes, or change what the request means.
+ * The request headers that are never forwarded, whoever describes them. A client could otherwise
+ * claim an identity that the node believes, or change what the request means.
  *
  * @module
  */
 
 /**
- * Headers that proxies add to say who the client is, or what the client asked for. `*` stands for any text. Names are in
- * lower case.
+ * Headers that proxies add to say who the client is, or what the client asked for. `*` stands for
+ * any text. Names are in lower case.
  */
 const ADDED_BY_PROXIES = [
   // Addresses, hosts and paths
@@ -63,7 +63,7 @@ export function isForwardable(name: string): boolean {
   return ![BY_PROXIES, SECRET, DENIED].some((pattern) => pattern.test(known));
 }
 
-/** Tells whether only a proxy may send this header, so that a call that needs the header cannot be forwarded. */
+/** Tells whether only a proxy may send this header. A call that requires it cannot be forwarded. */
 export function isAddedByProxies(name: string): boolean {
   const known = canonical(name);
   return BY_PROXIES.test(known) && !SECRET.test(known);

@@ -241,7 +241,7 @@ function passwordOf(pair: string): string {
   return password.length < SECRET_LENGTH_MIN ? pair : password;
 }
 
-/** A node may show the value of a header without its scheme, as in `Token …`, or a cookie without its name. */
+/** A node may show the value of a header without its scheme, or a cookie without its name. */
 function valueOf(header: string): string {
   const value = header.replace(/^[\w-]+(?: +|=(?=[^=]))/, "");
   return value.length < SECRET_LENGTH_MIN ? header : value;

@@ -1,6 +1,6 @@
 /**
- * Refuses responses that contain the secret that was sent to the node: some nodes repeat a request, or show their
- * settings.
+ * Refuses responses that contain the secret that was sent to the node: some nodes repeat a request,
+ * or show their settings.
  *
  * @module
  */
@@ -9,8 +9,8 @@ import { SourceError } from "./failures.ts";
 import type { NodeResponse } from "./http1.ts";
 
 /**
- * A response may contain a shorter text by chance. The length is the least that NIST SP 800-63B (section 5.1.1.1)
- * demands of a password.
+ * A response may contain a shorter text by chance. NIST SP 800-63B (section 5.1.1.1) demands at
+ * least this length of a password.
  */
 export const SECRET_LENGTH_MIN = 8;
 
@@ -47,7 +47,7 @@ const asUnicode = (text: string, characters: RegExp, isUpperCase = false) =>
 const WINDOW_MAX = 255;
 const encoder = new TextEncoder();
 
-/** Searches for several texts at once as Boyer, Moore and Horspool do: most bytes of a response are skipped. */
+/** Searches for several texts at once as Boyer, Moore and Horspool do: most bytes are skipped. */
 export class SecretSearch {
   readonly #forms: readonly Bytes[];
   /** The length of the beginning of each form that moves over the response. */
@@ -90,7 +90,7 @@ export class SecretSearch {
     return false;
   }
 
-  /** Returns the first position from which all remaining bytes are the beginning of a secret, or else the length. */
+  /** Returns the position from which all remaining bytes may begin a secret, or else the length. */
   cut(bytes: Bytes): number {
     let cut = bytes.length;
     for (const form of this.#forms) {
@@ -112,8 +112,8 @@ function isSame(form: Bytes, bytes: Bytes, start: number): boolean {
 const NOTHING: Bytes = new Uint8Array();
 
 /**
- * Returns the response with a `next` that rejects with a `SourceError` before any byte of a secret is returned, even if
- * the secret arrives in several parts.
+ * Returns the response with a `next` that rejects with a `SourceError` before it returns any byte of
+ * a secret, even if the secret arrives in several parts.
  *
  * @throws {SourceError} if a header contains a secret
  */

@@ -69,9 +69,9 @@ export interface ResponseEvents {
   end(isKept: boolean): void;
 }
 
-/** The maximum length of a response's head, including all interim responses (1xx) before it, in bytes. */
+/** The maximum length of a response's head with the interim responses (1xx) before it, in bytes. */
 const HEAD_MAX = 16_384;
-/** A server may send any number of interim responses (RFC 9110, section 15.2), but servers send one or two. */
+/** RFC 9110 (section 15.2) allows any number of interim responses, but servers send one or two. */
 const INTERIM_MAX = 10;
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
@@ -98,7 +98,7 @@ export class ResponseReader {
   #isKept = false;
   #begun = "";
   #interims = 0;
-  /** Counts the bytes before the content first, and then the bytes of chunk extensions and trailers. */
+  /** Counts the bytes before the content, and then the bytes of chunk extensions and trailers. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -111,8 +111,8 @@ export class ResponseReader {
   }
 
   /**
-   * If the bytes are malformed, throws an error whose code begins with `HPE_`, as `node:http` does. Throws a
-   * `SourceError` if the node sends too much beside the content.
+   * If the bytes are malformed, throws an error whose code begins with `HPE_`, as `node:http` does.
+   * Throws a `SourceError` if the node sends too much beside the content.
    */
   push(bytes: Bytes): void {
     this.hasBegun = true;
