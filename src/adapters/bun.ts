@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { closeSync, openSync } from "node:fs";
-import { devNull } from "node:os";
+import type { Bytes } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { ResponseInParts } from "../http/response.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -15,6 +14,7 @@ import {
   failure,
   type Listening,
   listening,
+  type Outcome,
   report,
   type Servable,
   type ServeOptions,
@@ -55,62 +55,20 @@ const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 // deno-lint-ignore require-await -- an exception must become a rejection
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const { hostname, port } = checkServeOptions(options);
-  const listen = (port: number) =>
-    Bun.serve({
-      fetch: (request, server) => respond(app, options, request, server),
-      hostname,
-      port,
-      // With `development: false`, Bun 1.4 lets two processes share a port by default.
-      reusePort: false,
-      // In development, Bun responds to an error with a page that shows the source.
-      development: false,
-      idleTimeout: IDLE_SECONDS,
-    });
-  const server = listen(port);
-  const { address: { address }, port: taken } = server;
-  return listening(urlAt(address, taken), keepListening(server, () => listen(taken)));
-}
-
-const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
-
-/** Stops listening while no file descriptor is free, since Bun 1.4 would otherwise busy-loop (oven-sh/bun#32705). */
-function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
-  const servers = new Set([first]);
-  let current: BunServer | undefined = first;
-  const drain = async (server: BunServer) => {
-    await server.stop(false);
-    servers.delete(server);
-  };
-  const timer = setInterval(() => {
-    if (current && !hasDescriptors(1)) {
-      void drain(current);
-      current = undefined;
-    } else if (!current && hasDescriptors(DESCRIPTORS_MIN)) {
-      try {
-        servers.add(current = listen());
-      } catch {
-        // Listening fails if the port has been taken. The next check tries again.
-      }
-    }
-  }, CHECK_DESCRIPTORS_MS);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    await withTimeout(Promise.all([...servers].map(drain)), TIMEOUTS.grace, () => []);
-    await Promise.all([...servers].map((server) => server.stop(true)));
-  };
-}
-
-function hasDescriptors(count: number): boolean {
-  const opened: number[] = [];
-  try {
-    while (opened.length < count) opened.push(openSync(devNull, "r"));
-    return true;
-  } catch (error) {
-    return (error as { code?: unknown }).code !== "EMFILE";
-  } finally {
-    for (const descriptor of opened) closeSync(descriptor);
-  }
+  const server = Bun.serve({
+    fetch: (request, server) => respond(app, options, request, server),
+    hostname,
+    port,
+    // With `development: false`, Bun 1.4 lets two processes share a port by default.
+    reusePort: false,
+    // In development, Bun responds to an error with a page that shows the source.
+    development: false,
+    idleTimeout: IDLE_SECONDS,
+  });
+  return listening(urlAt(server.address.address, server.port), async () => {
+    await withTimeout(server.stop(false), TIMEOUTS.grace, () => {});
+    await server.stop(true);
+  });
 }
 
 type Writable = { -readonly [Name in keyof ServedRequest]: ServedRequest[Name] };
@@ -118,9 +76,10 @@ type Writable = { -readonly [Name in keyof ServedRequest]: ServedRequest[Name] }
 async function respond(app: Servable, callbacks: Callbacks, request: Request, server: BunServer) {
   const endEntry = beginEntry(callbacks, request);
   let response: Response | undefined;
-  if (endEntry) {
-    request.signal.addEventListener("abort", () => endEntry("aborted", response?.status));
-  }
+  const end = (outcome: Outcome) => endEntry?.(outcome, response?.status);
+  if (endEntry) request.signal.addEventListener("abort", () => end("aborted"));
+  // `setImmediate` lets a late `abort` event of a disconnected client come first.
+  const endLater = () => endEntry && setImmediate(() => end("sent"));
   try {
     // A client that is waiting for the app must not be disconnected.
     server.timeout(request, 0);
@@ -132,25 +91,41 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     server.timeout(request, IDLE_SECONDS);
     if (response instanceof ResponseInParts) {
       const { parts, release } = response.held;
-      response = new Response(new Blob([...parts]), response);
-      whenSent(request, server, release);
+      response = new Response(streamOf(parts, release, endLater), response);
     } else if (!response.headers.has("content-length") && response.body) {
       const onFailure = (error: unknown) => {
         // A stream also fails when its client disconnects, which is not an error.
         if (request.signal.aborted) return;
-        endEntry?.("failed", response?.status);
+        end("failed");
         report(error, app, callbacks);
       };
-      response = new Response(watched(response.body, onFailure), response);
-    }
+      response = new Response(watched(response.body, onFailure, Infinity, endLater), response);
+    } else endLater();
   } catch (error) {
     report(error, app, callbacks);
     response = failure();
+    endLater();
   }
-  const { status } = response;
-  // `setImmediate` lets a late `abort` event of a disconnected client come first.
-  if (endEntry) whenSent(request, server, () => setImmediate(() => endEntry("sent", status)));
   return response;
+}
+
+/** Only a stream tells when Bun 1.4 has taken all bytes, or when the client has disconnected. */
+function streamOf(
+  parts: readonly Bytes[],
+  release: () => void,
+  onEnd: () => void,
+): ReadableStream<Bytes> {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      const part = parts[at++];
+      if (part) return controller.enqueue(part);
+      release();
+      onEnd();
+      controller.close();
+    },
+    cancel: release,
+  }, { highWaterMark: 0 });
 }
 
 /** In bytes. Bun 1.4 reads content up to this size faster with `bytes()` than as a stream. */
@@ -161,15 +136,4 @@ function readWhole(request: Writable): void {
     const stopped = new Promise<void>((resolve) => stop.addEventListener("abort", resolve));
     await Promise.race([request.bytes().then(take), stopped]);
   };
-}
-
-const SENT_INTERVAL_MS = 100;
-
-/** Bun 1.4 emits no event when a response has been sent, but `requestIP` returns null from then on. */
-function whenSent(request: Request, server: BunServer, listener: () => void): void {
-  const check = () => {
-    if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);
-    else listener();
-  };
-  setImmediate(check);
 }

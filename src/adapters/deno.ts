@@ -14,7 +14,7 @@ export type { Servable, ServeOptions } from "./shared.ts";
 
 /** Below this number of connections, the file descriptors cannot run out, so the server is not probed. */
 const MANY_CONNECTIONS = 16;
-const CHECK_INTERVAL_MS = 2000;
+const CHECK_INTERVAL_MS = 1000;
 
 /**
  * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot

