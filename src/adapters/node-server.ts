@@ -100,7 +100,8 @@ export function createNodeServer(
     // Without `breakOff`, the app would wait for the rest of the content.
     else if (last && !last.req.complete) {
       const refuseOnce = () => {
-        if (last.statusCode === 400) socket.end();
+        // The response was already the refusal, or the app's response to content that came too late.
+        if (last.statusCode === 400 || error.code === TIMED_OUT) socket.end();
         else refuseUnparsed(socket, error.code, beginEntry(callbacks));
       };
       if (!last.req.destroyed) last.once("finish", refuseOnce);
@@ -373,14 +374,20 @@ function endWith(response: ServerResponse, endEntry: EndEntry): void {
   response.once("finish", end).once("close", end);
 }
 
-/** Limits the time for the content. `requestTimeout` does not apply once the response has been sent. */
+/**
+ * Limits the time for content that arrives after the response. Until the response, `requestTimeout` applies, which gives
+ * the app the time to refuse slow content with a response of its own.
+ */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
-  const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
-  timer.unref();
-  const clear = () => clearTimeout(timer);
-  message.once("end", clear).once("close", clear);
-  // After the response, discards unread content of the request, since Deno 2.9 would wait for it to be read.
-  response.once("finish", () => message.resume());
+  response.once("finish", () => {
+    // Discards unread content, since Deno 2.9 would wait for it to be read.
+    message.resume();
+    if (message.complete) return;
+    const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
+    timer.unref();
+    const clear = () => clearTimeout(timer);
+    message.once("end", clear).once("close", clear);
+  });
 }
 
 /** Responds to requests that the parser accepts but the app must not see. */
@@ -400,9 +407,11 @@ function ownResponse({ method, httpVersion, headers, url = "" }: IncomingMessage
   return isServed ? undefined : refusal(400, "The request target must begin with a slash");
 }
 
+const TIMED_OUT = "ERR_HTTP_REQUEST_TIMEOUT";
+
 const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "The request line and header fields are too long"],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time"],
+  [TIMED_OUT]: [408, "The request did not arrive in time"],
 };
 
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {

@@ -73,7 +73,10 @@ export interface Listening extends Closeable {
 export const TIMEOUTS = {
   /** The time limit for a request's head, counted from the start of the connection or the end of the last response. */
   head: 10_000,
-  /** The time limit for a request's content, counted from the end of the request's head. */
+  /**
+   * The time limit for a request's content, counted from the end of the request's head. `node:http` counts it from the
+   * end of the response, or adds it to the time limit for the head.
+   */
   content: 10_000,
   /**
    * The maximum time without a byte sent or received. For a client that does not read its response, `node:http` waits

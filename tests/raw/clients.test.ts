@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FILES } from "../../src/generated/page.js";
-import { type Running, start, startEach, withEach } from "../_server.ts";
+import { optionsFor, playNode, RPC } from "../_gateway.ts";
+import { COMMANDS, type Running, serving, start, startEach, withEach } from "../_server.ts";
 import { exchange } from "./_exchange.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
@@ -81,6 +82,43 @@ everywhere("a request head that does not end is refused with 408", async ({ url 
   assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
   assert.match(answer, /^content-type: application\/problem\+json\r$/m);
   assert.match(answer, '"The request did not arrive in time"');
+});
+
+clients("a call whose content does not end is refused with 408, on every runtime", async () => {
+  const node = await playNode();
+  const options = JSON.stringify({ ...optionsFor(node.url, RPC), forward: { open: ["reads"] } });
+  await withEach(Object.entries(COMMANDS), async (command, runtime) => {
+    const server = await start([...serving(command, "tests/raw/_gateway-server.ts"), options]);
+    const head = "POST /v1/rpc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    const answers = await Promise.all([
+      hang(server.url, "dripping content", `${head}Content-Length: 999\r\n\r\n`, " "),
+      hang(
+        server.url,
+        "dripping chunks",
+        `${head}Transfer-Encoding: chunked\r\n\r\n`,
+        "1\r\n \r\n",
+      ),
+    ]);
+    await server.stop();
+    for (const answer of answers) {
+      assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/, runtime);
+      assert.match(answer, "The content of the call did not arrive in time");
+    }
+  });
+  assert.equal(node.come.filter(({ method }) => method === "POST"), []);
+  await node.close();
+});
+
+clients("content that does not end gets one response from an operation of the host", async () => {
+  // Bun 1.4 does not limit the time for content that a host's operation reads.
+  const { Node, Deno } = COMMANDS;
+  await withEach(Object.entries({ Node, Deno }), async (command) => {
+    const server = await start(serving(command, "tests/raw/_host-server.ts"));
+    const head = "POST /own/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999\r\n\r\n";
+    const answer = await hang(server.url, "dripping content", head, " ");
+    await server.stop();
+    assert.equal(answer.match(/^HTTP\/1\.1 \d+/gm), ["HTTP/1.1 500"]);
+  });
 });
 
 everywhere("the service survives clients that reset during a response", async ({ url }) => {
