@@ -109,17 +109,23 @@ bounds(
   },
 );
 
-bounds("a response is refused if it is not JSON or is larger than 1 MiB", () => {
-  refused("", "returned something other than JSON: nothing");
-  refused(" \n", "returned something other than JSON: nothing");
-  refused("<p>\n\u001b[2J", 'returned something other than JSON: "<p> [2J"');
-  refused('{"a":1}}', 'returned something other than JSON: "{\\"a\\":1}}"');
-  refused(
-    nested(40).slice(1),
-    `returned something other than JSON: "${nested(40).slice(1, 40)}…"`,
-  );
-  refused(`"${"x".repeat(1024 * 1024)}"`, "sent a response of more than 1 MiB");
-});
+bounds(
+  "a response is refused if it is not JSON, is larger than 1 MiB or has too many values",
+  () => {
+    refused("", "returned something other than JSON: nothing");
+    refused(" \n", "returned something other than JSON: nothing");
+    refused("<p>\n\u001b[2J", 'returned something other than JSON: "<p> [2J"');
+    refused('{"a":1}}', 'returned something other than JSON: "{\\"a\\":1}}"');
+    refused(
+      nested(40).slice(1),
+      `returned something other than JSON: "${nested(40).slice(1, 40)}…"`,
+    );
+    refused(`"${"x".repeat(1024 * 1024)}"`, "sent a response of more than 1 MiB");
+    refused(`[${"[],".repeat(LIMITS.values)}[]]`, "sent a response of more than 100,000 values");
+    const most = `[${"1,".repeat(LIMITS.values - 2)}1]`;
+    assert.is(formatJson(readResponse(most).value), most);
+  },
+);
 
 bounds("plain text from a file or program is used without surrounding white space", () => {
   assert.is(readText(" 1.10\n").value, "1.10");

@@ -10,8 +10,12 @@ import { SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
 import { excerpt, quote, startOf } from "../untrusted-text.ts";
 
-export const LIMITS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {
+export const LIMITS: Readonly<
+  Record<"bytes" | "values" | "depth" | "string" | "digits", number>
+> = {
   bytes: RESPONSE_MAX,
+  /** A response of `bytes` may hold five times as many values, which would take half a second of processor time. */
+  values: 100_000,
   depth: 32,
   string: 4096,
   digits: 40,
@@ -25,6 +29,7 @@ export interface SourceResponse {
   readonly omitted: readonly string[];
 }
 
+const TOO_MANY = "sent a response of more than 100,000 values";
 const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 
@@ -60,6 +65,7 @@ function readDigits(raw: string): number | bigint {
 }
 
 function limit(whole: unknown): SourceResponse {
+  let values = 0;
   const omitted: string[] = [];
   const path: string[] = [];
   const limitMember = (member: unknown, key: string) => {
@@ -69,6 +75,7 @@ function limit(whole: unknown): SourceResponse {
     return limited;
   };
   const limitValue = (value: unknown): unknown => {
+    if (++values > LIMITS.values) throw new SourceError("bad_answer", TOO_MANY);
     const reason = reasonToOmit(value, path);
     if (reason !== undefined) {
       if (omitted.length < NAMED_MAX) omitted.push(`${nameOf(path)}: ${reason}`);
