@@ -37,8 +37,12 @@ export async function closePages(browser: Browser | undefined): Promise<void> {
   await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
 }
 
-/** The libraries come from Chromium's own package, because the system may lack them. */
-async function start(): Promise<Browser> {
+/**
+ * The libraries come from Chromium's own package, because the system may lack them.
+ *
+ * @param more further command-line arguments
+ */
+export async function start(more: readonly string[] = []): Promise<Browser> {
   const { default: packaged, inflate } = await import(pathToFileURL(CHROMIUM).href);
   await inflate(join(dirname(CHROMIUM), "../bin/al2023.tar.br"));
   return await chromium.launch({
@@ -50,6 +54,7 @@ async function start(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...more,
     ],
     env: {
       ...process.env as Record<string, string>,
