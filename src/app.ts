@@ -6,8 +6,8 @@
 import { Router } from "itty-router";
 import type { Closeable } from "./closeable.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
-import { callPath } from "./gateway/call-path.ts";
-import { callMethod, callRpc, refuseRpc } from "./gateway/call-rpc.ts";
+import { callPath, methodsOfPath } from "./gateway/call-path.ts";
+import { callMethod, callRpc, methodsOfMethod, refuseRpc } from "./gateway/call-rpc.ts";
 import { type CallForm, Gateway } from "./gateway/gateway.ts";
 import { hasTokenInQuery, isAllowedCaller, isProgram, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
@@ -111,7 +111,11 @@ type Handler = (request: Request, routing: Routing) => Response | Promise<Respon
 
 interface Entry extends Named {
   readonly handle: Handler;
+  /** Returns the methods that do not get 405 at a path, if the node's description has the path. */
+  readonly methodsAt?: MethodsAt | undefined;
 }
+
+type MethodsAt = (path: string) => Promise<readonly string[] | undefined>;
 
 export function createApp(checked: CheckedOptions): App {
   const options = withDefaults(checked);
@@ -168,11 +172,12 @@ export function createApp(checked: CheckedOptions): App {
     path: string,
     handle: Handler,
     headersFor = ownHeaders,
+    methodsAt?: MethodsAt,
   ) => {
     const template = path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}") || "/";
     for (const method of methods) router[method.toLowerCase()]!(path, handle);
     // To the router, the path `/` is an empty string.
-    entries.set(path.replace(/\/$/, ""), { template, headersFor, handle });
+    entries.set(path.replace(/\/$/, ""), { template, headersFor, handle, methodsAt });
   };
   const respondWith =
     (find: (routing: Routing) => Found | Promise<Found>): Handler => (request, routing) => {
@@ -204,9 +209,12 @@ export function createApp(checked: CheckedOptions): App {
     const headersFor = createCommonHeaders(options.forward?.origins ?? [], "same-origin");
     const call = (form: CallForm, start: string) =>
       guarded(callHandler(gateway, headersFor, form, start));
-    add(CALL_METHODS, "/v1/node/*", call(callPath, "/v1/node"), headersFor);
+    const at = (find: typeof methodsOfPath, start: string): MethodsAt => async (path) =>
+      gateway && await find(gateway, path.slice(start.length));
+    const [path, method] = [call(callPath, "/v1/node"), call(callMethod, "/v1/rpc/")];
+    add(CALL_METHODS, "/v1/node/*", path, headersFor, at(methodsOfPath, "/v1/node"));
     add(["POST"], "/v1/rpc", call(callRpc, "/v1/rpc"), headersFor);
-    add(["GET", "POST"], "/v1/rpc/:method", call(callMethod, "/v1/rpc/"), headersFor);
+    add(["GET", "POST"], "/v1/rpc/:method", method, headersFor, at(methodsOfMethod, "/v1/rpc/"));
   }
   // A worker has no timers between requests.
   if (HAS_SOCKETS) {
@@ -300,9 +308,13 @@ export function createApp(checked: CheckedOptions): App {
     routing.named = entry ?? first;
     return entry ? entry.handle(request, routing) : respondOther(request, routing, found);
   });
-  const respondOther = (request: Request, routing: Routing, found: ReadonlyMap<string, Entry>) => {
+  const respondOther = async (
+    request: Request,
+    routing: Routing,
+    found: ReadonlyMap<string, Entry>,
+  ) => {
     if (found.size === 0) return notFound();
-    const methods = [...found.keys()];
+    const methods = await allowedAt(routing.path, found);
     if (request.method !== "OPTIONS") return notAllowed(methods);
     const allow = [...methods, "OPTIONS"].join(", ");
     const headers: Record<string, string> = { allow };
@@ -311,8 +323,9 @@ export function createApp(checked: CheckedOptions): App {
       if (asked) routing.named = asked;
       const { headersFor } = namedOf(routing);
       // Browsers cache a preflight response for all methods in it, so these methods must allow the same origins.
-      const open = methods.filter((method) => found.get(method)!.headersFor === headersFor);
-      const isAllOfOwn = headersFor === ownHeaders && open.length === methods.length;
+      const open = [...found].filter(([, entry]) => entry.headersFor === headersFor)
+        .map(([method]) => method);
+      const isAllOfOwn = headersFor === ownHeaders && open.length === found.size;
       if (headersFor(request).headers.some(([name]) => name === "access-control-allow-origin")) {
         Object.assign(headers, preflightHeaders(isAllOfOwn ? allow : open.join(", ")));
       }
@@ -372,6 +385,19 @@ export function createApp(checked: CheckedOptions): App {
 
 const HOST_NOT_SERVED = 'This host name is not served; add it to the setting "hosts"';
 const FAILED = "Internal error; the log of the service has the reason";
+
+/** Returns the methods that do not get 405 at a path. */
+async function allowedAt(
+  path: string,
+  found: ReadonlyMap<string, Entry>,
+): Promise<readonly string[]> {
+  // The own routes come first, and a path has at most one that depends on the description.
+  const [first] = found.values();
+  const described = await first?.methodsAt?.(path);
+  const methods = [...found.keys()];
+  if (!described) return methods;
+  return methods.filter((method) => !found.get(method)!.methodsAt || described.includes(method));
+}
 
 function openGateway(
   { forward, node, meters, log, logCalls }: ResolvedOptions,

@@ -559,11 +559,28 @@ rpc("if the whole body is refused, the status shows the reason, and the id is nu
   assert.equal(node.come, []);
 });
 
+rpc("HEAD of a method calls the node, and returns the headers of GET", async () => {
+  for (const text of ["1", `"${"x".repeat(1024 * 1024)}"`]) {
+    node.forget();
+    node.answer = result(text);
+    const get = await gateway.ask("/v1/rpc/block?hash=a");
+    const head = await gateway.ask("/v1/rpc/block?hash=a", { method: "HEAD" });
+    assert.equal([head.status, [...head.headers]], [200, [...get.headers]]);
+    assert.is(await head.text(), "");
+    assert.is((await get.text()).length, text.length);
+    assert.is(sent().length, 2);
+    assert.is(sent()[0], sent()[1]);
+  }
+  const wrong = await gateway.ask("/v1/rpc/block?c=1", { method: "HEAD" });
+  assert.is(wrong.status, 400);
+  assert.is((await gateway.ask("/v1/rpc/send", { method: "HEAD" })).status, 405);
+});
+
 rpc("HTTP methods that /v1/rpc or a path below it does not support get 405", async () => {
   for (const method of ["GET", "PUT", "DELETE", "PATCH", "HEAD"]) {
     assert.is((await gateway.ask("/v1/rpc", { method })).status, 405);
   }
-  for (const method of ["PUT", "DELETE", "PATCH", "HEAD"]) {
+  for (const method of ["PUT", "DELETE", "PATCH"]) {
     assert.is((await gateway.ask("/v1/rpc/number", { method })).status, 405);
   }
   process.env.GATEWAY_TOKEN = TOKEN;

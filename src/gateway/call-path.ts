@@ -35,9 +35,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   const { request, query } = call;
   const match = (await gateway.table()).matchPath(call.path, request.method);
   if (!match) return notFound();
-  if ("methods" in match) {
-    return notAllowed(match.methods.filter((method) => CALL_METHODS.includes(method)));
-  }
+  if ("methods" in match) return notAllowed(await methodsOfPath(gateway, call.path) ?? []);
   const { entry, parameters, fault } = match;
   const { operation, permission } = entry;
   const refusal = await gateway.authorize(call, entry);
@@ -84,6 +82,17 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
     return refuse(gateway.fail(error, operation, call, record));
   }
   return passOn(response, entry, call, lease, record);
+}
+
+/** Returns the methods that do not get 405, or `undefined` for an unknown path. `path` is like `Call.path`. */
+export async function methodsOfPath(
+  gateway: Gateway,
+  path: string,
+): Promise<readonly string[] | undefined> {
+  const { matchPath } = await gateway.table();
+  const matches = CALL_METHODS.map((method) => [method, matchPath(path, method)] as const);
+  if (matches.every(([, match]) => match === undefined)) return undefined;
+  return matches.filter(([, match]) => match && "entry" in match).map(([method]) => method);
 }
 
 function typeOf(type: string, { headers }: Request): string {

@@ -174,7 +174,7 @@ export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Pr
   const entry = (await gateway.table()).methods.get(parsePercent(call.path) ?? "");
   if (!entry) return notFound();
   const { operation, permission } = entry;
-  const methods = operation.isGettable ? ["GET", "POST"] : ["POST"];
+  const methods = methodsOf(operation);
   if (!methods.includes(request.method)) return notAllowed(methods);
   const refusal = await gateway.authorize(call, entry);
   if (refusal) return refuse(refusal);
@@ -185,7 +185,7 @@ export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Pr
   const size = typeof given === "string" ? given.length : 0;
   const { params, wrong } = await inTurn(size, () => checkParams(operation, given));
   if (wrong.length > 0) {
-    const place = request.method === "GET" ? "query" : "body";
+    const place = isQuery(request) ? "query" : "body";
     return refuseParameters(wrong.map((one) => ({ ...one, in: place })));
   }
   const record = gateway.record(operation);
@@ -208,11 +208,26 @@ export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Pr
   return response;
 }
 
+const methodsOf = ({ isGettable }: NodeOperation): readonly string[] =>
+  isGettable ? ["GET", "HEAD", "POST"] : ["POST"];
+
+/** Returns the methods that do not get 405, or `undefined` for an unknown path. `path` is like `Call.path`. */
+export async function methodsOfMethod(
+  gateway: Gateway,
+  path: string,
+): Promise<readonly string[] | undefined> {
+  const entry = (await gateway.table()).methods.get(parsePercent(path) ?? "");
+  return entry && methodsOf(entry.operation);
+}
+
 function refuseAsNode({ code, message, data }: RpcError): Response {
   const status = statusOf(Number(code));
   const members = { code: code?.toString(), message: JSON.stringify(message), data };
   return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
 }
+
+/** Tells whether the parameters are in the query. */
+const isQuery = ({ method }: Request): boolean => method !== "POST";
 
 async function paramsOf(
   operation: NodeOperation,
@@ -220,7 +235,7 @@ async function paramsOf(
   lease: Lease,
   hasToken: boolean,
 ): Promise<string | ReadonlyMap<string, string> | Response> {
-  const isGet = call.request.method === "GET";
+  const isGet = isQuery(call.request);
   const content = await readContent(call, isGet ? [] : ["application/json"], lease, hasToken);
   if ("status" in content) return refuse(content);
   const known = isGet ? operation.parameters ?? [] : [];
