@@ -6,7 +6,6 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatDiagnostic, LIMITS, SIZES } from "../src/openapi/diagnostics.ts";
 import { prepare } from "../src/description/prepare.ts";
-import { load as loadPlace } from "../src/openapi/load.ts";
 import { createNodeface } from "../src/index.ts";
 import { sampleOf, testOnNode } from "./_runtime.ts";
 import { load } from "./description/_load.ts";
@@ -195,27 +194,6 @@ testOnNode(
     assert.ok(diagnostics[0]!.isFatal);
   },
 );
-
-testOnNode(limits, "only the first 1,000 files of a description are shown", async () => {
-  const name = (i: number) => `http://node.example/${i}.json`;
-  const read = (url: URL) => {
-    const schemas = Object.fromEntries(
-      Array.from({ length: LIMITS.files }, (_, i) => [`S${i + 1}`, { $ref: `${i + 1}.json` }]),
-    );
-    const text = url.href === name(0)
-      ? `{${JSON_HEAD},"components":${JSON.stringify({ schemas })}}`
-      : '{"type":"string"}';
-    return Promise.resolve({ url, bytes: new TextEncoder().encode(text), isJson: true, stamp: "" });
-  };
-  const job = { entry: name(0), own: {}, operations: [], where: {} };
-  const { document, diagnostics } = await loadPlace(job, read);
-  const { schemas } = document!.components as { schemas: Record<string, unknown> };
-  assert.equal([schemas.S999, schemas.S1000], [{ type: "string" }, {}]);
-  assert.match(
-    diagnostics.filter(({ level }) => level === "error").map(formatDiagnostic).join("\n"),
-    /^0\.json:1:\d+ "1000\.json" cannot be read: there are more than 1000 files$/,
-  );
-});
 
 const RESPONSES = { 200: { description: "OK" } };
 const object = (length: number, key: (i: number) => string, value: (i: number) => unknown) =>

@@ -18,7 +18,6 @@ const FILES = [
   "petstore-3.1.yaml",
   "petstore-3.2.yaml",
   "petstore-2.0.json",
-  "three/openapi.yaml",
   "ergo-openapi.yaml",
 ];
 
@@ -70,14 +69,6 @@ paths: { /height: { get: { operationId: nodefaceGetInfo, responses: {} } } }
     }
   },
 );
-
-node("several files become a single document whose references lead to components", async () => {
-  const { document, json } = await load("three/openapi.yaml");
-  const references = [...json.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref!);
-  for (const ref of references) assert.match(ref, /^#\/components\/\w+\/[\w.-]+$/);
-  const item = objectOf(objectOf(document?.paths)["/things"]);
-  assert.match(JSON.stringify(item), '{"$ref":"#/components/schemas/Thing"}');
-});
 
 node("Swagger 2.0 becomes OpenAPI 3.0, and large numbers keep their digits", async () => {
   const { document, json, yaml } = await load("petstore-2.0.json");

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { load, type Loaded, parseYaml } from "./description/_load.ts";
@@ -94,20 +90,6 @@ odd("if a server variable has no default, only the values of its enum are used",
   const servers = [{ url: "https://{h}.example", variables: { h: { enum: ["a", "b"] } } }];
   const { origins } = await readJson({ servers, paths: {} });
   assert.equal(origins, ["https://a.example", "https://b.example"]);
-});
-
-odd("a description in several files has the same content and examples in both forms", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "nodeface-odd-"));
-  try {
-    writeFileSync(join(folder, "b.yaml"), "type: string\n");
-    const schemas =
-      `components:\n  schemas:\n    A:\n      $ref: b.yaml\n    B:\n      description: ${FILLER}\n` +
-      "      example: { $ref: b.yaml }\n";
-    writeFileSync(join(folder, "a.yaml"), `${INFO}paths: {}\n${schemas}`);
-    same(await load(pathToFileURL(join(folder, "a.yaml"))));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 });
 
 const SENSELESS = [

@@ -1,52 +1,48 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Json } from "../src/json/values.ts";
-import { bundleFiles } from "./description/_bundle.ts";
+import { normalizeDocument } from "./description/_normalize.ts";
 
 const swagger = suite("a description in Swagger 2.0");
 
-async function upgrade(operation: Json, more: Json = {}) {
-  const { document, diagnostics } = await bundleFiles({
-    "root.json": {
-      swagger: "2.0",
-      info: { title: "Test", version: "1" },
-      paths: { "/a": { post: { responses: { 200: { description: "OK" } }, ...operation } } },
-      ...more,
-    },
+function upgrade(operation: Json, more: Json = {}) {
+  const { document, diagnostics } = normalizeDocument({
+    swagger: "2.0",
+    info: { title: "Test", version: "1" },
+    paths: { "/a": { post: { responses: { 200: { description: "OK" } }, ...operation } } },
+    ...more,
   });
   assert.equal(diagnostics, []);
   return { document, operation: document.paths["/a"].post };
 }
 
-swagger("host, basePath and schemes become servers, one per scheme", async () => {
-  const { document } = await upgrade({}, {
+swagger("host, basePath and schemes become servers, one per scheme", () => {
+  const { document } = upgrade({}, {
     host: "a.example:81",
     basePath: "/v1",
     schemes: ["https", "http"],
   });
   const servers = ["https://a.example:81/v1", "http://a.example:81/v1"].map((url) => ({ url }));
   assert.equal([document.openapi, document.servers], ["3.0.4", servers]);
-  assert.equal((await upgrade({}, { basePath: "/v1" })).document.servers, [{ url: "/v1" }]);
-  const { operation } = await upgrade({ schemes: ["wss"] }, { host: "a.example" });
+  assert.equal((upgrade({}, { basePath: "/v1" })).document.servers, [{ url: "/v1" }]);
+  const { operation } = upgrade({ schemes: ["wss"] }, { host: "a.example" });
   assert.equal(operation.servers, [{ url: "wss://a.example" }]);
 });
 
-swagger("members that OpenAPI 3.0 also has are kept, and other members are reported", async () => {
+swagger("members that OpenAPI 3.0 also has are kept, and other members are reported", () => {
   const list = { name: "l", in: "query", type: "array", items: { type: "string" } };
-  const { document, diagnostics } = await bundleFiles({
-    "root.json": {
-      swagger: "2.0",
-      info: { title: "Test", version: "1" },
-      paths: {
-        "/a": {
-          parameters: [list],
-          trace: { responses: {} },
-          get: { responses: { 200: { description: "OK" } } },
-        },
+  const { document, diagnostics } = normalizeDocument({
+    swagger: "2.0",
+    info: { title: "Test", version: "1" },
+    paths: {
+      "/a": {
+        parameters: [list],
+        trace: { responses: {} },
+        get: { responses: { 200: { description: "OK" } } },
       },
-      definitions: {
-        A: { deprecated: true, writeOnly: true, patternProperties: {}, "x-a": 1 },
-      },
+    },
+    definitions: {
+      A: { deprecated: true, writeOnly: true, patternProperties: {}, "x-a": 1 },
     },
   });
   assert.equal(document.components.schemas.A, { deprecated: true, writeOnly: true, "x-a": 1 });
@@ -58,9 +54,9 @@ swagger("members that OpenAPI 3.0 also has are kept, and other members are repor
   ]);
 });
 
-swagger("a body parameter becomes the request body, even if it is a shared parameter", async () => {
+swagger("a body parameter becomes the request body, even if it is a shared parameter", () => {
   const Body = { name: "b", in: "body", required: true, schema: { $ref: "#/definitions/A" } };
-  const { document, operation } = await upgrade({
+  const { document, operation } = upgrade({
     parameters: [{ $ref: "#/parameters/Body" }, { $ref: "#/parameters/Limit" }],
   }, {
     consumes: ["text/a"],
@@ -75,16 +71,14 @@ swagger("a body parameter becomes the request body, even if it is a shared param
   });
 });
 
-swagger("form parameters of an operation and its path become one form", async () => {
+swagger("form parameters of an operation and its path become one form", () => {
   const file = { name: "f", in: "formData", type: "file", required: true };
   const list = { name: "l", in: "formData", type: "array", items: { type: "string", enum: ["a"] } };
-  const { document } = await bundleFiles({
-    "root.json": {
-      swagger: "2.0",
-      info: { title: "Test", version: "1" },
-      paths: {
-        "/a": { post: { responses: { 200: { description: "" } } }, parameters: [file, list] },
-      },
+  const { document } = normalizeDocument({
+    swagger: "2.0",
+    info: { title: "Test", version: "1" },
+    paths: {
+      "/a": { post: { responses: { 200: { description: "" } } }, parameters: [file, list] },
     },
   });
   const properties = {
@@ -98,12 +92,12 @@ swagger("form parameters of an operation and its path become one form", async ()
   });
 });
 
-swagger("produces in an operation takes precedence over produces in the document", async () => {
+swagger("produces in an operation takes precedence over produces in the document", () => {
   const responses = {
     200: { description: "", schema: { type: "file" }, examples: { "text/b": "x" } },
     default: { $ref: "#/responses/Bad" },
   };
-  const { document, operation } = await upgrade({ responses, produces: ["text/b"] }, {
+  const { document, operation } = upgrade({ responses, produces: ["text/b"] }, {
     produces: ["text/a"],
     responses: { Bad: { description: "Bad", schema: { type: "string" } } },
   });
@@ -113,14 +107,14 @@ swagger("produces in an operation takes precedence over produces in the document
   assert.equal(Object.keys(document.components.responses.Bad.content), ["text/a"]);
 });
 
-swagger("x-nullable becomes nullable, and the discriminator becomes an object", async () => {
+swagger("x-nullable becomes nullable, and the discriminator becomes an object", () => {
   const schema = {
     type: "object",
     discriminator: "kind",
     properties: { a: { "x-nullable": true } },
   };
   const example = { type: "file", discriminator: "kind" };
-  const { document } = await upgrade({}, { definitions: { "A.B": { ...schema, example } } });
+  const { document } = upgrade({}, { definitions: { "A.B": { ...schema, example } } });
   assert.equal(document.components.schemas, {
     "A.B": {
       type: "object",
@@ -131,10 +125,10 @@ swagger("x-nullable becomes nullable, and the discriminator becomes an object", 
   });
 });
 
-swagger("collectionFormat becomes style and explode", async () => {
+swagger("collectionFormat becomes style and explode", () => {
   const list = { in: "query", type: "array", items: { type: "string", collectionFormat: "csv" } };
   const formats = ["csv", "ssv", "pipes", "multi"];
-  const { operation } = await upgrade({
+  const { operation } = upgrade({
     parameters: formats.map((collectionFormat) => ({
       name: collectionFormat,
       ...list,
@@ -150,9 +144,9 @@ swagger("collectionFormat becomes style and explode", async () => {
   ]);
 });
 
-swagger("security definitions become security schemes", async () => {
+swagger("security definitions become security schemes", () => {
   const scopes = { read: "to read" };
-  const { document } = await upgrade({}, {
+  const { document } = upgrade({}, {
     securityDefinitions: {
       basic: { type: "basic" },
       key: { type: "apiKey", name: "k", in: "header" },

@@ -9,7 +9,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "./_needs.ts";
 import { ROOT } from "./_paths.ts";
-import { bundleFiles, describe, type FilesOf } from "./description/_bundle.ts";
+import { describe, normalizeDocument } from "./description/_normalize.ts";
+import type { Json } from "../src/json/values.ts";
 import { load, OWN } from "./description/_load.ts";
 
 const valid = suite("the served description");
@@ -25,28 +26,35 @@ interface Schemas {
 }
 
 const PARTS = {
-  parameter: { name: "p", in: "query", schema: { $ref: "#/schema" } },
-  body: { content: { "application/json": { schema: { $ref: "my%20pet.json" } } } },
+  parameter: { name: "p", in: "query", schema: { $ref: "#/x-parts/schema" } },
+  body: { content: { "application/json": { schema: { $ref: "#/x-parts/my%20pet" } } } },
   response: {
     description: "R",
-    headers: { H: { $ref: "#/header" }, None: { $ref: "#/none" } },
-    links: { L: { $ref: "#/link" }, M: { operationRef: "none.json" } },
+    headers: { H: { $ref: "#/x-parts/header" }, None: { $ref: "#/none" } },
+    links: { L: { $ref: "#/x-parts/link" }, M: { operationRef: "none.json" } },
     content: {
-      "application/json": { schema: { $ref: "none.json" }, examples: { e: { $ref: "#/example" } } },
+      "application/json": {
+        schema: { $ref: "#/none" },
+        examples: { e: { $ref: "#/x-parts/example" } },
+      },
     },
   },
   header: { schema: { type: "string" } },
   link: { operationId: "one" },
-  callback: { "{$request.query.p}": { $ref: "#/item" } },
-  item: { post: { responses: { 200: { $ref: "#/response" }, 404: { $ref: "none.json" } } } },
+  callback: { "{$request.query.p}": { $ref: "#/x-parts/item" } },
+  item: { post: { responses: { 200: { $ref: "#/x-parts/response" }, 404: { $ref: "#/none" } } } },
   example: { externalValue: "example.txt" },
   schema: { type: "string", enum: ["a"] },
+  "my pet": {
+    type: "object",
+    properties: { a: { $ref: "#/x-parts/my%20pet" }, b: { $ref: "#/none" } },
+  },
 };
 
-const ref = (name: string) => ({ $ref: `parts.json#/${name}` });
+const ref = (name: string) => ({ $ref: `#/x-parts/${name}` });
 
-const filesOf = (openapi: string, more = {}): FilesOf => ({
-  "root.json": describe({}, {
+const documentOf = (openapi: string, more = {}): Json =>
+  describe({}, {
     paths: {
       "/a": {
         post: {
@@ -65,30 +73,26 @@ const filesOf = (openapi: string, more = {}): FilesOf => ({
       schemas: { "a.b": ref("schema"), None: ref("none") },
       responses: { A: ref("response") },
     },
+    "x-parts": PARTS,
     ...more,
-  }, openapi),
-  "parts.json": PARTS,
-  "my%20pet.json": { type: "object", properties: { a: { $ref: "#" }, b: { $ref: "none.json" } } },
-});
+  }, openapi);
 
-const SWAGGER: FilesOf = {
-  "root.json": {
-    swagger: "2.0",
-    info: { title: "Test", version: "1" },
-    consumes: ["application/json"],
-    paths: {
-      "/a": {
-        post: {
-          parameters: [ref("body"), ref("query")],
-          responses: { 200: ref("response"), 404: ref("none") },
-        },
-        put: { parameters: [ref("form")], responses: { 200: { description: "OK" } } },
+const SWAGGER: Json = {
+  swagger: "2.0",
+  info: { title: "Test", version: "1" },
+  consumes: ["application/json"],
+  paths: {
+    "/a": {
+      post: {
+        parameters: [ref("body"), ref("query")],
+        responses: { 200: ref("response"), 404: ref("none") },
       },
+      put: { parameters: [ref("form")], responses: { 200: { description: "OK" } } },
     },
-    definitions: { "AnyPet": { type: "object", discriminator: "kind", required: ["kind"] } },
   },
-  "parts.json": {
-    body: { name: "b", in: "body", schema: { $ref: "root.json#/definitions/AnyPet" } },
+  definitions: { "AnyPet": { type: "object", discriminator: "kind", required: ["kind"] } },
+  "x-parts": {
+    body: { name: "b", in: "body", schema: { $ref: "#/definitions/AnyPet" } },
     form: { name: "f", in: "formData", type: "file" },
     query: {
       name: "q",
@@ -97,7 +101,11 @@ const SWAGGER: FilesOf = {
       items: { type: "string" },
       collectionFormat: "multi",
     },
-    response: { description: "", schema: { $ref: "#/schema" }, headers: { H: { type: "string" } } },
+    response: {
+      description: "",
+      schema: { $ref: "#/x-parts/schema" },
+      headers: { H: { type: "string" } },
+    },
     schema: { type: "string", "x-nullable": true },
   },
 };
@@ -109,16 +117,20 @@ const documents: [name: string, document: unknown][] = [];
 valid.before(async () => {
   folder = mkdtempSync(join(tmpdir(), "nodeface-valid-"));
   const query = { responses: { 200: ref("response") } };
-  const bundled = {
+  const given = {
     "2.0": SWAGGER,
-    "3.0": filesOf("3.0.3"),
-    "3.1": filesOf("3.1.1", { webhooks: { w: { post: { responses: { 200: ref("response") } } } } }),
-    "3.2": filesOf("3.2.0", { webhooks: { w: { query, additionalOperations: { COPY: query } } } }),
+    "3.0": documentOf("3.0.3"),
+    "3.1": documentOf("3.1.1", {
+      webhooks: { w: { post: { responses: { 200: ref("response") } } } },
+    }),
+    "3.2": documentOf("3.2.0", {
+      webhooks: { w: { query, additionalOperations: { COPY: query } } },
+    }),
   };
-  for (const [name, files] of Object.entries(bundled)) {
-    documents.push([name, (await bundleFiles(files)).document]);
+  for (const [name, document] of Object.entries(given)) {
+    documents.push([name, normalizeDocument(document).document]);
   }
-  for (const name of ["petstore-2.0.json", "petstore-3.1.yaml", "three/openapi.yaml"]) {
+  for (const name of ["petstore-2.0.json", "petstore-3.1.yaml"]) {
     documents.push([name, JSON.parse((await load(name, undefined, OWN)).json)]);
   }
   for (const [name, document] of documents) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -24,12 +24,6 @@ info: { title: ${title}, version: "1" }
 servers: [{ url: "${server}" }]
 paths: {}
 `;
-
-const schemas = (...refs: string[]) =>
-  refs.map((ref, i) => `    S${i}: { $ref: "${ref}" }\n`).join("").replace(
-    /^/,
-    "components:\n  schemas:\n",
-  );
 
 let folder: string;
 let file: string;
@@ -121,29 +115,6 @@ fresh("instead of an unusable description, the service's own is shown with a not
   await app.refresh();
   assert.is(await title(app), "One");
   assert.not.match(await (await ask(app, "/v1/spec")).text(), "cannot be shown");
-});
-
-fresh("a symbolic link that leads out of the folder is not followed", async () => {
-  const outside = mkdtempSync(join(tmpdir(), "nodeface-"));
-  writeFileSync(join(outside, "secret.yaml"), "type: secret\n");
-  symlinkSync(join(outside, "secret.yaml"), join(folder, "link.yaml"));
-  write(file, describe("One") + schemas("link.yaml"));
-  const app = await create(file);
-  rmSync(outside, { recursive: true });
-  assert.match(diagnostics().join(), "leads out of the description's folder");
-  assert.not.match(await (await ask(app, "/spec.json")).text(), "secret");
-});
-
-fresh("a change in any file of the description is noticed", async () => {
-  write(file, describe("One") + schemas("more.yaml#/a"));
-  write(join(folder, "more.yaml"), "a: { const: 1 }\n");
-  const app = await create(file);
-  const before = await (await ask(app, "/spec.json")).json();
-  assert.equal(before.components.schemas.S0, { const: 1 });
-  write(join(folder, "more.yaml"), "a: { const: 2 }\n");
-  await app.refresh();
-  const after = await (await ask(app, "/spec.json")).json();
-  assert.equal(after.components.schemas.S0, { const: 2 });
 });
 
 fresh(
@@ -274,19 +245,21 @@ remote("the description is requested with its ETag; servers are relative to its 
 });
 
 remote("while a new version is being read, all forms still show the old version", async () => {
-  const more = schemas("more.yaml#/a");
-  answers["/spec.yaml"] = { body: describe("One") + more };
-  answers["/more.yaml"] = { body: "a: { const: 1 }\n" };
+  answers["/spec.yaml"] = { body: describe("One") };
   const app = await create(`${origin}/spec.yaml`);
   const old = await etags(app);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
-  answers["/spec.yaml"] = { body: describe("Two", "http://b.example") + more };
-  answers["/more.yaml"] = { body: "a: { const: 2 }\n", after };
+  // The refresh sends a conditional request, and then a request without conditions. The server delays the second
+  // response.
   asked = [];
+  answers = {
+    get "/spec.yaml"() {
+      return { body: describe("Two", "http://b.example"), ...asked.length > 1 && { after } };
+    },
+  };
   const refreshed = app.refresh();
-  // The service requests `more.yaml` only after it has read `spec.yaml`.
-  while (!asked.some(({ path }) => path === "/more.yaml")) {
+  while (asked.length < 2) {
     assert.equal(await etags(app), old);
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -366,20 +339,6 @@ remote("a redirect is followed only within the same origin", async () => {
   assert.equal(diagnostics(), [
     "c:1:1 cannot be read: redirects to another origin are not followed: http://localhost:1",
   ]);
-});
-
-remote("a reference is followed only within the same origin", async () => {
-  const refs = schemas("b.yaml#/a", "http://localhost:1/b.yaml");
-  answers["/spec/a.yaml"] = { body: describe("One") + refs };
-  answers["/spec/b.yaml"] = { body: "a: { const: 1 }\n" };
-  const app = await create(`${origin}/spec/a.yaml`);
-  assert.equal(asked.map(({ path }) => path), ["/spec/a.yaml", "/spec/b.yaml"]);
-  assert.equal(diagnostics(), [
-    'a.yaml:8:17 the reference to "http://localhost:1/b.yaml" leads to another origin and is not followed',
-  ]);
-  assert.equal((await (await ask(app, "/spec.json")).json()).components.schemas.S0, {
-    const: 1,
-  });
 });
 
 remote(

@@ -23,6 +23,7 @@ import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { type Offer, offered } from "../openapi/kind.ts";
 import { KIND_FILES, lineWithServers } from "../openapi/load.ts";
+import { plain } from "../openapi/files.ts";
 import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/open-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
@@ -209,7 +210,7 @@ function whyNothing(
     }`;
   }
   if (basePaths) {
-    const lines = basePaths.map((path) => lineWithServers(from, path));
+    const lines = basePaths.map((path) => lineWithServers(plain(from), path));
     return `${lead}Set the node's base path:${list(lines)}`;
   }
   return `${lead}These servers belong to single paths or operations. Remove them there, or ` +

@@ -7,8 +7,8 @@ import { type PageParts, renderParts } from "../explorer/render-content.ts";
 import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
 import { type Diagnostic, diagnosticOf, diagnosticOfError } from "../openapi/diagnostics.ts";
-import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
-import type { Reader } from "../openapi/files.ts";
+import { load, type Loaded, type LoadJob } from "../openapi/load.ts";
+import { nameOf, type Reader } from "../openapi/files.ts";
 import { originsOf } from "../openapi/servers.ts";
 import {
   describedBy,

@@ -52,7 +52,7 @@ export function createPrepare(log: (message: string) => void): Prepare {
       );
     }
     const most = `${formatSize(LIMITS.withoutThread)}, the limit without threads`;
-    const refuse = () => new ReadError(`all files together are larger than ${most}`);
+    const refuse = () => new ReadError(`it is larger than ${most}`);
     return await prepareHere(LIMITS.withoutThread, refuse);
   };
 }

@@ -146,11 +146,11 @@ async function openPlace(
     const entry = new URL(encodeURI(place.name ?? "openapi.yaml"), "file:///description/");
     const isJson = entry.pathname.endsWith(".json");
     const { text } = place;
-    const readNothing = createReader(fetchUrl, { files: false });
-    const read: Reader = async (url, stamp) => {
-      if (url.href !== entry.href) return await readNothing(url);
-      if (stamp !== undefined) return undefined;
-      return { url, bytes: new TextEncoder().encode(text), isJson, stamp: "text" };
+    const read: Reader = (url, stamp) => {
+      const bytes = new TextEncoder().encode(text);
+      return Promise.resolve(
+        stamp === undefined ? { url, bytes, isJson, stamp: "text" } : undefined,
+      );
     };
     return { entry, read };
   }

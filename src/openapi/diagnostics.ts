@@ -7,16 +7,15 @@ import { type Json, type Path, valueAt } from "../json/values.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 
 export const LIMITS = {
-  /** The maximum total size of all files on a runtime without threads, in bytes: 4 MiB. */
+  /** The maximum size of a description on a runtime without threads, in bytes: 4 MiB. */
   withoutThread: 4_194_304,
   /** The maximum heap size of a thread in bytes, on a runtime that can limit it: 768 MiB. */
   memory: 805_306_368,
   depth: 256,
-  files: 1_000,
   references: 100_000,
-  /** The time limit for loading all files, in milliseconds. The work of a thread has the same limit. */
+  /** The time limit for the work of a thread, in milliseconds. */
   time: 30_000,
-  /** The maximum size (`estimateSize`) that bundling, or a conversion to OpenAPI 3, may add to a description. */
+  /** The maximum size (`estimateSize`) that inlined path items, or a conversion to OpenAPI 3, may add to a description. */
   added: 300_000,
   aliases: 10_000,
   lines: 1_000_000,
@@ -57,7 +56,7 @@ interface SizeLimit extends Readonly<Record<SourceKind, number>> {
 }
 
 /**
- * The limits of one description, together for all of its files. Values and text are counted after aliases are expanded,
+ * The limits of one description. Values and text are counted after aliases are expanded,
  * since 30 kB of YAML can stand for a million values. The tokens of YAML include those for white space.
  */
 export const SIZES: Readonly<Record<Size, SizeLimit>> = {
@@ -105,7 +104,7 @@ export class TextError extends Error {
 }
 
 export interface Diagnostic {
-  /** The file's path relative to the description. Absolute local paths are never revealed. */
+  /** The name of the description's file. Local paths are never revealed. */
   readonly file: string;
   readonly line: number;
   /** The column, counted from 1 in UTF-16 code units. */

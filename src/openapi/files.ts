@@ -1,6 +1,5 @@
 /**
- * Reads each file of a description once. All files must be in the folder of the root file, or at the HTTP origin of the
- * root file.
+ * Reads the file of a description, from disk or over HTTP.
  *
  * @module
  */
@@ -8,8 +7,9 @@ import { type Bytes, gatherBytes } from "../bytes.ts";
 import { digest } from "../http/content-coding.ts";
 import { decodePercent, excerpt, startOf } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
-import { explainSize, LIMITS, SIZES, sourceKindOf, Tally, TextError } from "./diagnostics.ts";
+import { explainSize, SIZES, sourceKindOf, Tally, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
+import { withoutLogin } from "./servers.ts";
 
 export interface File {
   /** The final URL, after symbolic links and redirects. */
@@ -38,17 +38,13 @@ const TIMEOUT = 10_000, REDIRECTS_MAX = 5;
 const JSON_NAME = /\.json$/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
-export function createReader(
-  fetch: FetchUrl,
-  { files = true }: { files?: boolean } = {},
-): Reader {
+export function createReader(fetch: FetchUrl): Reader {
   return async (url, stamp) => {
     if (/^https?:$/.test(url.protocol)) return await readUrl(fetch, url, stamp);
     if (url.protocol !== "file:") {
       throw new ReadError(`unknown protocol "${url.protocol}"; expected http:, https: or file:`);
     }
-    if (files) return await readFromDisk(url, stamp);
-    throw new ReadError("a description that is given as text cannot refer to files");
+    return await readFromDisk(url, stamp);
   };
 }
 
@@ -138,89 +134,30 @@ function loginOf({ username, password }: URL): Record<string, string> {
   return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
 }
 
-export interface Member extends Source {
-  /** The base URL for references (RFC 3986, section 5.1.3). Symbolic links and redirects are resolved in this URL. */
-  readonly url: string;
+/** Returns the name of a description for its diagnostics. Local paths are never revealed. */
+export function nameOf(entry: string): string {
+  const { pathname, host } = new URL(entry);
+  return decodePercent(pathname.split("/").at(-1)!) || host;
 }
 
-type LoadedFile = { member: Member } | { member?: undefined; failure: string };
-
-export interface Loader {
-  readonly members: ReadonlyMap<string, Member>;
-  /** If the file cannot be loaded, the member has a diagnostic and no value. */
-  loadRoot(): Promise<Member>;
-  load(reference: string, from: Member): Promise<LoadedFile>;
+/** Returns a description's name or URL as it is written in commands and settings. */
+export function spell(entry: string): string {
+  return plain(/^http/.test(entry) ? withoutLogin(entry) : nameOf(entry));
 }
 
-export function createLoader(entry: URL, read: Reader): Loader {
-  const members = new Map<string, Member>();
-  /** Several URLs may lead to the same file. */
-  const loaded = new Map<string, LoadedFile>();
-  let root = entry;
-  const until = performance.now() + LIMITS.time;
-  const tally = new Tally(sourceKindOf(entry));
-  const refuse = (url: URL): string | undefined => {
-    if (url.protocol !== root.protocol || url.host !== root.host) {
-      return "leads to another origin and is not followed";
-    }
-    if (root.protocol !== "file:") return undefined;
-    const isInside = url.pathname.startsWith(folderOf(root)) && !/%2f|%5c/i.test(url.pathname);
-    return isInside ? undefined : "leads out of the description's folder and is not followed";
-  };
+/** Encloses a text in double quotes, as commands and settings need it, unless it has only plain characters. */
+export const plain = (text: string): string =>
+  /^[\w./:~-]+$/.test(text) ? text : JSON.stringify(text);
 
-  const nameOf = ({ pathname }: URL): string => {
-    const folder = folderOf(root);
-    const name = pathname.startsWith(folder) ? pathname.slice(folder.length) : pathname;
-    return decodePercent(name) || root.host;
-  };
-
-  const add = (url: URL, source: Source): { member: Member } => {
-    const member = { url: url.href, ...source };
-    members.set(url.href, member);
-    loaded.set(url.href, { member });
-    return { member };
-  };
-
-  const loadUrl = async (url: URL, isRoot = false): Promise<LoadedFile> => {
-    const fail = (reason: string) => ({ failure: `cannot be read: ${reason}` });
-    if (members.size >= LIMITS.files) return fail(`there are more than ${LIMITS.files} files`);
-    if (performance.now() > until) {
-      return fail(`loading all files takes more than ${LIMITS.time / 1000} s`);
-    }
-    let file: File;
-    try {
-      file = (await read(url))!;
-    } catch (error) {
-      if (error instanceof ReadError) return fail(error.message);
-      throw error;
-    }
-    if (isRoot) root = file.url;
-    const refusal = refuse(file.url);
-    if (refusal) return { failure: refusal };
-    const at = new URL(file.url);
-    at.hash = "";
-    const member = members.get(at.href);
-    return member ? { member } : add(at, parse(nameOf(at), file, tally));
-  };
-  return {
-    members,
-    async loadRoot() {
-      const found = await loadUrl(entry, true);
-      return (found.member
-        ? found
-        : add(entry, unreadable(nameOf(entry), new TextError(found.failure)))).member;
-    },
-    async load(reference, from) {
-      if (!URL.canParse(reference, from.url)) return { failure: "is not a valid URL" };
-      const url = new URL(reference, from.url);
-      url.hash = "";
-      const refusal = refuse(url);
-      if (refusal) return { failure: refusal };
-      const found = loaded.get(url.href) ?? await loadUrl(url);
-      loaded.set(url.href, found);
-      return found;
-    },
-  };
+/** Reads and parses a description. If this fails, the result has a diagnostic and no value. */
+export async function readSource(entry: URL, read: Reader): Promise<Source & { url: URL }> {
+  const name = nameOf(entry.href);
+  try {
+    const file = (await read(entry))!;
+    return { url: file.url, ...parse(name, file, new Tally(sourceKindOf(entry))) };
+  } catch (error) {
+    if (!(error instanceof ReadError)) throw error;
+    const failure = new TextError(`cannot be read: ${error.message}`);
+    return { url: entry, ...unreadable(name, failure) };
+  }
 }
-
-const folderOf = ({ pathname }: URL): string => pathname.slice(0, pathname.lastIndexOf("/") + 1);

@@ -5,11 +5,10 @@
  */
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { decodePercent, excerpt } from "../untrusted-text.ts";
-import { bundle } from "./bundle.ts";
+import { excerpt } from "../untrusted-text.ts";
 import { describedBy } from "./callable-operations.ts";
 import { type Diagnostic, limitDiagnostics, locate } from "./diagnostics.ts";
-import type { Reader } from "./files.ts";
+import { plain, type Reader, readSource, spell } from "./files.ts";
 import {
   type AboutKind,
   documentOfKind,
@@ -22,8 +21,10 @@ import {
 } from "./kind.ts";
 import { type DescribedOperation, type DocumentOfHost, withServiceOperations } from "./merge.ts";
 import { upgradeOpenRpc } from "./openrpc.ts";
+import { normalize } from "./normalize.ts";
 import { checkOperations } from "./operations.ts";
-import { type Files, resolve } from "./resolve.ts";
+import type { Source } from "./parse.ts";
+import { resolve } from "./resolve.ts";
 import {
   basePathsAtNode,
   checkServers,
@@ -35,7 +36,7 @@ import { upgradeSwagger } from "./upgrade.ts";
 
 /** A job contains only plain data, so that it can be sent to a thread. */
 export interface LoadJob {
-  /** The URL of the root file, or `KIND_FILES.interface` if only the kind describes the node. */
+  /** The URL of the description, or `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;
   readonly kind?: AboutKind | undefined;
   readonly hasOffer?: boolean | undefined;
@@ -69,51 +70,46 @@ export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
     documentOfKind(offered(await readValue(KIND_FILES.interface), offer), kind, offer);
   const { document, ...others } = known && entry === KIND_FILES.interface
     ? { document: known, diagnostics: [] }
-    : await loadFiles(job, known, read);
+    : await loadFile(job, known, read);
   if (!document) return { document, ...others };
   const told = withLacking(document, offer.lacks);
   return { document: withServiceOperations(own, told, operations, documentOfHost), ...others };
 }
 
-async function loadFiles(
+async function loadFile(
   { entry, where, isForwarding = false }: LoadJob,
   known: Json | undefined,
   read: Reader,
 ): Promise<Loaded> {
-  const files = await resolve(new URL(entry), read);
-  const before = diagnosticsIn(files);
+  const source = await readSource(new URL(entry), read);
+  const { diagnostics } = source;
+  const resolved = resolve(source, entry);
+  const before = diagnosticsIn(source);
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
-  const { diagnostics } = files.root;
-  const bundled = checkOperations(bundle(files), diagnostics);
+  const given = checkOperations(normalize(resolved), diagnostics);
   // The marks in a description from the network are not trusted: they could declare any operation as `read`.
   const isTrusted = describedBy(entry) === "operator";
-  if (bundled.openapi === undefined && bundled.swagger === undefined) {
-    const document = upgradeOpenRpc(isTrusted ? bundled : withMarksOfMethods(bundled, known));
-    return { document: withOtherPart(document, known), diagnostics: diagnosticsIn(files) };
+  if (given.openapi === undefined && given.swagger === undefined) {
+    const document = upgradeOpenRpc(isTrusted ? given : withMarksOfMethods(given, known));
+    return { document: withOtherPart(document, known), diagnostics: diagnosticsIn(source) };
   }
-  const near = contextAt(files.root.url, isForwarding ? { ...where, publicUrl: undefined } : where);
-  const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
+  const near = contextAt(
+    source.url.href,
+    isForwarding ? { ...where, publicUrl: undefined } : where,
+  );
+  const single = given.swagger === undefined ? given : upgradeSwagger(given);
   const placed = withServers(single, near, isForwarding);
   checkServers(placed, near, diagnostics);
   const basePaths = undecidedPaths(single, near);
   if (basePaths) diagnostics.add("note", undecided(single, basePaths, entry), () => ["servers"]);
   const document = isTrusted ? placed : withOtherPart(withMarks(placed, known), known);
-  return { document, diagnostics: diagnosticsIn(files), basePaths };
+  return { document, diagnostics: diagnosticsIn(source), basePaths };
 }
 
-/** The diagnostics of the root file come first. */
-export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
-  let omittedCount = 0;
-  const all = [...members.values()].flatMap((member) => {
-    const { name, text, value, diagnostics, offsetOf } = member;
-    const isRoot = member === root;
-    const fault = isRoot && value !== undefined ? checkVersion(value) : undefined;
-    omittedCount += diagnostics.omittedCount;
-    const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
-    const located = locate(name, text, found, offsetOf);
-    return isRoot ? located : located.map((one) => ({ ...one, isFatal: false }));
-  });
-  return limitDiagnostics(all, omittedCount);
+export function diagnosticsIn({ name, text, value, diagnostics, offsetOf }: Source): Diagnostic[] {
+  const fault = value === undefined ? undefined : checkVersion(value);
+  const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
+  return limitDiagnostics(locate(name, text, found, offsetOf), diagnostics.omittedCount);
 }
 
 /** In YAML, a version may be a number, such as `2`. */
@@ -135,11 +131,6 @@ function checkVersion(document: unknown): { place: string[]; message: string } |
   return { place: [key], message };
 }
 
-export function nameOf(entry: string): string {
-  const { pathname, host } = new URL(entry);
-  return decodePercent(pathname.split("/").at(-1)!) || host;
-}
-
 const LISTED_MAX = 5;
 
 function undecidedPaths(document: Json, near: ServerContext): string[] | undefined {
@@ -154,14 +145,13 @@ function undecided({ servers }: Json, [path]: readonly string[], entry: string):
     .map(({ url }) => excerpt(withoutLogin(textOf(url) ?? ""), 100));
   const told = urls.slice(0, LISTED_MAX).join(", ");
   const more = urls.length > LISTED_MAX ? ` and ${urls.length - LISTED_MAX} more` : "";
-  const from = /^http/.test(entry) ? withoutLogin(entry) : nameOf(entry);
-  const line = lineWithServers(from, path!);
+  const line = lineWithServers(spell(entry), path!);
   return `the servers do not determine the base path of the node: ${told}${more}; write ${line}, or another path`;
 }
 
+/** @param from the description, spelt as in settings */
 export function lineWithServers(from: string, path: string): string {
-  const plain = (text: string) => /^[\w./:~-]+$/.test(text) ? text : JSON.stringify(text);
-  return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
+  return `description: { from: ${from}, servers: ${plain(path)} }`;
 }
 
 function contextAt(url: string, where: ServerContext): ServerContext {

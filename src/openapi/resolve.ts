@@ -1,12 +1,13 @@
 /**
- * Resolves a description: loads its files and finds the target of each reference.
+ * Resolves a description: finds the target of each reference, and validates everything that can be reached.
  *
  * @module
  */
 import { objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
-import { createLoader, type Loader, type Member, type Reader } from "./files.ts";
+import { spell } from "./files.ts";
+import type { Source } from "./parse.ts";
 import { withoutLogin } from "./servers.ts";
 import {
   ByShape,
@@ -17,7 +18,6 @@ import {
   REF_MAX,
   type Reference,
   referenceAt,
-  SAMPLE,
   type Seen,
   type Shape,
   siblingsOf,
@@ -29,7 +29,6 @@ import {
 import { explainTarget, type MemberDiagnostics, validate } from "./validate.ts";
 
 export interface Target {
-  readonly member: Member;
   readonly path: Path;
   readonly value: unknown;
   readonly shape: Shape;
@@ -37,105 +36,118 @@ export interface Target {
 
 export interface Link {
   readonly reference: Reference;
-  /** The object in which this reference was found: the root document, or the target of another reference. */
+  /** The object in which this reference was found: the document, or the target of another reference. */
   readonly start: Target;
   target?: Target;
-  /** The end of a chain of references: a component of the root file, or a value that is not a reference. */
+  /** The end of a chain of references: a component, or a value that is not a reference. */
   end?: Target | undefined;
   isBroken?: boolean;
 }
 
-export interface Files {
-  readonly root: Member;
-  readonly members: ReadonlyMap<string, Member>;
+export interface Resolved {
+  readonly source: Source;
   readonly structure: Structure;
   readonly links: readonly Link[];
   diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics | undefined;
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
+  /** @param failure the words that follow the reference in the message, such as `leads nowhere` */
+  report(link: Link, failure: string, severity?: Severity): void;
 }
 
-/** In files other than the root file, only the targets of references are validated. */
-export async function resolve(entry: URL, read: Reader): Promise<Files> {
-  const { members, loadRoot, load } = createLoader(entry, read);
-  const root = await loadRoot();
-  const structure = structureOf(root.value);
+/** @param url the URL from which the description was read, by which the description may refer to itself */
+export function resolve(source: Source, url: string): Resolved {
+  const { value: root, diagnostics } = source;
+  const structure = structureOf(root);
   const links: Link[] = [];
   const held = new ByShape<Link>();
   const wrong = new ByShape<MemberDiagnostics>();
-  const files: Files = {
-    ...{ root, structure, members, links },
+  const resolved: Resolved = {
+    source,
+    structure,
+    links,
     linkOf: (holder, shape, key = "") => held.get(holder, shape + key),
     diagnosticsOf: (value, shape) => wrong.get(value, shape),
+    report({ reference, start }, failure, severity = "error") {
+      const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));
+      const placeOf = () => [...start.path, ...pathOfReference(reference)];
+      diagnostics.add(severity, `the reference to ${ref} ${failure}`, placeOf);
+    },
   };
-  const queue: Target[] = [{ value: root.value, path: [], member: root, shape: "document" }];
+  const queue: Target[] = [{ value: root, path: [], shape: "document" }];
   const seen: Seen = new ByShape();
-  const follow = (link: Link, member: Member, path: Path | undefined) => {
+  const follow = (link: Link, fragment: string) => {
+    const path = parseFragment(fragment);
     const target = path &&
-      { member, path, value: valueAt(member.value, path), shape: link.reference.expected };
-    const failure = explainTarget(member.value, target, structure);
-    if (failure !== undefined) {
-      // If the file could not be parsed, it already has a diagnostic.
-      if (member.value !== undefined) report(link, failure);
-      return;
-    }
+      { path, value: valueAt(root, path), shape: link.reference.expected };
+    const failure = explainTarget(target, structure);
+    if (failure !== undefined) return resolved.report(link, failure);
     link.target = target!;
-    if (target!.shape !== SAMPLE) queue.push(target!);
+    queue.push(target!);
   };
   for (const start of queue) {
-    const { member } = start;
     const inspect = (place: Place) => {
       const found = validate(structure, place.shape, place.value);
       if (found.size > 0) wrong.set(place.value, place.shape, found);
       for (const [key, { severity, message }] of found) {
-        member.diagnostics.add(severity, message, () => [...start.path, ...pathOf(place), key]);
+        diagnostics.add(severity, message, () => [...start.path, ...pathOf(place), key]);
       }
       return found;
     };
     const first = { shape: start.shape, value: start.value };
     for (const place of walk(first, structure, seen, inspect)) {
-      if (place.shape === "securityRequirement") checkSchemes(place, start, root, structure);
+      if (place.shape === "securityRequirement") checkSchemes(place, start, resolved);
       const reference = referenceAt(place);
       if (!reference) continue;
       if (links.length === LIMITS.references) {
         const message = `there are more than ${formatCount(LIMITS.references)} references`;
-        root.diagnostics.add("fatal", message, () => []);
-        return files;
+        diagnostics.add("fatal", message, () => []);
+        return resolved;
       }
       const link: Link = { reference, start };
       links.push(link);
-      const { isPlain, ref, expected } = reference;
+      const { isPlain, ref } = reference;
       if (isPlain) held.set(place.value, place.shape, link);
       else held.set(place.parent!.value, place.shape + place.key, link);
       const [file, fragment] = splitReference(ref);
-      const loaded = expected === SAMPLE
-        ? await loadSample(file, member, root, load)
-        : file === ""
-        ? { member }
-        : await load(file, member);
-      if (loaded.member) follow(link, loaded.member, parseFragment(fragment));
-      else report(link, loaded.failure);
+      if (isSame(file, url)) follow(link, fragment);
+      else {
+        const placeOf = () => [...start.path, ...pathOfReference(reference)];
+        diagnostics.add("error", explainOther(structure, url), placeOf);
+      }
     }
   }
-  settle(files);
-  return files;
+  settle(resolved);
+  return resolved;
 }
 
-function checkSchemes(place: Place, start: Target, root: Member, structure: Structure): void {
-  const declared = objectOf(valueAt(root.value, structure.sections.securityScheme ?? []));
+function isSame(file: string, url: string): boolean {
+  return file === "" || (URL.canParse(file, url) && new URL(file, url).href === url);
+}
+
+/** The message does not name the reference, so that all such references are one diagnostic with a count. */
+function explainOther({ name }: Structure, url: string): string {
+  const lead = "references to other files are not followed; make one file of all";
+  return name.startsWith("OpenRPC")
+    ? lead
+    : `${lead}: npx @redocly/cli bundle ${spell(url)} > one.yaml`;
+}
+
+function checkSchemes(place: Place, start: Target, { source, structure }: Resolved): void {
+  const declared = objectOf(valueAt(source.value, structure.sections.securityScheme ?? []));
   // Since OpenAPI 3.2, a URI may identify a security scheme.
   const isUri = (name: string) => structure.name === "OpenAPI 3.2" && /[/#:]/.test(name);
   for (const name of Object.keys(objectOf(place.value))) {
     if (Object.hasOwn(declared, name) || Object.hasOwn(declared, "$ref") || isUri(name)) continue;
     const message = `the security scheme ${quote(shorten(name, REF_MAX))} is not declared`;
-    const { member, path } = start;
-    member.diagnostics.add("error", message, () => [...path, ...pathOf(place), name]);
+    const placeOf = () => [...start.path, ...pathOf(place), name];
+    source.diagnostics.add("error", message, placeOf);
   }
 }
 
-export function nameOfComponent({ root, structure }: Files, target: Target): string | undefined {
-  const { member, shape, path } = target;
+export function nameOfComponent({ structure }: Resolved, target: Target): string | undefined {
+  const { shape, path } = target;
   const section = structure.sections[shape];
-  if (member !== root || path.length !== (section?.length ?? NaN) + 1) return undefined;
+  if (path.length !== (section?.length ?? NaN) + 1) return undefined;
   return section!.every((key, i) => key === path[i]) ? path.at(-1) : undefined;
 }
 
@@ -143,33 +155,8 @@ export function isPure(structure: Structure, shape: Shape, value: unknown): bool
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
 
-/** A reference in an example must be relative, and must not leave the root file's folder. */
-async function loadSample(file: string, from: Member, root: Member, load: Loader["load"]) {
-  const isBeside = (url: string) =>
-    url.startsWith(new URL(".", root.url).href) && !/%2f|%5c/i.test(url);
-  const isRelative = file !== "" && !URL.canParse(file) && URL.canParse(file, from.url);
-  const elsewhere = { member: undefined, failure: "is not a file in the description's folder" };
-  if (!isRelative || !isBeside(new URL(file, from.url).href)) return elsewhere;
-  const loaded = await load(file, from);
-  return loaded.member && !isBeside(loaded.member.url) ? elsewhere : loaded;
-}
-
-/** @param failure the words that follow the reference in the message, such as `leads nowhere` */
-export function report({ reference, start }: Link, failure: string, severity?: Severity): void {
-  const isSample = reference.expected === SAMPLE;
-  const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));
-  const message = isSample
-    ? `${ref} in an example stays unchanged: it ${failure}`
-    : `${failure.startsWith("cannot be read") ? "" : "the reference to "}${ref} ${failure}`;
-  start.member.diagnostics.add(
-    severity ?? (isSample ? "note" : "error"),
-    message,
-    () => [...start.path, ...pathOfReference(reference)],
-  );
-}
-
-function settle(files: Files): void {
-  const { structure, links, linkOf } = files;
+function settle(resolved: Resolved): void {
+  const { structure, links, linkOf } = resolved;
   const nextOf = ({ target }: Link): Link | undefined =>
     target && isPure(structure, target.shape, target.value)
       ? linkOf(target.value, target.shape)
@@ -181,13 +168,13 @@ function settle(files: Files): void {
       trail.add(link);
     }
     const isCircle = link !== undefined && trail.has(link);
-    if (isCircle) report(link!, "leads in a circle");
+    if (isCircle) resolved.report(link!, "leads in a circle");
     for (const each of [...trail].reverse()) {
       const { target } = each;
       const next = nextOf(each);
       each.isBroken = isCircle || (next ? next.isBroken! : target === undefined);
       if (!target) continue;
-      each.end = next && nameOfComponent(files, target) === undefined ? next.end : target;
+      each.end = next && nameOfComponent(resolved, target) === undefined ? next.end : target;
     }
   }
 }

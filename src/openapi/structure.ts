@@ -188,19 +188,8 @@ export class ByShape<T> {
 export type Seen = ByShape<true>;
 
 /**
- * The shape of an example whose only member is `$ref`. OpenAPI treats a `$ref` in an example as
- * data, but bundlers treat it as a reference.
- */
-export const SAMPLE: Shape = "sample";
-
-export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
-  return isReference(SAMPLE, value) && Object.keys(value).length === 1 &&
-    ruleOf(structure, shape, key)?.type === SAMPLE;
-}
-
-/**
- * Visits the objects and lists that may contain references, each {@linkcode SAMPLE}, and the strings that are
- * references ({@linkcode NAMING}), in document order. Visits each object only once per shape.
+ * Visits the objects and lists that may contain references, and the strings that are references ({@linkcode NAMING}), in
+ * document order. Visits each object only once per shape.
  *
  * @param wrongIn the function that returns the keys of an object's invalid members, which are not visited
  */
@@ -225,9 +214,7 @@ export function* walk(
       : Object.keys(value);
     for (const key of keys.reverse()) {
       const member = (value as Json)[key];
-      const inner = isSample(structure, shape, key, member)
-        ? SAMPLE
-        : shapeOfMember(structure, shape, key);
+      const inner = shapeOfMember(structure, shape, key);
       if (inner && !wrong?.has(key)) {
         stack.push({ shape: inner, value: member, key, parent: place });
       }

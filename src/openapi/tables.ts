@@ -7,7 +7,7 @@
  *
  * A colon separates a member's name from its type. These types may contain references: objects such as `schema`, lists
  * such as `schema[]`, maps such as `{schema}`, and the types in {@linkcode NAMING}. These types contain no references:
- * `url`, `host`, `sample`, `version`, and the types in {@linkcode CHOICES}. A type that ends with `?` also allows a
+ * `url`, `host`, `version`, and the types in {@linkcode CHOICES}. A type that ends with `?` also allows a
  * boolean, and a type that ends with `+` also allows a list.
  *
  * @module
@@ -66,7 +66,7 @@ const SCHEMA_3_0 = "$ref $schema $id $anchor $comment $dynamicAnchor $defs:{sche
   `definitions:{schema} ${FACETS} title description type:type items:schema required maxProperties ` +
   "minProperties properties:{schema} additionalProperties:schema? allOf:schema[] anyOf:schema[] " +
   "oneOf:schema[] not:schema nullable discriminator:discriminator readOnly writeOnly deprecated " +
-  "example:sample externalDocs:externalDocs xml:xml";
+  "example externalDocs:externalDocs xml:xml";
 
 const SCHEMA = `${SCHEMA_3_0} type:typeSince3_1 items:schema+ additionalItems:schema ` +
   "contains:schema contentSchema:schema dependencies:{schema} dependentSchemas:{schema} " +
@@ -74,7 +74,7 @@ const SCHEMA = `${SCHEMA_3_0} type:typeSince3_1 items:schema+ additionalItems:sc
   "then:schema unevaluatedItems:schema unevaluatedProperties:schema *";
 
 const HEADER = "description required deprecated style explode allowReserved allowEmptyValue " +
-  "schema:schema content:{mediaType} example:sample examples:{example}";
+  "schema:schema content:{mediaType} example examples:{example}";
 const OPERATION = "tags summary description externalDocs:externalDocs operationId " +
   "parameters:parameter[] responses*:responses deprecated security:securityRequirement[]";
 const DOCUMENT =
@@ -94,10 +94,10 @@ export const OPENAPI_3_0: Rows = {
   parameter: `name! in!:place ${HEADER}`,
   header: HEADER,
   requestBody: "content!:{mediaType} description required",
-  mediaType: "schema:schema example:sample examples:{example} encoding:{encoding}",
+  mediaType: "schema:schema example examples:{example} encoding:{encoding}",
   encoding: "contentType headers:{header} style explode allowReserved",
   response: "description* headers:{header} content:{mediaType} links:{link}",
-  example: "summary description value:sample externalValue:url",
+  example: "summary description value externalValue:url",
   link: "operationId operationRef:url parameters requestBody description server:server",
   callback: "*:pathItem",
   securityScheme: "type! description name in scheme bearerFormat flows:flows openIdConnectUrl:url",

@@ -1,6 +1,6 @@
 /**
- * Converts Swagger 2.0 to OpenAPI 3.0. The input must be bundled (see `bundle.ts`), so that every reference points to a
- * shared definition.
+ * Converts Swagger 2.0 to OpenAPI 3.0. The input must be normalized (see `normalize.ts`), so that every reference points
+ * to a shared definition.
  *
  * @module
  */

@@ -29,7 +29,6 @@ import {
   referenceAt,
   type Rule,
   ruleOf,
-  SAMPLE,
   type Shape,
   shapeAt,
   siblingsOf,
@@ -206,13 +205,11 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
       diagnostics.add(severity, message, () => [...pathOf(place), key]);
     }
     const reference = referenceAt(place);
-    if (!reference || reference.expected === SAMPLE) continue;
+    if (!reference) continue;
     const { ref, expected: shape } = reference;
     const path = ref.startsWith("#") ? parseFragment(ref.slice(1)) : undefined;
     const target = path && { path, shape, value: valueAt(document, path) };
-    const failure = path
-      ? explainTarget(document, target, structure)
-      : "does not lead to #/components/…";
+    const failure = path ? explainTarget(target, structure) : "does not lead to #/components/…";
     if (failure === undefined) continue;
     const names = Object.keys(objectOf(valueAt(document, path?.slice(0, -1) ?? [])));
     const meant = path && !target?.value ? didYouMean(nearest(path.at(-1) ?? "", names)) : "";
@@ -225,15 +222,12 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
 
 /** Returns the reason why the target of a reference is invalid, such as `leads nowhere`. */
 export function explainTarget(
-  root: unknown,
   target: { readonly path: Path; readonly value: unknown; readonly shape: Shape } | undefined,
   structure: Structure,
 ): string | undefined {
   if (target?.value === undefined) return "leads nowhere";
   const { value, path, shape } = target;
-  if (shape === SAMPLE) return undefined;
-  const isDocument = ["openapi", "swagger", "openrpc"].some((key) => key in objectOf(root));
-  const found = isDocument ? shapeAt(structureOf(root), path) : undefined;
+  const found = shapeAt(structure, path);
   if (found !== undefined && found !== shape) {
     const [other, wanted] = [found, shape].map((one) => withArticle(nameOfShape(one)));
     return `leads to ${other} instead of ${wanted}`;

@@ -28,7 +28,7 @@ others("the module for Deno prints its version and its commit", async () => {
 others("the module for Deno shows a node's own description", async () => {
   const [deno, ...rest] = ONE_MODULE;
   const command = [deno!, rest[0]!, "--allow-read", ...rest.slice(1)];
-  const spec = `${ROOT}tests/description/three/openapi.yaml`;
+  const spec = `${ROOT}tests/description/petstore-3.1.yaml`;
   const { stdout, stderr, code } = await run([...command, "check", "--spec", spec], {}, NOWHERE);
   assert.match(stdout, "The description can be shown", stderr);
   assert.is(code, 0);

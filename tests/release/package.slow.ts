@@ -122,7 +122,7 @@ pack("npm publish --dry-run accepts the package", async () => {
 });
 
 pack("the package shows a node's own description", async () => {
-  for (const file of ["petstore-2.0.json", "three/openapi.yaml"]) {
+  for (const file of ["petstore-2.0.json", "petstore-3.1.yaml"]) {
     const command = ["npx", "nodeface", "check", "--spec", `${ROOT}tests/description/${file}`];
     assert.match(await ok(command, HOME), "The description can be shown");
   }

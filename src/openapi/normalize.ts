@@ -1,6 +1,6 @@
 /**
- * Joins the files of a description into one document, and turns the targets of references into components. Component
- * names do not depend on the order of the files.
+ * Copies a resolved description without its invalid members, and turns the targets of references into components, so
+ * that later conversions can move operations without breaking a reference.
  *
  * @module
  */
@@ -16,15 +16,13 @@ import {
   setMember,
   valueAt,
 } from "../json/values.ts";
-import { decodePercent, quote, shorten } from "../untrusted-text.ts";
+import { quote, shorten } from "../untrusted-text.ts";
 import { LIMITS } from "./diagnostics.ts";
-import { type Files, isPure, type Link, nameOfComponent, report, type Target } from "./resolve.ts";
+import { isPure, type Link, nameOfComponent, type Resolved, type Target } from "./resolve.ts";
 import {
   ByShape,
   isKeyword,
   isReference,
-  isSample,
-  SAMPLE,
   type Shape,
   shapeOfMember,
   siblingsOf,
@@ -37,17 +35,17 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
   pathItem: {},
 };
 
-export function bundle(files: Files): Json {
-  const root = files.root.value as Json;
-  const plan = planComponents(files);
-  const copy = createCopier(files, plan);
-  let document = copy(root, "document") as Json;
+export function normalize(resolved: Resolved): Json {
+  const { source, structure } = resolved;
+  const plan = planComponents(resolved);
+  const copy = createCopier(resolved, plan);
+  let document = copy(source.value, "document") as Json;
   for (const [shape, targets] of plan.added) {
-    const [outer, inner] = files.structure.sections[shape]! as [string, string?];
+    const [outer, inner] = structure.sections[shape]! as [string, string?];
     const holder = inner ? { ...objectOf(document[outer]) } : { ...document };
     const section: Json = { ...objectOf(holder[inner ?? outer]) };
-    for (const [target, name] of targets) {
-      const value = copy(target.value, shape, true);
+    for (const [name, target] of targets) {
+      const value = copy(target, shape, true);
       if (value !== undefined) setMember(section, name, value);
     }
     holder[inner ?? outer] = section;
@@ -59,87 +57,57 @@ export function bundle(files: Files): Json {
 interface Plan {
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** Components of the root file that are replaced by the target of their `$ref`. */
-  readonly hosts: ReadonlySet<unknown>;
-  readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
+  /** For each shape, the names and values of new components. */
+  readonly added: ReadonlyMap<Shape, ReadonlyMap<string, unknown>>;
 }
 
-function planComponents(files: Files): Plan {
-  const { root, structure, links, linkOf } = files;
+function planComponents(resolved: Resolved): Plan {
+  const { source, structure, links } = resolved;
   const names = new ByShape<string>();
   const sections = new Set<unknown>();
-  const hosts = new Set<unknown>();
-  const added = new Map<Shape, Map<Target, string>>();
-  const taken = new Map<Shape, Set<unknown>>();
+  const added = new Map<Shape, Map<string, unknown>>();
+  const freeNames = new Map<Shape, (wanted: string) => string>();
   for (const [shape, path] of Object.entries(structure.sections)) {
-    const section = objectOf(valueAt(root.value, path));
+    const section = objectOf(valueAt(source.value, path));
     const keys = Object.keys(section);
-    taken.set(shape, new Set(keys));
+    freeNames.set(shape, createFreeName(new Set(keys)));
     sections.add(section);
     for (const key of keys) {
       if (!isComponentName(key) && !key.startsWith("x-")) {
         const allowed = `up to ${KEPT_LENGTH_MAX} letters, digits, ".", "-" and "_"`;
         const message = `${quote(shorten(key, 80))} is not a valid name: use ${allowed}`;
-        root.diagnostics.add("note", message, () => [...path, key]);
+        source.diagnostics.add("note", message, () => [...path, key]);
       }
       const value = section[key];
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // If several components refer to the same target, the target replaces only one of them.
-    const references = keys.flatMap((key) => {
-      const { end, isBroken } = linkOf(section[key], shape) ?? {};
-      const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
-      if (!isReplaced || !end || isBroken || !isObject(end.value)) return [];
-      if (nameOfComponent(files, end) !== undefined) return [];
-      return [{ key, value: end.value, rank: end.path.at(-1) === key ? 0 : 1 }];
-    });
-    references.sort((a, b) => a.rank - b.rank || (a.key < b.key ? -1 : 1));
-    for (const { key, value } of references) {
-      if (names.get(value, shape) !== undefined) continue;
-      names.set(value, shape, key);
-      hosts.add(section[key]);
-    }
   }
-  const uses: Map<Target, number> = new Map();
-  const firsts = new ByShape<Target>();
   for (const { end, isBroken } of links) {
-    if (!end || isBroken || !taken.has(end.shape) || !isObject(end.value)) continue;
+    const freeName = end && freeNames.get(end.shape);
+    if (!freeName || isBroken || !isObject(end.value)) continue;
     const isNamed = names.get(end.value, end.shape) !== undefined;
-    if (isNamed || nameOfComponent(files, end) !== undefined) continue;
-    const first = firsts.get(end.value, end.shape) ?? end;
-    firsts.set(end.value, end.shape, first);
-    uses.set(first, (uses.get(first) ?? (end.member === root ? 1 : 0)) + 1);
+    if (isNamed || nameOfComponent(resolved, end) !== undefined) continue;
+    const name = freeName(nameFor(end));
+    names.set(end.value, end.shape, name);
+    const ofShape = added.get(end.shape) ?? new Map<string, unknown>();
+    added.set(end.shape, ofShape.set(name, end.value));
   }
-  for (const [shape, used] of taken) {
-    const targets = [...uses.keys()].filter((target) =>
-      target.shape === shape && (shape !== "pathItem" || uses.get(target)! > 1)
-    );
-    if (targets.length === 0) continue;
-    const freeName = createFreeName(used);
-    const named = new Map(targets.sort(compare).map((one) => [one, freeName(nameFor(one))]));
-    for (const [{ value }, name] of named) names.set(value, shape, name);
-    added.set(shape, named);
-  }
-  return { names, sections, hosts, added };
+  return { names, sections, added };
 }
 
-function createCopier(files: Files, { names, sections, hosts }: Plan) {
-  const { structure, linkOf } = files;
+function createCopier(resolved: Resolved, { names, sections }: Plan) {
+  const { structure, linkOf, diagnosticsOf, report } = resolved;
   const done = new ByShape<unknown>();
   const open = new Set<unknown>();
   const sizes = new Map<unknown, number>();
   let copiedSize = 0;
-  const isTooMuch = (copied: unknown): boolean => {
-    copiedSize += estimateSize(copied, sizes);
-    return copiedSize > LIMITS.added;
-  };
 
   function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
     if (typeof value !== "object" || value === null) return value;
     const name = names.get(value, shape);
     if (name !== undefined && !isComponent) return { $ref: pointerTo(shape, name) };
-    if (isReference(shape, value)) return copyReference(value, shape, isComponent, depth);
+    if (isReference(shape, value)) return copyReference(value, shape, depth);
     const known = done.get(value, shape);
     if (known !== undefined) return known;
     const object = value as Json;
@@ -157,14 +125,14 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   }
 
   function copyMember(object: Json, shape: Shape, key: string, depth: number): unknown {
-    const diagnostic = files.diagnosticsOf(object, shape)?.get(key);
+    const diagnostic = diagnosticsOf(object, shape)?.get(key);
     if (diagnostic?.isOmitted) return undefined;
     if (diagnostic?.value !== undefined) return diagnostic.value;
     // `$id` is omitted, since it would change the base URI of references.
     if (shape === "schema" && key === "$id") return undefined;
     const member = object[key];
     const inner = shapeOfMember(structure, shape, key);
-    if (!inner) return isSample(structure, shape, key, member) ? copySample(member) : member;
+    if (!inner) return member;
     if (!Object.hasOwn(NAMING, inner)) return copy(member, inner, sections.has(object), depth + 1);
     const link = linkOf(object, inner, key);
     if (!link) return member;
@@ -172,21 +140,12 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return name && pointerTo(link.end!.shape, name);
   }
 
-  function copySample(example: unknown): unknown {
-    const link = linkOf(example, SAMPLE);
-    if (!link?.end) return example;
-    if (!isTooMuch(link.end.value)) return link.end.value;
-    report(link, "would make the document too large");
-    return example;
-  }
-
   const nameOf = (target: Target): string | undefined =>
-    nameOfComponent(files, target) ?? names.get(target.value, target.shape);
+    nameOfComponent(resolved, target) ?? names.get(target.value, target.shape);
 
   function copyReference(
     value: Json & { $ref: string },
     shape: Shape,
-    isComponent: boolean,
     depth: number,
   ): unknown {
     const link = linkOf(value, shape);
@@ -198,9 +157,10 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     }
     const { end, isBroken } = link;
     if (!end || isBroken) return emptyOf(shape, siblings);
-    if (isComponent && hosts.has(value)) return copy(end.value, shape, true, depth);
     const name = nameOf(end);
-    if (name !== undefined && (isObject(end.value) || nameOfComponent(files, end) !== undefined)) {
+    if (
+      name !== undefined && (isObject(end.value) || nameOfComponent(resolved, end) !== undefined)
+    ) {
       return redirect(value, pointerTo(shape, name), shape, siblings);
     }
     if (typeof end.value === "boolean") {
@@ -235,7 +195,8 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     open.add(value);
     const copied = copy(value, shape, true, depth + 1);
     open.delete(value);
-    if (isTooMuch(copied)) return refuse("would make the document too large");
+    copiedSize += estimateSize(copied, sizes);
+    if (copiedSize > LIMITS.added) return refuse("would make the document too large");
     return Array.isArray(copied) ? copied : { ...copied as Json, ...siblings };
   }
 
@@ -261,10 +222,9 @@ function isComponentName(name: string): boolean {
 }
 
 /** For example, the schema at `/components/schemas/Pet/properties/owner` gets the name `PetOwner`. */
-function nameFor({ member, path, shape, value }: Target): string {
-  const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
-  const keys = [stemOf(member.url), ...chosen];
-  const [above, last] = [keys.at(-2) ?? "", keys.at(-1)!];
+function nameFor({ path, shape, value }: Target): string {
+  const keys = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
+  const [above, last] = [keys.at(-2) ?? "", keys.at(-1) ?? ""];
   const isMember = path.at(-2) === "properties" || /^(?:\d.*|default)$/.test(last);
   const own = isMember && objectOf(value).name;
   const name = typeof own === "string"
@@ -277,15 +237,3 @@ function nameFor({ member, path, shape, value }: Target): string {
 
 const valid = (name: string): string =>
   name.slice(0, LENGTH_MAX).replaceAll(/[^A-Za-z0-9._-]+/g, "_").replaceAll(/^_+|_+$/g, "");
-
-function stemOf(url: string): string {
-  const name = decodePercent(new URL(url).pathname.split("/").at(-1)!);
-  return name.replace(/(?:\.(?:schema|response|parameter|example))?\.\w+$/, "");
-}
-
-function compare(a: Target, b: Target): number {
-  if (a.member !== b.member) return a.member.url < b.member.url ? -1 : 1;
-  const i = a.path.findIndex((key, i) => key !== b.path[i]);
-  if (i === -1) return a.path.length - b.path.length;
-  return i >= b.path.length || a.path[i]! > b.path[i]! ? 1 : -1;
-}
