@@ -36,13 +36,32 @@ export function excerpt(text: string, length: number = 120): string {
 
 export const printable = (line: string): string => line.replaceAll(UNSEEN, "\ufffd");
 
-/** Masks possible secrets in the URLs of a text: query values, user names and passwords. */
+/**
+ * Masks possible secrets in the URLs of a text: query values, user names and passwords. Takes linear time, so each part
+ * of a URL is looked for only in the word that may be one.
+ */
 export function withoutKeys(text: string): string {
   if (!/[?@]/.test(text)) return text;
-  return text
-    .replaceAll(/(:\/\/)[^\s/?#"'`<>\\]*@/g, "$1***@")
-    .replaceAll(/([?&][\w.~%+[\]-]+=)[^\s&#"'`<>\\]+/g, "$1***")
-    .replaceAll(/(:\/\/[^\s?"'`<>\\]*\?)[^\s=&#"'`<>\\]+(?![^\s&#"'`<>\\])/g, "$1***");
+  return text.replaceAll(/[^\s"'`<>\\]+/g, (word) =>
+    withoutBareQueries(
+      word.replaceAll(/(:\/\/)[^/?#]*@/g, "$1***@")
+        .replaceAll(/([?&][\w.~%+[\]-]+=)[^&#]+/g, "$1***"),
+    ));
+}
+
+/** Masks each query of a URL that begins with a text without `=`. */
+function withoutBareQueries(word: string): string {
+  let masked = "", done = 0, end = 0;
+  for (let at = word.indexOf("://"); at >= 0; at = word.indexOf("://", at)) {
+    at = word.indexOf("?", at) + 1;
+    if (at === 0) break;
+    // The end stays the same until it is passed.
+    if (end < at) end = at + (/[=&#]|$/.exec(word.slice(at))!.index);
+    if (end === at || word[end] === "=") continue;
+    masked += `${word.slice(done, at)}***`;
+    done = at = end;
+  }
+  return masked + word.slice(done);
 }
 
 /** Escapes the characters of JSON that could manipulate a terminal, except line breaks. */

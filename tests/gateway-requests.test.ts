@@ -100,6 +100,16 @@ requests("the node gets only declared headers, and no secret of the client", asy
   assert.not.match(JSON.stringify(rawHeaders), "visitors");
 });
 
+// Matching the last name against the denied names would take minutes.
+requests("a described header whose name no client can send is ignored", async () => {
+  const names = ["X Size", "", "x\n", `${"token".repeat(50_000)}\n`];
+  const parameters = names.map((name) => ({ name, in: "header", schema: { type: "string" } }));
+  const get = { "x-access": "read", parameters, responses: { 200: { description: "" } } };
+  const paths = { "/named": { get } } as unknown as typeof REST["paths"];
+  const { ask } = forwarding(node.url, { ...REST, paths });
+  assert.is((await ask("/v1/node/named")).status, 200);
+});
+
 const ACCEPTED: readonly (readonly [client: string, node: string])[] = [
   ["*/*", "*/*"],
   ["application/cbor", "application/cbor"],

@@ -135,6 +135,17 @@ shown("if a listing is not the expected JSON tree, no operation is omitted", asy
   assert.ok(paths["/cat"] && paths["/block/get"]);
 });
 
+shown("if the paths in a tree are far longer than the tree, no operation is omitted", async () => {
+  const children = Array.from({ length: 2000 }, (_, at) => ({ Name: `a${at}` }));
+  answers["POST /api/v0/commands"] = {
+    Name: "ipfs",
+    Subcommands: [{ Name: "cat" }, { Name: "b".repeat(1000), Subcommands: children }],
+  };
+  const { read } = create({ node: { url, kind: "kubo" } });
+  const { paths } = await read();
+  assert.ok(paths["/cat"] && paths["/block/get"]);
+});
+
 shown("methods of Substrate that end a subscription are listed, but not shown", async () => {
   const listed = [
     ...["author_unwatchExtrinsic", "chainHead_v1_body", "chainHead_v1_follow", "chain_getBlock"],

@@ -254,4 +254,60 @@ for (
   );
 }
 
+/** A schema `B0`, `B1`, … for each number includes the schema `A` with a thousand properties. */
+const including = (count: number) => ({
+  servers: [{ url: "./v1/node" }],
+  paths: map(count, (i) => ({
+    get: {
+      parameters: [{ name: "a", in: "query", schema: { $ref: `#/components/schemas/B${i}` } }],
+      responses,
+    },
+  }), "/"),
+  components: {
+    schemas: {
+      A: { type: "object", properties: map(1000, () => ({})), required: ["a999"] },
+      ...map(count, () => ({ allOf: range(1000).map(() => A) }), "B"),
+    },
+  },
+});
+
+hostile("a schema that includes a large schema many times has each property once", async () => {
+  const [operation] = await listNodeOperations(including(1), "operator");
+  const { rule } = operation!.parameters![0]!;
+  assert.is(Object.keys(rule.properties!).length, 1000);
+  assert.equal(rule.required, ["a999"]);
+  const { object: properties, count } = counted(map(1000, () => ({})), "a0");
+  const schema = { allOf: range(1000).map(() => A) };
+  const content = { "application/json": { schema } };
+  const { sections } = await readOutline({
+    paths: { "/": { get: { responses: { 200: { description: "", content } } } } },
+    components: { schemas: { A: { properties } } },
+  });
+  const [, [, [response]]] = sections[0]!.operations[0]!.items.slice(1) as [
+    unknown,
+    [string, readonly [{ fields: readonly { name: string }[] }]],
+  ];
+  assert.equal(response!.fields.map(({ name }) => name), range(60).map((i) => `a${i}`));
+  assert.ok(count() < 10, String(count()));
+});
+
+hostile("many schemas that include one large schema are refused", async () => {
+  const read = async (count: number) => await listNodeOperations(including(count), "operator");
+  assert.is((await read(100)).length, 100);
+  try {
+    await read(400);
+    assert.unreachable();
+  } catch (error) {
+    assert.instance(error, RangeError);
+    assert.match((error as Error).message, "its allOf schemas would have too many properties");
+  }
+});
+
+// If it takes quadratic time to trim the slashes, this test takes minutes.
+hostile("slashes in the URL of a server are read in linear time", async () => {
+  const servers = [{ url: `http://127.0.0.1${"/".repeat(8000)}x` }];
+  const { sections } = await readOutline({ servers, paths: map(2000, () => ({ get: {} }), "/") });
+  assert.is(sections[0]!.operations.length, 2000);
+});
+
 hostile.run();

@@ -89,7 +89,7 @@ export async function askOffer(node: KnownNode): Promise<Offer> {
 
 /** @throws {SourceError} */
 async function namesIn(text: string, listing: NamesIn): Promise<Set<string>> {
-  if ("tree" in listing) return new Set(namesOfTree(parseJson(text), listing.tree));
+  if ("tree" in listing) return namesOfTree(parseJson(text), listing.tree);
   try {
     return await inSlices(findNames(text, listing.names, listing.except));
   } catch (error) {
@@ -113,16 +113,27 @@ function* findNames(text: string, names: string, except?: string): Generator<voi
   return found;
 }
 
-/** The depth is limited because each name is a path that contains all parent names. */
-const LEVELS_MAX = 16;
+/** Each name is a path that contains all parent names, so the names can be much longer than the response. */
+const LEVELS_MAX = 16, NAMES_LENGTH_MAX = 1_048_576;
 
-function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {
-  if (level > LEVELS_MAX) return [];
-  return listOf(objectOf(root)[tree.children]).flatMap((child) => {
-    const name = textOf(objectOf(child)[tree.name]);
-    if (name === undefined) return [];
-    return [above + name, ...namesOfTree(child, tree, `${above}${name}/`, level + 1)];
-  });
+function namesOfTree(root: unknown, tree: NameTree): Set<string> {
+  const names = new Set<string>();
+  let left = NAMES_LENGTH_MAX;
+  const addBelow = (value: unknown, above: string, level: number) => {
+    for (const child of listOf(objectOf(value)[tree.children])) {
+      const name = textOf(objectOf(child)[tree.name]);
+      if (name === undefined) continue;
+      const path = above + name;
+      left -= path.length;
+      if (left < 0) {
+        throw new SourceError("bad_answer", "sends a list with names that are too long");
+      }
+      names.add(path);
+      if (level < LEVELS_MAX) addBelow(child, `${path}/`, level + 1);
+    }
+  };
+  addBelow(root, "", 1);
+  return names;
 }
 
 export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);

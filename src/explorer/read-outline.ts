@@ -17,7 +17,7 @@ import {
   parametersOf,
   serversFor,
 } from "../openapi/operations.ts";
-import { usualUrl } from "../openapi/servers.ts";
+import { trim, usualUrl } from "../openapi/servers.ts";
 import { shorten } from "../untrusted-text.ts";
 import type { FormData } from "./form-request.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
@@ -246,7 +246,7 @@ function serverOf(holders: Json[]): string {
   const [server] = serversFor(holders);
   try {
     const { protocol, origin, pathname } = new URL(usualUrl(objectOf(server)) ?? "", HERE);
-    const path = pathname.replace(/\/+$/, "");
+    const path = trim(pathname);
     return origin === HERE || !/^https?:$/.test(protocol) ? path : origin + path;
   } catch {
     return "";
@@ -319,14 +319,16 @@ function createFieldReader(root: Json): (schema: unknown, levels?: number) => It
     { length: LEVELS + 2 },
     (_, levels) =>
       onceFor((object: Json): Item[] => {
-        const parts = [object, ...listOf(object.allOf).map((part) => followReference(root, part))];
-        const required = new Set(parts.flatMap((part) => listOf(part.required)));
-        const properties = parts.flatMap((part) => Object.entries(objectOf(part.properties)));
-        return properties.slice(0, FIELDS_MAX).map(([name, value]): Item => {
+        const parts = new Set([
+          object,
+          ...listOf(object.allOf).map((part) => followReference(root, part)),
+        ]);
+        const isRequired = (name: string) => [...parts].some((part) => requiredOf(part).has(name));
+        return firstFields(parts).map(([name, value]): Item => {
           const schema = followReference(root, value);
           return {
             name,
-            facts: factsOf(nameType(root, value), required.has(name) && "required"),
+            facts: factsOf(nameType(root, value), isRequired(name) && "required"),
             description: descriptionOf(root, value, schema),
             // The rules of nested fields are omitted, since they would double the length of the page.
             rules: levels > LEVELS ? rulesOf(schema) : [],
@@ -338,6 +340,21 @@ function createFieldReader(root: Json): (schema: unknown, levels?: number) => It
   const read = (schema: unknown, levels = LEVELS): Item[] =>
     levels === 0 ? [] : readers[levels]!(objectIn(root, schema));
   return read;
+}
+
+/** Cached, since many schemas may include one large schema. */
+const requiredOf = onceFor((schema: Json) => new Set(listOf(schema.required)));
+const fieldsIn = onceFor((schema: Json) =>
+  Object.entries(objectOf(schema.properties)).slice(0, FIELDS_MAX)
+);
+
+function firstFields(parts: Iterable<Json>): [name: string, value: unknown][] {
+  const fields: [string, unknown][] = [];
+  for (const part of parts) {
+    fields.push(...fieldsIn(part));
+    if (fields.length >= FIELDS_MAX) break;
+  }
+  return fields.slice(0, FIELDS_MAX);
 }
 
 function objectIn(root: Json, value: unknown, depth = 0): Json {

@@ -57,8 +57,12 @@ const [BY_PROXIES, SECRET, DENIED] = [
 /** Many servers do not distinguish `_` from `-` in the name of a header. */
 const canonical = (name: string) => name.toLowerCase().replaceAll("_", "-");
 
+/** The syntax of a header name (RFC 9110, section 5.1). The patterns take quadratic time for some other names. */
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
 /** Tells whether the gateway forwards a client's header if the operation describes it. */
 export function isForwardable(name: string): boolean {
+  if (!NAME.test(name)) return false;
   const known = canonical(name);
   return ![BY_PROXIES, SECRET, DENIED].some((pattern) => pattern.test(known));
 }
@@ -66,5 +70,5 @@ export function isForwardable(name: string): boolean {
 /** Tells whether only a proxy may send this header. A call that requires it cannot be forwarded. */
 export function isAddedByProxies(name: string): boolean {
   const known = canonical(name);
-  return BY_PROXIES.test(known) && !SECRET.test(known);
+  return NAME.test(name) && BY_PROXIES.test(known) && !SECRET.test(known);
 }

@@ -177,7 +177,16 @@ function createRuleReader(document: Json, isChecked: boolean) {
       required: texts(required),
       isClosed: (additionalProperties === false && options.length === 0) || undefined,
     };
-    return all.length === 0 ? rule : joinRules([rule, ...all]);
+    return all.length === 0 ? rule : join([rule, ...all]);
+  };
+
+  let left = JOINED_MAX;
+  /** Several schemas may include one large schema, so joined rules can be much larger than the description. */
+  const join = (rules: readonly ValueRule[]): ValueRule => {
+    const distinct = [...new Set(rules)];
+    for (const rule of distinct) left -= sizeOf(rule);
+    if (left < 0) throw new RangeError("its allOf schemas would have too many properties together");
+    return joinRules(distinct);
   };
 
   const readBody = onceFor((body: Json): NodeBody => {
@@ -299,6 +308,13 @@ const boundsOf = (schema: Json): Bounds =>
     const bound = schema[keyword];
     return typeof bound === "number" || typeof bound === "bigint" ? [[keyword, bound]] : [];
   }));
+
+/** The maximum number of properties, and names of required properties, in all joined rules of a description. */
+const JOINED_MAX = 300_000;
+
+const sizeOf = onceFor(({ properties = {}, required = [] }: ValueRule): number =>
+  Object.keys(properties).length + required.length
+);
 
 function joinRules(rules: readonly ValueRule[]): ValueRule {
   const entries = rules.flatMap((rule) =>

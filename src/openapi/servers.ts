@@ -6,6 +6,7 @@
 import { isLoopback } from "../http/request.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../json/values.ts";
+import { shorten } from "../untrusted-text.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { mapItems, mapOperations } from "./operations.ts";
 
@@ -204,12 +205,13 @@ export function checkServers(
   }
   for (const [i, server] of listOf(document.servers).map(objectOf).entries()) {
     const open = variablesOf(hostOf(textOf(server.url) ?? ""));
-    for (const [name, value] of Object.entries(objectOf(server.variables))) {
-      const { default: usual, enum: listed } = objectOf(value);
+    for (const [name, member] of Object.entries(objectOf(server.variables))) {
+      const { default: usual, enum: listed } = objectOf(member);
       // If a variable has no `enum`, the page uses only its default. The page's `Content-Security-Policy` must list
       // every origin.
       if (Array.isArray(listed) || !open.has(name)) continue;
-      const message = `the page calls operations only with {${name}} = ${formatJson(usual)}; ` +
+      const [variable, value] = [name, formatJson(usual)].map((text) => shorten(text, 200));
+      const message = `the page calls operations only with {${variable}} = ${value}; ` +
         'list other values in "enum"';
       diagnostics.add("note", message, () => ["servers", String(i), "variables", name]);
     }
@@ -249,7 +251,8 @@ function loopbackOriginOf(url: string): string | undefined {
   return isLoopback(new URL(origin).hostname) ? origin : undefined;
 }
 
-function trim(url: string): string {
+/** Omits slashes at the end in linear time, unlike a regular expression. */
+export function trim(url: string): string {
   let end = url.length;
   while (url[end - 1] === "/") end--;
   return url.slice(0, end);
