@@ -150,7 +150,8 @@ async function keepDescription(find: () => KnownNode | undefined, now: () => num
 
 const NODE: KnownNode = {
   ...{ kind: "algorand", title: "Algorand", description: undefined, listing: undefined },
-  ...{ software: undefined, version: undefined, ask: undefined, hasInterface: false },
+  ...{ software: undefined, version: undefined, ask: undefined, createCall: undefined },
+  hasInterface: false,
   loadInterface: () => Promise.resolve(new TextEncoder().encode("{}")),
   isConditional: lazy(() => Promise.resolve(false)),
 };

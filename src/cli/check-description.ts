@@ -4,7 +4,13 @@
  * @module
  */
 import { createFetchDescription } from "../description/ask-node.ts";
-import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
+import {
+  askOffer,
+  type KnownNode,
+  knowNode,
+  questionsFor,
+} from "../description/known-interface.ts";
+import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
 import { createPrepare } from "../description/thread.ts";
 import { allDiagnostics, type Content, type Prepared } from "../description/prepare.ts";
 import { keepFound, placeBelow, reasonIn } from "../description/unnamed-description.ts";
@@ -53,7 +59,7 @@ export async function describeDescription(
   }
   const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
   if (!known) return { sections: [] };
-  const offer = await askOffer(known).catch((error: Error) => error);
+  const offer = await askOfferAndMissing(known, node, info).catch((error: Error) => error);
   const live = keepFound({
     ...{ ...options, url: node.url, version: VERSION, log: () => {} },
     find: () => Promise.resolve({ ...known, listing: undefined }),
@@ -109,14 +115,27 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
     ...Object.keys(openapi?.paths ?? {}),
   ];
   const has = new Set(names(offered(parts, offer)));
-  const { software } = offer;
+  const { software, missing = [] } = offer;
   const lacking = names(offered(parts, { software })).filter((name) => !has.has(name));
-  if (lacking.length === 0) {
-    if (!parts.openrpc || offer.names) return "";
-    return "; after a client calls a method that this node lacks, the page marks the method";
-  }
   const why = listing && offer.names ? "does not list" : `lacks in version ${offer.version}`;
-  return `, except ${lacking.length} that this node ${why}: ${excerpt(lacking.join(", "), 400)}`;
+  return excepting(lacking, why) + excepting(missing.filter((name) => has.has(name)), "lacks");
+}
+
+const excepting = (names: readonly string[], why: string): string =>
+  names.length === 0
+    ? ""
+    : `, except ${names.length} that this node ${why}: ${excerpt(names.join(", "), 400)}`;
+
+async function askOfferAndMissing(
+  known: KnownNode,
+  node: Config["node"],
+  { status }: NodeState,
+): Promise<Offer> {
+  const offer = await askOffer(known);
+  const isListed = offer.names !== undefined && offer.before === undefined;
+  if (status !== "ok" || isListed || !mayAskMethods(node)) return offer;
+  const questions = await questionsFor(known, offer, new AbortController().signal);
+  return { ...offer, missing: questions && await findMissing(questions) };
 }
 
 async function describeShown(

@@ -14,6 +14,7 @@ import { createCredentials } from "../node/credentials.ts";
 import { failureOfStatus, SourceError } from "../node/failures.ts";
 import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
+import type { CallMethod } from "./missing-methods.ts";
 
 /** Resolves to text: the content of an HTTP response, or the result of a method. Rejects with a `SourceError`. */
 export type AskNode = (question: MethodCall | Listing) => Promise<string>;
@@ -31,7 +32,7 @@ function accessTo(node: NodeWithUrl, kind: string | undefined, kinds: Kinds): No
 export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNode {
   const access = accessTo(node, kind, kinds);
   const { timeout } = timesOf(node, {});
-  const urlOf = (path: string) => path === "" ? node.url : node.url.replace(/\/$/, "") + path;
+  const urlOf = (path: string) => urlBelow(node.url, path);
   return async (question) => {
     const limits = { timeout, signal: new AbortController().signal };
     if ("jsonrpc" in question) {
@@ -51,6 +52,23 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
     return text;
   };
 }
+
+export function createCallMethod(
+  node: NodeWithUrl,
+  { kind, kinds, path = "" }: {
+    readonly kind: string;
+    readonly kinds: Kinds;
+    readonly path?: string | undefined;
+  },
+  signal: AbortSignal,
+): CallMethod {
+  const access = accessTo(node, kind, kinds);
+  const { timeout } = timesOf(node, {});
+  const url = urlBelow(node.url, path);
+  return (jsonrpc, params) => callMethod(url, { jsonrpc, params }, { timeout, signal }, access);
+}
+
+const urlBelow = (url: string, path: string) => path === "" ? url : url.replace(/\/$/, "") + path;
 
 /** Only requests to the node's own origin use the node's credentials. */
 export function createFetchDescription(node: NodeSettings, kinds: () => Promise<Kinds>): FetchUrl {

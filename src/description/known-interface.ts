@@ -3,19 +3,20 @@
  *
  * @module
  */
-import { type AskNode, createAsk } from "./ask-node.ts";
+import { type AskNode, createAsk, createCallMethod } from "./ask-node.ts";
 import type { NodeSettings } from "../info/settings.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, NamesIn, NameTree } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import type { Offer } from "../openapi/kind.ts";
+import { type Offer, offered } from "../openapi/kind.ts";
 import { INTERFACES } from "../generated/interfaces.js";
 import { unpack } from "../http/content-coding.ts";
 import { ExpressionError, findAll, findFirst } from "../regular-expression.ts";
 import { SourceError } from "../node/failures.ts";
 import { inSlices } from "../slices.ts";
 import type { KindInterface } from "../kinds/interface.ts";
+import { type CallMethod, isAskable, type Questions } from "./missing-methods.ts";
 
 interface SoftwareInfo {
   readonly software?: unknown;
@@ -32,6 +33,8 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
+  /** Absent if the kind is not built-in: the author of another kind may mark any method as `read`. */
+  readonly createCall: ((path: string | undefined, signal: AbortSignal) => CallMethod) | undefined;
   /** Asks the node for its software and version. Absent in `nodeface check`, which asks the node earlier. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
@@ -57,6 +60,9 @@ export function knowNode(
   return {
     ...{ kind: name, title, description, listing, learn, loadInterface },
     ...softwareIn(info),
+    createCall: url === undefined || isOwn
+      ? undefined
+      : (path, signal) => createCallMethod({ ...node, url }, { kind: name, kinds, path }, signal),
     ask: url === undefined ? undefined : createAsk({ ...node, url }, name, all),
     hasInterface: isOwn ? (openrpc ?? openapi) !== undefined : Object.hasOwn(INTERFACES, name),
     isConditional: lazy(async () =>
@@ -149,6 +155,18 @@ const parse = (json: Uint8Array): KindInterface =>
 /** Resolves to an empty object if the kind has no interface. Integers above 2^53 become `bigint`s. */
 export const loadInterface = async (kind: string): Promise<KindInterface> =>
   parse(await loadInterfaceJson(kind));
+
+/** Resolves to the askable methods among those offered; `undefined` if the kind is not built-in. */
+export async function questionsFor(
+  { createCall, loadInterface }: KnownNode,
+  offer: Offer,
+  signal: AbortSignal,
+): Promise<Questions | undefined> {
+  const { openrpc } = createCall ? parse(await loadInterface()) : {};
+  if (!createCall || !openrpc) return undefined;
+  const { methods } = offered({ openrpc }, offer).openrpc!;
+  return { methods: methods.filter(isAskable), call: createCall(openrpc.path, signal) };
+}
 
 export async function rpcPathOf(known: KnownNode | undefined): Promise<string> {
   if (!known?.hasInterface) return "";

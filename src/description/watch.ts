@@ -14,7 +14,7 @@ import {
 } from "../openapi/diagnostics.ts";
 import type { DescribedOperation, DocumentOfHost } from "../openapi/merge.ts";
 import type { Offer } from "../openapi/kind.ts";
-import { KIND_FILES, type LoadJob } from "../openapi/load.ts";
+import { KIND_FILES, type Loaded, type LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { createReader, type FetchUrl, fileOf, type Reader } from "../openapi/files.ts";
 import { type Description, prepareForms } from "../openapi/serve.ts";
@@ -34,7 +34,7 @@ export interface PlaceOptions extends ServerContext {
   readonly operations?: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly kind?: LoadJob["kind"];
-  /** Returns the operations that the node lists, and the methods that it reported as missing when they were called. */
+  /** Returns the operations that the node lists, and the methods that it lacks. */
   readonly offer?: (() => Offer) | undefined;
   readonly forward?: PrepareJob["forward"];
   readonly fetch?: FetchUrl | undefined;
@@ -53,6 +53,7 @@ export interface WatchOptions<T> extends PlaceOptions {
 export interface Shown<T> extends Description {
   readonly page: T;
   readonly operations?: readonly NodeOperation[] | undefined;
+  readonly methods?: Loaded["methods"];
 }
 
 export interface WatchedDescription<T> {
@@ -97,12 +98,12 @@ export function keepCurrent<T>(
 
   async function prepareShown() {
     try {
-      const { content, diagnostics, stamps } = await (await opened.get()).prepare();
+      const { content, diagnostics, methods, stamps } = await (await opened.get()).prepare();
       if (!content) return { diagnostics, stamps };
       const { json, operations } = content;
       const yaml = content.yaml.then((yaml) => "form" in yaml ? yaml.form : json);
       const page = await makePage(content);
-      const shown = { ...await prepareForms({ json, yaml }), page, operations };
+      const shown = { ...await prepareForms({ json, yaml }), page, operations, methods };
       return { shown, yaml: content.yaml, diagnostics, stamps };
     } catch (error) {
       return { diagnostics: [diagnosticOfError(nameOf(options.place), error)], stamps };

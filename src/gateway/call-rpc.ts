@@ -16,7 +16,6 @@ import {
 import {
   CODES,
   isFault,
-  isNoMethod,
   readRpcBody,
   readRpcError,
   readRpcParams,
@@ -149,7 +148,7 @@ async function sendOne(gateway: Gateway, call: Call, ready: ReadyCall, lease: Le
   try {
     const request = await gateway.rpcRequest(writeNodeCall(operation, params));
     const upstream = await lease.send(request, operation, gateway.limit);
-    const read = await readResponse(gateway, operation, upstream, lease);
+    const read = await readResponse(upstream, lease);
     if (read) {
       record(200, upstream.size);
       return write("result" in read ? read : { error: read });
@@ -195,7 +194,7 @@ export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Pr
     const sent = await gateway.rpcRequest(writeNodeCall(operation, params));
     await lease.begin(hasToken, isHeavyCall(operation, params));
     upstream = await lease.send(sent, operation, gateway.limit);
-    read = await readResponse(gateway, operation, upstream, lease);
+    read = await readResponse(upstream, lease);
   } catch (error) {
     return refuse(gateway.fail(error, operation, call, record));
   }
@@ -294,8 +293,6 @@ type NodeOutcome = { readonly result: string } | RpcError;
 
 /** Returns `undefined` if the response is not JSON-RPC. */
 async function readResponse(
-  gateway: Gateway,
-  operation: NodeOperation,
   { isWhole, parts, size }: UpstreamResponse,
   lease: Lease,
 ): Promise<NodeOutcome | undefined> {
@@ -309,9 +306,7 @@ async function readResponse(
     if (Array.isArray(response)) return undefined;
     const { result, error: errorText } = response;
     if (errorText === undefined) return result === undefined ? undefined : { result };
-    const error = await readRpcError(errorText, DEPTH_MAX);
-    if (isNoMethod(error)) gateway.noteLacking(operation);
-    return error;
+    return await readRpcError(errorText, DEPTH_MAX);
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined;
     throw error;

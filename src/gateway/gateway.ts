@@ -33,7 +33,6 @@ export interface NodeFacts {
   find(): Promise<{ readonly kind: string } | undefined>;
   /** The path of the node's JSON-RPC endpoint, relative to the node's URL. */
   readonly rpcPath: Resource<string>;
-  noteLacking(method: string): void;
 }
 
 export interface GatewayOptions {
@@ -199,10 +198,6 @@ export class Gateway {
       headers: RPC_HEADERS,
       body: encoder.encode(text),
     };
-  }
-
-  noteLacking({ path: methodName }: NodeOperation): void {
-    this.#options.beside.noteLacking(methodName);
   }
 
   record({ name }: NodeOperation): CallRecorder {

@@ -156,6 +156,27 @@ function parseAuthority(authority: string): string | undefined {
 /** `URL` normalizes every IPv4 address to four numbers. */
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
+/**
+ * Unspecified and private addresses: 0.0.0.0, 10/8, 172.16/12, 192.168/16 (RFC 1918), 100.64/10 (RFC 6598), 169.254/16
+ * (RFC 3927), fc00::/7 (RFC 4193) and fe80::/10 (RFC 4291).
+ */
+const PRIVATE_ADDRESS = new RegExp(
+  "^(?:0\\.0\\.0\\.0|10\\..+|172\\.(?:1[6-9]|2\\d|3[01])\\..+|192\\.168\\..+|169\\.254\\..+" +
+    "|100\\.(?:6[4-9]|[7-9]\\d|1[01]\\d|12[0-7])\\..+|\\[::\\]|\\[f[cd][\\da-f]{2}:.+|\\[fe[89ab][\\da-f]:.+)$",
+);
+
+/**
+ * Tells whether a host is this machine or one of its network: loopback, a private address, or a name that no public name
+ * server gives.
+ *
+ * @param hostname a host name in the form that `URL` produces
+ */
+export function isNearby(hostname: string): boolean {
+  const name = hostname.replace(/\.$/, "");
+  if (isLoopback(name)) return true;
+  return isIpLiteral(name) ? PRIVATE_ADDRESS.test(name) : PRIVATE_NAME.test(name);
+}
+
 export interface Prefix {
   /** Returns the possible paths, likeliest first. A router may already have stripped any part of the prefix. */
   strip(pathname: string): readonly string[];

@@ -19,6 +19,8 @@ export interface NodeSettings {
   tls?: { ca_file: string } | undefined;
   /** The maximum time that a response may take. @default "2s" */
   timeout?: Duration | undefined;
+  /** If true, a node in this machine or network is asked which methods of its kind it lacks. @default true */
+  ask_methods?: boolean | undefined;
 }
 
 export interface InfoSettings {

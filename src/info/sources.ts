@@ -11,7 +11,13 @@ import type { GetSource, JsonRpcSource, PostSource, Reference } from "../kinds/k
 import type { Client } from "../node/http1.ts";
 import type { Credentials } from "../node/credentials.ts";
 import { ABSENT, failureOfStatus, SourceError } from "../node/failures.ts";
-import { readRpcResponse, RPC_HEADERS, type RpcResponse, writeCall } from "../node/json-rpc.ts";
+import {
+  isNoMethod,
+  readRpcResponse,
+  RPC_HEADERS,
+  type RpcResponse,
+  writeCall,
+} from "../node/json-rpc.ts";
 import { type NodeAccess, type RequestLimits, requestText } from "../node/request.ts";
 import { PlatformError, readFile, runProgram } from "../platform.ts";
 import { describeValue, excerpt, quote, startOf } from "../untrusted-text.ts";
@@ -302,15 +308,6 @@ export function resultOf({ result, error }: RpcResponse): string {
   });
 }
 
-const NO_METHOD = -32601;
-
-/**
- * The codes for an unknown method differ, so the message is matched. Besu sends the code -32604, while EIP-1474 defines
- * -32004. Solana uses -32004 for a different error.
- */
-const NO_METHOD_WORDS =
-  /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
-
 function failureOfRpc(json: string): SourceError {
   const error = readResponse(json).value;
   const { code, message } = objectOf(error);
@@ -319,7 +316,7 @@ function failureOfRpc(json: string): SourceError {
   const words = `${excerpt(said, 80)} (${excerpt(textOf(code) ?? "no code", 20)})`;
   return new SourceError("bad_answer", `responded with an error: ${words}`, {
     number,
-    isAbsent: number === NO_METHOD || NO_METHOD_WORDS.test(said),
+    isAbsent: isNoMethod({ code: number, message: said }),
     isQuoting: true,
   });
 }

@@ -110,11 +110,19 @@ export async function readRpcError(text: string, depthMax: number): Promise<RpcE
   };
 }
 
-/** EIP-1474 defines -32004 for unsupported methods, but Solana uses this code for a different error. */
-const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
+/**
+ * Nodes use different codes for an unknown method: EIP-1474 defines -32004, which Solana uses for a different error, and
+ * Besu sends -32604. The words must be at the start of the message, since a contract can revert with any words.
+ */
+const NO_METHOD = new RegExp(
+  "^(?:error: )?(?:(?:unknown|unsupported) (?:rpc )?method\\b|(?:the )?(?:(?:json-?)?rpc )?method\\b" +
+    "[^:;\\n]{0,80}\\b(?:not (?:found|supported|enabled|available|implemented|exist)|unknown))",
+  "i",
+);
 
+/** Tells whether an error means that the node lacks the called method. */
 export function isNoMethod({ code, message }: RpcError): boolean {
-  return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
+  return Number(code) === CODES.noMethod || NO_METHOD.test(message);
 }
 
 /** `id` and `params` are JSON text. */

@@ -13,6 +13,7 @@ import {
   type LocatedOperation,
   operationsIn,
   parametersOf,
+  type PathOperation,
   serversFor,
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
@@ -135,6 +136,19 @@ export function nameOfNodeOperation(
   if (name !== undefined) return url === THIS_SERVICE ? name : undefined;
   const isAtNode = url !== undefined && `${url}/`.startsWith(`${NODE}/`);
   return isAtNode ? `${method} ${url.slice(NODE.length)}${path}` : undefined;
+}
+
+/** Returns the names of the JSON-RPC methods that are called through this service. */
+export function listMethodNames(document: Json): string[] {
+  return operationsIn(document).flatMap((located) => nameOfMethod(document, located) ?? []);
+}
+
+/** Returns `undefined` for an operation that is not a JSON-RPC method, or is not called through this service. */
+export function nameOfMethod(document: Json, located: PathOperation): string | undefined {
+  const name = methodOf(located.path);
+  const isOurs = name !== undefined &&
+    nameOfNodeOperation(document, located.path, located.item, located) !== undefined;
+  return isOurs ? name : undefined;
 }
 
 function methodOf(path: string): string | undefined {

@@ -24,6 +24,7 @@ import {
   type OpenApiPart,
   type OpenRpcPart,
 } from "../kinds/interface.ts";
+import { nameOfMethod } from "./callable-operations.ts";
 import { mergeComponents } from "./merge.ts";
 import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
 import {
@@ -44,7 +45,8 @@ export interface Offer {
   readonly before?: string | undefined;
   readonly software?: string | undefined;
   readonly version?: string | undefined;
-  readonly lacks?: readonly string[] | undefined;
+  /** The names of methods that the node lacks, or `undefined` if the node was not asked. */
+  readonly missing?: readonly string[] | undefined;
 }
 
 export interface AboutKind {
@@ -55,10 +57,10 @@ export interface AboutKind {
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
-  { version: ofNode, names }: Offer = {},
+  { version: ofNode, names, missing }: Offer = {},
 ): Json {
   const known = "These operations are described by the node's kind, not by the node itself.";
-  const isUnsure = openrpc !== undefined && names === undefined;
+  const isUnsure = openrpc !== undefined && names === undefined && missing === undefined;
   const description = known +
     (isUnsure ? " This node may lack some of the methods." : "");
   const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
@@ -211,14 +213,23 @@ const picked = (object: Json, keys: readonly string[]): Json =>
 const without = (object: Json, keys: readonly string[]): Json =>
   mapMembers(object, (member, key) => keys.includes(key) ? undefined : member);
 
-export function withLacking(document: Json, lacks: readonly string[] = []): Json {
-  const lacking = new Set(lacks.map(pathOfMethod));
-  return mapOperationsIn(document, ({ operation, path }) => {
-    if (!lacking.has(path)) return operation;
-    const lead = "This node does not have this method: a call to it failed.";
-    const description = [lead, textOf(operation.description)].filter(Boolean).join("\n\n");
-    return { ...operation, description };
+/** Omits the node's methods that are missing, and the tags that only these methods have. */
+export function withoutMissing(document: Json, missing: readonly string[] = []): Json {
+  const names = new Set(missing);
+  const omitted = operationsIn(document).filter((located) => {
+    const name = nameOfMethod(document, located);
+    return name !== undefined && names.has(name);
   });
+  if (omitted.length === 0) return document;
+  const paths = without(objectOf(document.paths), omitted.map(({ path }) => path));
+  const tagsOf = (located: readonly PathOperation[]) =>
+    new Set(located.flatMap(({ operation }) => listOf(operation.tags)));
+  const used = tagsOf(operationsIn({ ...document, paths }));
+  const unused = tagsOf(omitted);
+  used.forEach((tag) => unused.delete(tag));
+  const tags = document.tags &&
+    listOf(document.tags).filter((tag) => !unused.has(objectOf(tag).name));
+  return { ...document, paths, ...tags !== undefined && { tags } };
 }
 
 function mapOperationsIn(document: Json, change: (located: PathOperation) => Json): Json {

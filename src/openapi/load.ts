@@ -6,7 +6,7 @@
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { describedBy } from "./callable-operations.ts";
+import { describedBy, listMethodNames } from "./callable-operations.ts";
 import { type Diagnostic, limitDiagnostics, locate } from "./diagnostics.ts";
 import { plain, type Reader, readSource, spell } from "./files.ts";
 import {
@@ -14,10 +14,10 @@ import {
   documentOfKind,
   type Offer,
   offered,
-  withLacking,
   withMarks,
   withMarksOfMethods,
   withOtherPart,
+  withoutMissing,
 } from "./kind.ts";
 import { type DescribedOperation, type DocumentOfHost, withServiceOperations } from "./merge.ts";
 import { upgradeOpenRpc } from "./openrpc.ts";
@@ -55,6 +55,8 @@ export interface Loaded {
   /** `undefined` if a diagnostic is fatal. Integers too large for `number` are `bigint`s. */
   readonly document: Json | undefined;
   readonly diagnostics: readonly Diagnostic[];
+  /** The names of the described JSON-RPC methods, including missing ones; empty if the node lists its methods. */
+  readonly methods?: readonly string[] | undefined;
   /** The possible base paths of the node, or `undefined` if the document's servers determine the base path. */
   readonly basePaths?: readonly string[] | undefined;
 }
@@ -72,8 +74,11 @@ export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
     ? { document: known, diagnostics: [] }
     : await loadFile(job, known, read);
   if (!document) return { document, ...others };
-  const told = withLacking(document, offer.lacks);
-  return { document: withServiceOperations(own, told, operations, documentOfHost), ...others };
+  // Unless the node lists its methods, only some of the described methods may exist.
+  const methods = offer.names && !offer.before ? [] : listMethodNames(document);
+  const there = withoutMissing(document, offer.missing);
+  const served = withServiceOperations(own, there, operations, documentOfHost);
+  return { document: served, methods: [...new Set(methods)], ...others };
 }
 
 async function loadFile(

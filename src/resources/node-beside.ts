@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { LackingMethods } from "../description/lacking.ts";
+import { mayAskMethods, MissingMethods } from "../description/missing-methods.ts";
 import type { KnownNode } from "../description/known-interface.ts";
 import type { NodeFacts } from "../gateway/gateway.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -18,13 +18,13 @@ export interface NodeBeside extends NodeFacts {
   readonly snapshot: Resource<Snapshot>;
   /** Queries the node if its kind is unknown. Returns `undefined` if the kind remains unknown. */
   find(): Promise<KnownNode | undefined>;
-  lacks(): readonly string[];
-  noteLacking(method: string): void;
+  readonly missing: MissingMethods;
 }
 
 export function createNodeBeside(
   options: ResolvedOptions,
   live: Pick<Live, "take" | "isHeard">,
+  onMissing: () => void,
 ): NodeBeside {
   const { startedAt, log, onError, node, info, meters, memory } = options;
   const kinds = async () => ({
@@ -44,6 +44,7 @@ export function createNodeBeside(
       isHeard: live.isHeard,
       onPublished: (info, measured) => {
         shown = info;
+        missing.take(info);
         live.take(info, measured);
       },
     });
@@ -51,10 +52,6 @@ export function createNodeBeside(
   const getSnapshot = async () => await (await monitor.get()).get();
   const snapshot = { get: () => monitor.made?.get() ?? getSnapshot() };
   const kind = async () => node.kind ?? (await monitor.get()).kind;
-  const lacking = new LackingMethods();
-  const noteLacking = (method: string) =>
-    void getSnapshot().then(({ info }) => lacking.add(method, info)).catch(onError);
-
   let known: KnownNode | undefined;
   const find = async () => {
     let name = await kind();
@@ -73,6 +70,26 @@ export function createNodeBeside(
     return known && withSoftware(known, info);
   };
 
+  const missing = new MissingMethods({
+    async prepare(signal) {
+      if (!mayAskMethods(node)) return undefined;
+      const [found, { questionsFor }] = await Promise.all([
+        find(),
+        import("../description/known-interface.ts"),
+      ]);
+      if (!found) return undefined;
+      const { software, version } = found;
+      return await questionsFor(found, { software, version }, signal);
+    },
+    onChange: onMissing,
+    onIncredible() {
+      const message = "the node seems to lack most methods of its kind, so none is omitted; " +
+        "a proxy may refuse them, or the path of node.url may be wrong";
+      log(message, { code: "description", level: "warn" });
+    },
+    onError,
+  });
+
   let path: string | undefined;
   const rpcPath: Resource<string> = {
     async get() {
@@ -85,7 +102,6 @@ export function createNodeBeside(
     },
   };
   return {
-    ...{ monitor, snapshot, kinds, kind, find, rpcPath, noteLacking },
-    lacks: () => lacking.names(shown ?? {}),
+    ...{ monitor, snapshot, kinds, kind, find, rpcPath, missing },
   };
 }

@@ -88,20 +88,35 @@ export async function openDescription(
     node: url,
     publicUrl: node.public_url,
     servers: options.servers,
-    offer: () => ({ lacks: beside.lacks() }),
+    offer: () => ({ missing: beside.missing.names }),
     fetch: createFetchDescription(node, beside.kinds),
     forward: options.forward,
   };
   if (place !== undefined) {
-    const live = keepCurrent({ place, ...common });
+    const live = describing(keepCurrent({ place, ...common }), beside);
     await withTimeout(live.ready, PATIENCE, () => {});
     return live;
   }
   const tell = (message: string) => log(message, { code: "description", level: "info" });
   const found = { url, version: VERSION, find: beside.find, log: tell };
-  const live = keepFound({ ...found, ...common }, alone());
+  const live = describing(keepFound({ ...found, ...common }, alone()), beside);
   await withTimeout(live.refresh().catch(onError), PATIENCE_FOUND, () => {});
   return live;
+}
+
+/** Has the node asked about the methods of each description that is shown. */
+function describing<T>(
+  live: WatchedDescription<T>,
+  { missing }: NodeBeside,
+): WatchedDescription<T> {
+  const tell = () => missing.describe(live.current.methods ?? []);
+  return {
+    get current() {
+      return live.current;
+    },
+    ready: live.ready.then(tell),
+    refresh: () => live.refresh().then(tell),
+  };
 }
 
 const WITHOUT_METRICS = lazy(async () => formsOf(await import("../generated/description.js")));

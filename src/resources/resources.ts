@@ -49,7 +49,7 @@ export function createResources(
     readInfo: async () => (await beside.snapshot.get()).info,
     readEtag: async () => (await description.get()).current.json.variants.identity!.etag,
   });
-  const beside = createNodeBeside(options, live);
+  const beside = createNodeBeside(options, live, () => void description.refresh().catch(onError));
   const icons = lazy(async () =>
     createIcons((await import("../generated/page.js")).FAVICON, options.page.logo)
   );
@@ -146,6 +146,7 @@ export function createResources(
     refresh: description.refresh,
     async close() {
       description.end();
+      beside.missing.close();
       live.end();
       await beside.monitor.made?.[Symbol.asyncDispose]();
     },

@@ -122,6 +122,12 @@ export function nodeSettings(
       default: DEFAULTS.timeout,
       example: "5s",
     }),
+    ask_methods: s.setting(s.BOOLEAN, {
+      text: "Ask the node once which of its kind's methods it lacks; " +
+        "only a node in this machine or network is asked",
+      default: "true",
+      example: "false",
+    }),
   };
 }
 

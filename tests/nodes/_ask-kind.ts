@@ -3,8 +3,10 @@ import { createNodeface } from "../../src/index.ts";
 import type { NodeOptions } from "../../src/options.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
 import { loadInterface } from "../../src/description/known-interface.ts";
-import { objectOf, textOf } from "../../src/json/values.ts";
+import { type Json, objectOf } from "../../src/json/values.ts";
+import { isNoMethod } from "../../src/node/json-rpc.ts";
 import { askOperations } from "./_ask-operations.ts";
+import { until } from "./_daemon.ts";
 import { OTHERS, type Program, PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
 
@@ -41,18 +43,26 @@ export async function askKind(
   }
 }
 
-export interface Learnt {
+export interface Shown {
+  /** The methods that the description shows when the service knows which methods are missing. */
+  readonly shown: readonly string[];
   readonly called: readonly string[];
-  /** The methods that the service has marked as missing when all calls have been made. */
-  readonly lacking: readonly string[];
+  /** The called methods that the node does not have. */
+  readonly absent: readonly string[];
 }
 
-/** Calls each read-only JSON-RPC method that the service's description shows. */
+/**
+ * Waits until the service omits the methods that the node lacks, and calls each light `read` method that the service's
+ * description shows.
+ *
+ * @param missing the methods to wait for
+ */
 export async function callShown(
   { url, auth }: AskedNode,
   kind: string,
-  { parts, outcomes }: Asked,
-): Promise<Learnt> {
+  { outcomes }: Asked,
+  missing: readonly string[],
+): Promise<Shown> {
   const node = { url, kind, ...auth && { auth } } as NodeOptions;
   const app = createNodeface({ node, info: { ttl: "0ms" }, forward: "reads", log() {} });
   const ask = async (path: string, body?: object) => {
@@ -60,32 +70,36 @@ export async function callShown(
     const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : {};
     return await app.fetch(new Request(`http://localhost${path}`, init));
   };
-  const shownNow = async () => {
+  const read = async () => {
     // This request makes the service query the node's status.
     await (await ask("/v1/info")).text();
-    await app.refresh();
-    const { paths } = await (await ask("/spec.json")).json();
-    return new Map(
-      Object.entries(objectOf(paths)).flatMap(([path, item]) =>
-        path.startsWith(RPC)
-          ? [[path.slice(RPC.length), textOf(objectOf(objectOf(item).post).description) ?? ""]]
-          : []
-      ),
-    );
+    const { info, paths } = await (await ask("/spec.json")).json();
+    const methods = Object.entries<Json>(objectOf(paths) as Record<string, Json>)
+      .filter(([path]) => path.startsWith(RPC))
+      .map(([path, item]) => [path.slice(RPC.length), objectOf(item.post)] as const);
+    return { methods: new Map(methods), isUnsure: /may lack/.test(String(info.description)) };
   };
   try {
-    const before = await shownNow();
-    const reads = (parts.openrpc?.methods ?? []).filter((method) => method["x-access"] === "read")
-      .map(({ name }) => name);
-    const called = outcomes.filter(({ name }) => reads.includes(name) && before.has(name));
-    for (const { name, params } of called) await (await ask(RPC + name, params)).text();
-    const lacking = [...await shownNow()].filter(([, text]) => text.startsWith(LACKING));
-    return { called: called.map(({ name }) => name), lacking: lacking.map(([name]) => name) };
+    let { methods, isUnsure } = await read();
+    await until(async () => {
+      ({ methods, isUnsure } = await read());
+      return methods.size > 0 && !isUnsure && !missing.some((name) => methods.has(name));
+    });
+    const light = [...methods].filter(([, { "x-access": access, "x-cost": cost, ...marks }]) =>
+      access === "read" && cost !== "heavy" && !marks["x-streaming"]
+    );
+    const known = new Map(outcomes.map(({ name, params }) => [name, params]));
+    const absent: string[] = [];
+    for (const [name] of light) {
+      const params = known.get(name) ?? [];
+      const call = { jsonrpc: "2.0", id: 1, method: name, params };
+      const { error } = await (await ask("/v1/rpc", call)).json();
+      if (error && isNoMethod(error)) absent.push(name);
+    }
+    return { shown: [...methods.keys()], called: light.map(([name]) => name), absent };
   } finally {
     await app.close();
   }
 }
 
 const RPC = "/v1/rpc/";
-
-const LACKING = "This node does not have this method";
