@@ -153,6 +153,33 @@ for (const next of "Bun" in globalThis ? [] : [get("/"), UPGRADE, CONNECT, "garb
 }
 
 if (!("Bun" in globalThis)) {
+  // Deno 2.9 itself reads no further request while the content of an earlier one is unread.
+  const sizes = "Deno" in globalThis ? [1000] : [1000, 50_000];
+  for (const length of sizes) {
+    pipelining(`requests may wait with little content: ${length} bytes each`, async () => {
+      const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+      let respond = () => {};
+      const held = new Promise<void>((resolve) => respond = resolve);
+      const app: Servable = {
+        async fetch(request) {
+          await held;
+          return new Response(`${(await request.arrayBuffer()).byteLength}`);
+        },
+      };
+      const bytes = `${head}${"x".repeat(length)}`.repeat(ALLOWED);
+      const exchange = await Exchange.start(OWN, app, bytes);
+      const isRefused = () => exchange.last?.shouldKeepAlive === false;
+      await until(() => exchange.parsed === ALLOWED || isRefused());
+      respond();
+      await until(() => exchange.statuses.length === exchange.parsed);
+      assert.is(isRefused(), length > 1000);
+      if (isRefused()) assert.ok(exchange.parsed < 5, `${exchange.parsed} requests`);
+      const [last, ...others] = exchange.statuses.reverse();
+      assert.equal([last, new Set(others)], [isRefused() ? 429 : 200, new Set([200])]);
+      await exchange.end();
+    });
+  }
+
   pipelining("garbage behind a slow response takes no memory per packet", async () => {
     let respond = (_: Response) => {};
     const app = { fetch: () => new Promise<Response>((resolve) => respond = resolve) };

@@ -178,31 +178,34 @@ export async function serveHttp(
   });
 }
 
-/** The number of requests that may wait on a connection behind the request that is handled. */
-const WAITING_MAX = 15;
+/** The number of requests, and the bytes of their content, that may wait on a connection behind the one in front. */
+const WAITING_MAX = 15, WAITING_BYTES_MAX = 65_536;
 
-const waiting = new WeakMap<Socket, number>();
+const waiting = new WeakMap<Socket, Set<IncomingMessage>>();
 
 /**
  * Handles the requests of a connection one at a time: calls `handle` when all earlier requests have their responses
- * (RFC 9112, section 9.3.2), or never if the connection closes before that. A request behind `WAITING_MAX` waiting
- * requests is refused, and closes the connection.
+ * (RFC 9112, section 9.3.2), or never if the connection closes before that. A request behind too many waiting ones is
+ * refused, and closes the connection.
  *
  * @param handle takes the app that is to respond, which is not the given app if the request is refused
  */
 export function inTurn(
   app: Servable,
-  { socket }: IncomingMessage,
+  message: IncomingMessage,
   response: ServerResponse,
   handle: (app: Servable) => void,
 ): void {
   // `node:http` gives the socket to one response at a time, in the order of the requests.
   if (response.socket !== null) return handle(app);
-  const count = waiting.get(socket) ?? 0;
-  const isExcess = count >= WAITING_MAX;
-  waiting.set(socket, count + 1);
+  const { socket } = message;
+  const earlier = waiting.get(socket) ?? new Set();
+  waiting.set(socket, earlier);
+  const bytes = [...earlier].reduce((sum, { readableLength }) => sum + readableLength, 0);
+  const isExcess = earlier.size >= WAITING_MAX || bytes > WAITING_BYTES_MAX;
+  earlier.add(message);
   response.once("socket", () => {
-    waiting.set(socket, waiting.get(socket)! - 1);
+    earlier.delete(message);
     handle(isExcess ? CROWDED : app);
   });
   if (!isExcess) return;
@@ -212,7 +215,11 @@ export function inTurn(
 
 const CROWDED: Servable = {
   fetch: () =>
-    refusal(429, `At most ${WAITING_MAX + 1} requests of a connection may be unanswered`),
+    refusal(
+      429,
+      `At most ${WAITING_MAX + 1} requests of a connection may be unanswered, and at most ` +
+        `${WAITING_BYTES_MAX / 1024} KiB of content may wait`,
+    ),
 };
 
 /**
