@@ -237,6 +237,11 @@ json("while a long response is read, others have their turns", async () => {
   assert.ok(turns > 3, `${turns} turns`);
 });
 
+json("of a batch, at most a hundred responses are read", async () => {
+  const responses = await readRpcResponse(`[${"{},".repeat(300_000)}{}]`, 64);
+  assert.is((responses as RpcResponse[]).length, 100);
+});
+
 json("reads that wait for each other's turns all end", async () => {
   const text = `{"id":1,"result":[${"1,".repeat(100_000)}1]}`;
   const all = Array.from({ length: 20 }, () => readRpcResponse(text, 64));

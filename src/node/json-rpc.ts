@@ -42,6 +42,8 @@ export interface RpcResponse {
 }
 
 /**
+ * Of a batch, reads at most `CALLS_MAX` responses, since a node may send many more than it was asked for.
+ *
  * @param duplicates if `wanted`, the response must not have two results; if `last`, the last one is used
  * @throws {JsonSyntaxError} if the text is invalid or too deep
  */
@@ -53,6 +55,7 @@ export async function readRpcResponse(
   const isBatch = /^\s*\[/.test(text);
   const wanted = {
     levels: isBatch ? 2 : 1,
+    items: CALLS_MAX,
     member: (name: string) => /^(?:id|result|error)$/.test(name),
     duplicates,
   };
