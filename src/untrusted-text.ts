@@ -37,8 +37,8 @@ export function excerpt(text: string, length: number = 120): string {
 export const printable = (line: string): string => line.replaceAll(UNSEEN, "\ufffd");
 
 /**
- * Masks possible secrets in the URLs of a text: query values, user names and passwords. Takes linear time, so each part
- * of a URL is looked for only in the word that may be one.
+ * Masks possible secrets in the URLs of a text: query values, user names and passwords. Takes
+ * linear time, so each part of a URL is looked for only in the word that may be one.
  */
 export function withoutKeys(text: string): string {
   if (!/[?@]/.test(text)) return text;

@@ -119,7 +119,10 @@ function* findNames(text: string, names: string, except?: string): Generator<voi
   return found;
 }
 
-/** Each name is a path that contains all parent names, so the names can be much longer than the response. */
+/**
+ * Each name is a path that contains all parent names, so the names can be much longer than the
+ * response.
+ */
 const LEVELS_MAX = 16, NAMES_LENGTH_MAX = 1_048_576;
 
 function namesOfTree(root: unknown, tree: NameTree): Set<string> {

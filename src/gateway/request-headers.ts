@@ -57,7 +57,10 @@ const [BY_PROXIES, SECRET, DENIED] = [
 /** Many servers do not distinguish `_` from `-` in the name of a header. */
 const canonical = (name: string) => name.toLowerCase().replaceAll("_", "-");
 
-/** The syntax of a header name (RFC 9110, section 5.1). The patterns take quadratic time for some other names. */
+/**
+ * The syntax of a header name (RFC 9110, section 5.1). The patterns take quadratic time for some
+ * other names.
+ */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** Tells whether the gateway forwards a client's header if the operation describes it. */

@@ -195,7 +195,10 @@ function createRuleReader(document: Json, isChecked: boolean) {
   };
 
   let left = JOINED_MAX;
-  /** Several schemas may include one large schema, so joined rules can be much larger than the description. */
+  /**
+   * Several schemas may include one large schema, so joined rules can be much larger than the
+   * description.
+   */
   const join = (rules: readonly ValueRule[]): ValueRule => {
     const distinct = [...new Set(rules)];
     for (const rule of distinct) left -= sizeOf(rule);
@@ -323,7 +326,10 @@ const boundsOf = (schema: Json): Bounds =>
     return typeof bound === "number" || typeof bound === "bigint" ? [[keyword, bound]] : [];
   }));
 
-/** The maximum number of properties, and names of required properties, in all joined rules of a description. */
+/**
+ * The maximum number of properties, and names of required properties, in all joined rules of a
+ * description.
+ */
 const JOINED_MAX = 300_000;
 
 const sizeOf = onceFor(({ properties = {}, required = [] }: ValueRule): number =>
