@@ -12,7 +12,7 @@ export * from "./host-operations/operation.ts";
 export { nativeProblem as problem } from "./http/response.ts";
 export type {
   DescriptionDocument,
-  DescriptionWithServers,
+  DescriptionWithBase,
   NodefaceOptions,
   NodeOptions,
   PageSettings,

@@ -16,7 +16,7 @@ import {
   CLI_OPTIONS,
   forwardConflicts,
   pageSettings,
-  placeWithServers,
+  placeWithBase,
   sharedSettings,
 } from "./settings/configuration.ts";
 import { kindSchema, withoutSecretFiles } from "./settings/kind.ts";
@@ -33,7 +33,7 @@ function nodeOptions(own: readonly string[]): Schema {
   );
   const url = s.secret(v.union([t.NODE_URL, urlObject], t.URL_EXAMPLE));
   const optional = v.optional(url);
-  const whole = s.object({ ...nodeSettings(t.FILE, own), url: optional, public_url: optional });
+  const whole = s.object({ ...nodeSettings(t.FILE, own), url: optional });
   const alone = v.pipe(url, v.transform((url) => ({ url })));
   return v.union([alone, whole], "the URL of the node, or an object with url");
 }
@@ -62,7 +62,7 @@ const PLACE_OR_DOCUMENT = v.union([t.PLACE, v.instance(URL), s.byKey(DOCUMENT_FO
 const DESCRIPTION = v.union([
   t.PLACE,
   v.instance(URL),
-  s.byKey([...DOCUMENT_FORMS, [["from"], placeWithServers(PLACE_OR_DOCUMENT)]]),
+  s.byKey([...DOCUMENT_FORMS, [["from"], placeWithBase(PLACE_OR_DOCUMENT)]]),
 ], `${DOCUMENT} or "from"`);
 
 const LOGO = v.pipe(
@@ -156,7 +156,7 @@ function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
 }
 
 type ReadOptions = Omit<CheckedOptions, "description"> & {
-  readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
+  readonly description?: DescriptionPlace | { from: DescriptionPlace; base?: string };
 };
 
 /** @throws {TypeError} with one line for each error */
@@ -167,7 +167,7 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
   if (found.length === 0) {
     const { description, ...others } = value;
     return typeof description === "object" && "from" in description
-      ? { ...others, description: description.from, servers: description.servers }
+      ? { ...others, description: description.from, base: description.base }
       : { ...others, description };
   }
   const lines = found.map(s.formatDiagnostic);

@@ -39,11 +39,10 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /**
    * The node's own OpenAPI description: a path, a URL, an object with `text`, or the document. Later changes to the
    * document have no effect. `"none"` shows only this service's operations. If `node.url` is set, one server below
-   * `./v1/node` replaces the top-level servers, so that calls go through this service. `{ from, servers: "keep" }`
-   * keeps the top-level servers.
+   * `./v1/node` replaces the top-level servers, so that calls go through this service.
    * @default taken from the node or its kind
    */
-  description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
+  description?: DescriptionPlace | DescriptionDocument | DescriptionWithBase | undefined;
   /** The host's own operations, which the description and the explorer also show. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
@@ -102,29 +101,27 @@ export interface PageSettings {
 /** An OpenAPI document that holds only JSON values. */
 export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
-/** A description whose top-level servers are kept or replaced. */
-export interface DescriptionWithServers {
+/** A description and the base path of its operations. */
+export interface DescriptionWithBase {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
-   * `"keep"` leaves the top-level servers unchanged. A path such as `/v1` becomes the prefix of all operations.
-   * @default the path in the description's server URLs if `node.url` is set
+   * The path below `node.url` with which the paths of all operations begin, such as `/v1`.
+   * @default the path in the description's server URLs
    */
-  readonly servers?: string | undefined;
+  readonly base?: string | undefined;
 }
 
-/** The settings for the node. URLs may also be `URL` objects. */
-export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
+/** The settings for the node. The URL may also be a `URL` object. */
+export interface NodeOptions extends Omit<NodeSettings, "url"> {
   /** The node's URL, `http:` or `https:`. */
   url?: string | URL | undefined;
-  /** The node's URL for browsers, which replaces the servers in the node's description. */
-  public_url?: string | URL | undefined;
 }
 
 /** Validated options, each in one normalized form. */
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description" | "forward"> {
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
-  readonly servers?: string | undefined;
+  readonly base?: string | undefined;
   /** Called whenever the service has read the node's description. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
@@ -136,7 +133,7 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   readonly memory?: NodeMemory | undefined;
 }
 
-type Optional = "description" | "servers" | "forward" | "meters";
+type Optional = "description" | "base" | "forward" | "meters";
 
 /** The options, with defaults filled in. The callbacks `log`, `onError` and `onDescription` never throw. */
 export type ResolvedOptions =
@@ -154,13 +151,13 @@ export type ResolvedOptions =
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
   const write = options.log ?? consoleLog;
   const log = harmless<Parameters<Log>>((message, event) => write(withoutKeys(message), event));
-  const { description, servers, forward } = options;
+  const { description, base, forward } = options;
   return {
     hosts: options.hosts ?? [],
     cors: options.cors ?? "*",
     isInNetwork: options.isInNetwork ?? false,
     prefix: options.prefix ?? "",
-    ...{ description, servers, forward },
+    ...{ description, base, forward },
     operations: options.operations ?? [],
     document: options.document ?? {},
     kinds: options.kinds ?? {},

@@ -98,7 +98,6 @@ listen: "[::1]:8080"
 access_log: json
 description: openapi.yaml
 node:
-  public_url: https://node.example/rpc
   url: http://127.0.0.1:9332
   kind: bitcoin
   auth: { basic_file: ~/.litecoin/.cookie }

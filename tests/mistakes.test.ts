@@ -310,7 +310,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["spec: a.yaml", "1:1: unknown key spec; did you mean description?"],
   [
     "node: x",
-    '1:7: node must be an object with keys such as url, public_url, kind, auth, not "x"',
+    '1:7: node must be an object with keys such as url, kind, auth, tls, not "x"',
   ],
   [
     "node: { url: ftp://x }",
@@ -428,14 +428,14 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "info: { fields: { a: minig#/x } }",
     '1:22: info.fields.a names the source "minig", which does not exist',
   ],
-  ["description: { servers: keep }", "1:1: description needs from"],
+  ["description: { base: /v1 }", "1:1: description needs from"],
   [
     "description: 'http://['",
     "1:14: description must be the path of a file, or a valid URL",
   ],
   [
     "description: [a]",
-    '1:1: description must be the path of a file, a URL, "none", or an object with "from" and "servers", not a list',
+    '1:1: description must be the path of a file, a URL, "none", or an object with "from" and "base", not a list',
   ],
   [
     "metrics: true\n---\nmetrics: true\n",
@@ -588,8 +588,8 @@ const OPTIONS: readonly Row<unknown>[] = [
     "description must have one of openapi, swagger, text, from",
   ],
   [
-    { description: { from: "a.yaml", servers: "v1" } },
-    'description.servers must be "keep" or a path such as /v1, not "v1"',
+    { description: { from: "a.yaml", base: "v1" } },
+    'description.base must be a path such as /v1, not "v1"',
   ],
   [
     { description: { openapi: 3 } },

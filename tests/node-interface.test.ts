@@ -284,18 +284,6 @@ for (
   });
 }
 
-shown("if node.public_url is set, the operations are called there", async () => {
-  const { read } = create({
-    node: { url, public_url: "https://node.example" },
-    description: {
-      openapi: "3.1.1",
-      info: { title: "A", version: "1" },
-      paths: { "/a": {} },
-    } as never,
-  });
-  assert.equal((await read()).servers, [{ url: "https://node.example" }]);
-});
-
 shown("if the node and the service have the same path, the description keeps both", async () => {
   const responses = { 200: { description: "" } };
   const { read } = create({

@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import { check as checkConfig } from "../src/cli/check.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import { createNodeface } from "../src/index.ts";
-import type { DescriptionWithServers } from "../src/options.ts";
+import type { DescriptionWithBase } from "../src/options.ts";
 import { type PlayedNode, playNode } from "./_gateway.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
 
@@ -38,12 +38,12 @@ const describe = (servers?: readonly unknown[], more: object = {}) => ({
 async function arrives(
   path: string,
   from: object,
-  { at = "", servers }: { at?: string; servers?: string } = {},
+  { at = "", base }: { at?: string; base?: string } = {},
 ): Promise<string | undefined> {
   const app = createNodeface({
     node: { url: node.url + at, kind: "none" },
     forward: "reads",
-    description: (servers === undefined ? from : { from, servers }) as DescriptionWithServers,
+    description: (base === undefined ? from : { from, base }) as DescriptionWithBase,
     log() {},
   });
   const { status } = await app.fetch(
@@ -177,25 +177,6 @@ for (const [name, from, at, called, url] of CALLED) {
 }
 
 servers(
-  "if node.public_url is set, the description names only that URL",
-  async () => {
-    const app = createNodeface({
-      node: {
-        url: node.url,
-        public_url: "https://node.example/x",
-        kind: "none",
-      },
-      description: describe([PUBLIC]),
-      log() {},
-    });
-    const answer = await app.fetch(new Request("http://localhost/spec.json"));
-    assert.equal((await answer.json()).servers, [{
-      url: "https://node.example/x",
-    }]);
-  },
-);
-
-servers(
   "an operation is forwarded if its server is relative, but not if the server has another origin",
   async () => {
     const from = describe([PUBLIC]);
@@ -205,22 +186,27 @@ servers(
   },
 );
 
-servers("with servers: keep, calls to servers at another origin are not forwarded", async () => {
-  for (const path of ["/a", "/hub/a"]) {
-    assert.is(
-      await arrives(path, describe([PUBLIC]), { servers: "keep" }),
-      undefined,
-    );
+servers("with base, every operation without its own server is below that path", async () => {
+  const lists = [undefined, [PUBLIC], [LOCAL, { url: "/v2" }], [{ url: "wss://a.example/ws" }]];
+  for (const list of lists) {
+    assert.is(await arrives("/v1/a", describe(list), { base: "/v1" }), "/v1/a");
+    node.forget();
+    assert.is(await arrives("/v1/near/v1/near", describe(list), { base: "/v1" }), undefined);
+    assert.is(await arrives("/near/v1/near", describe(list), { base: "/v1" }), "/near/v1/near");
+    node.forget();
   }
+  assert.is(await arrives("/a", describe([PUBLIC]), { base: "/" }), "/a");
 });
 
 servers(
-  "if the servers have different paths, no call is forwarded until the operator chooses a path",
+  "if the servers have different paths, the first path is used unless base is set",
   async () => {
     const from = describe([PUBLIC, { url: "https://b.example/v1" }]);
-    assert.is(await arrives("/hub/a", from), undefined);
     assert.is(await arrives("/v1/a", from), undefined);
-    assert.is(await arrives("/v1/a", from, { servers: "/v1" }), "/v1/a");
+    assert.is(await arrives("/hub/a", from), "/hub/a");
+    node.forget();
+    assert.is(await arrives("/hub/a", from, { base: "/v1" }), undefined);
+    assert.is(await arrives("/v1/a", from, { base: "/v1" }), "/v1/a");
   },
 );
 
@@ -250,33 +236,6 @@ const NOTHING: readonly (readonly [
   config: object,
   said: string,
 ])[] = [
-  [
-    {
-      ...describe([PUBLIC, { url: "https://b.example/v1" }]),
-      paths: {
-        "/a": { get: GET },
-        "/b": { servers: [{ url: "https://other.example" }], get: GET },
-      },
-    },
-    {},
-    `the description names servers other than the node:
-  https://rpc.example/hub
-  https://b.example/v1
-  https://other.example
-Set the node's base path:
-  description: { from: FILE, servers: /hub }
-  description: { from: FILE, servers: /v1 }
-`,
-  ],
-  [
-    { ...describe([PUBLIC]), paths: { "/a": { get: GET } } },
-    { servers: "keep" },
-    `the description names servers other than the node:
-  https://rpc.example/hub
-To use the node's own address instead, remove "servers: keep":
-  description: FILE
-`,
-  ],
   [
     { ...describe(), paths: { "/a": { servers: [PUBLIC], get: GET } } },
     {},

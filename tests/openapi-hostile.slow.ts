@@ -166,7 +166,7 @@ async function timeOf(description: object): Promise<number> {
     ...{
       entry: "file:///a.json",
       operations: [],
-      where: { base: node, node },
+      where: { node },
       forward: resolveForward({ open: ["reads"] }),
     },
     own: { openapi: "3.1.1", info, paths: {} },

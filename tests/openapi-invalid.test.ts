@@ -151,7 +151,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     [
       "paths: {}\nservers: { url: / }",
       "servers 0 url",
-      "http://127.0.0.1:9053",
+      "./v1/node",
       '4:10 error "servers" must be a list; it is omitted',
     ],
     [
@@ -187,7 +187,9 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       '3:34 note OpenAPI 3.1 has no "parmeters" in an operation; did you mean parameters?',
     ],
     [
-      operation("security: [{ known: [], lost: [] }, {}]") +
+      operation(
+        "security: [{ known: [], lost: [] }, {}], servers: [{ url: 'https://a.example' }]",
+      ) +
       "\ncomponents: { securitySchemes: { known: { type: http, scheme: basic } } }",
       "paths /a get security",
       [{ known: [], lost: [] }, {}],

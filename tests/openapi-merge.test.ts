@@ -73,7 +73,7 @@ paths: { /height: { get: { operationId: nodefaceGetInfo, responses: {} } } }
 node("Swagger 2.0 becomes OpenAPI 3.0, and large numbers keep their digits", async () => {
   const { document, json, yaml } = await load("petstore-2.0.json");
   assert.is(document?.openapi, "3.0.4");
-  assert.equal(document?.servers, [{ url: "https://pets.example/v1" }]);
+  assert.equal(document?.servers, [{ url: "./v1/node/v1" }]);
   for (const text of [json, yaml]) assert.match(text, "18446744073709551615");
 });
 
@@ -112,7 +112,7 @@ servers:
   - { url: "https://c.example/{open}", variables: { open: { default: v1 } } }
 paths: {}
 `,
-  });
+  }, {});
   assert.equal(origins, [
     "https://a.example:8443",
     "https://b.example:8443",
@@ -176,22 +176,11 @@ node("a node's operation /v1/info stays in the description", async () => {
       ["/info", `${head}servers: [{ url: "http://node.example/v1" }]\npaths: { /info: ${item} }\n`],
     ]
   ) {
-    const paths = objectOf((await load({ text: text! })).document?.paths);
+    const paths = objectOf((await load({ text: text! }, {})).document?.paths);
     assert.is(objectOf(objectOf(paths[path!]).get).summary, "theirs");
     assert.is(Object.hasOwn(paths, "/v1/info"), path === "/v1/info");
     assert.ok(Object.hasOwn(paths, "/v1/health"));
   }
-});
-
-node("relative servers become URLs of the node; a public URL replaces all servers", async () => {
-  const { document } = await load("ergo-openapi.yaml");
-  const urls = (document?.servers as Json[]).map(({ url }) => url);
-  assert.equal(urls, ["http://127.0.0.1:9053", "http://213.239.193.208:9053"]);
-  const { document: open, origins } = await load("ergo-openapi.yaml", {
-    publicUrl: "https://ergo.example/node",
-  });
-  assert.equal(open?.servers, [{ url: "https://ergo.example/node" }]);
-  assert.equal(origins, ["https://ergo.example"]);
 });
 
 node("if the node's URL is unknown, a note says so", async () => {
@@ -200,14 +189,14 @@ node("if the node's URL is unknown, a note says so", async () => {
 });
 
 node("the page may connect to the origins of all servers, whatever their variables", async () => {
-  const { origins } = await load("petstore-3.1.yaml");
+  const { origins } = await load("petstore-3.1.yaml", {});
   assert.equal(origins, ["https://eu.pets.example", "https://us.pets.example"]);
   const text = `openapi: 3.1.1
 info: { title: x, version: "1" }
 servers: [{ url: "https://a.example:8443/x" }, { url: "ftp://b.example" }, { url: "https://c;d e" }]
 paths: { /a: { servers: [{ url: "http://c.example" }], get: { servers: [{ url: "http://d.example" }] } }, /b: { get: {} } }
 `;
-  assert.equal((await load({ text })).origins, [
+  assert.equal((await load({ text }, {})).origins, [
     "https://a.example:8443",
     "http://c.example",
     "http://d.example",
@@ -224,7 +213,7 @@ node("a server can add only its own origin to the content security policy", asyn
     ]
   ) {
     const text = `openapi: 3.1.1\ninfo: { title: x, version: "1" }\nservers: [{ url: "${url}" }]\n`;
-    assert.equal((await load({ text })).origins, [], url);
+    assert.equal((await load({ text }, {})).origins, [], url);
   }
 });
 
@@ -250,12 +239,11 @@ node("operations of every method are called at the node, and the input is not mo
     servers: [{ url: "../v2" }],
   };
   const before = structuredClone(document);
-  const where = { base: "http://node.example/v2", itself: "http://node.example" };
-  const placed = withServers(document, where);
+  const where = { node: "http://node.example", isFromNode: true };
+  const placed = withServers(document, where, "http://node.example/v1/spec.json");
   assert.equal(document, before);
-  const servers = [{ url: "http://node.example/v2/x" }, { url: "http://node.example/y" }];
-  const get = { servers };
-  assert.equal(placed.servers, [{ url: "http://node.example/v2" }]);
+  const get = { servers: [{ url: "./v1/node/v1/x" }] };
+  assert.equal(placed.servers, [{ url: "./v1/node/v2" }]);
   const { "/a": a, "/b": b } = placed.paths as Record<string, Json>;
   assert.equal(a, { get, additionalOperations: { COPY: get }, summary: "s" });
   assert.is(b, document.paths["/b"]);

@@ -88,7 +88,7 @@ odd("a number that is too large for JSON readers is served as a string, and repo
 
 odd("if a server variable has no default, only the values of its enum are used", async () => {
   const servers = [{ url: "https://{h}.example", variables: { h: { enum: ["a", "b"] } } }];
-  const { origins } = await readJson({ servers, paths: {} });
+  const { origins } = await readJson({ paths: { "/a": { servers } } });
   assert.equal(origins, ["https://a.example", "https://b.example"]);
 });
 

@@ -98,8 +98,8 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   [{ description: {} }, "description must have one of openapi, swagger, text, from"],
   [{ description: { paths: {} } }, "description must have one of openapi, swagger, text, from"],
   [
-    { description: { from: "openapi.yaml", servers: "v1" } },
-    'description.servers must be "keep" or a path such as /v1, not "v1"',
+    { description: { from: "openapi.yaml", base: "v1" } },
+    'description.base must be a path such as /v1, not "v1"',
   ],
   [{ description: { openapi: 3 } }, 'description.openapi must be a version such as "3.1.1", not 3'],
   [

@@ -28,15 +28,14 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { type Offer, offered } from "../openapi/kind.ts";
-import { KIND_FILES, lineWithServers } from "../openapi/load.ts";
-import { plain } from "../openapi/files.ts";
+import { KIND_FILES } from "../openapi/load.ts";
 import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/open-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 import type { Config } from "./read-config.ts";
 import { formatTable, type Section } from "./output.ts";
 
-interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
+interface Described extends Partial<Pick<Prepared, "content">> {
   readonly sections: readonly Section[];
   /** `undefined` if the description comes from the kind. */
   readonly from?: string | undefined;
@@ -86,10 +85,9 @@ export async function describeDescription(
 
 const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
 
-async function watchPreparing({ description: _, servers, node, kinds, forward }: Config) {
+async function watchPreparing({ base, node, kinds, forward }: Config) {
   const prepare = createPrepare(() => {});
   const prepared = new Map<string, Prepared>();
-  const { url, public_url: publicUrl } = node;
   const options: Omit<WatchOptions<Content | undefined>, "place"> = {
     async prepare(job, read) {
       const done = await prepare(job, read);
@@ -102,7 +100,8 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
     own: await documentOf(await ownDescription(false).get()),
     fetch: createFetchDescription(node, () => Promise.resolve({ ...KINDS, ...kinds })),
     forward,
-    ...{ base: url, node: url, publicUrl, servers },
+    node: node.url,
+    base,
   };
   return { prepared, options };
 }
@@ -139,7 +138,7 @@ async function askOfferAndMissing(
 }
 
 async function describeShown(
-  { diagnostics, content, basePaths }: Omit<Prepared, "stamps">,
+  { diagnostics, content }: Omit<Prepared, "stamps">,
   because: string,
   from?: string,
   before = "",
@@ -162,7 +161,7 @@ async function describeShown(
     troubles,
     data: { description: { shown: !!content, ...content && { because }, findings } },
   };
-  return { sections: [section], from, content, basePaths };
+  return { sections: [section], from, content };
 }
 
 const NAMES_MAX = 20;
@@ -208,8 +207,8 @@ const READS_WITHOUT_AUTH: Diagnostic = {
 };
 
 function whyNothing(
-  { description, servers }: Config,
-  { content, basePaths, from = "FILE" }: Described,
+  { description }: Config,
+  { content }: Described,
   kind: string | undefined,
 ): string {
   if (!content) {
@@ -221,18 +220,9 @@ function whyNothing(
   }
   const { elsewhere } = content;
   if (elsewhere.length === 0) return "the description has no operations";
-  const list = (lines: readonly string[]) => lines.map((line) => `\n  ${line}`).join("");
-  const lead = `the description names servers other than the node:${list(elsewhere)}\n`;
-  if (servers === "keep") {
-    return `${lead}To use the node's own address instead, remove "servers: keep":${
-      list([`description: ${from}`])
-    }`;
-  }
-  if (basePaths) {
-    const lines = basePaths.map((path) => lineWithServers(plain(from), path));
-    return `${lead}Set the node's base path:${list(lines)}`;
-  }
-  return `${lead}These servers belong to single paths or operations. Remove them there, or ` +
+  const list = elsewhere.map((url) => `\n  ${url}`).join("");
+  return `the description names servers other than the node:${list}\n` +
+    "These servers belong to single paths or operations. Remove them there, or " +
     "replace them with:\n  servers: [{ url: / }]";
 }
 

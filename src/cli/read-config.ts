@@ -47,7 +47,7 @@ export interface Config
   accessLog: AccessLog;
   logCalls: LogCalls;
   description?: string | undefined;
-  servers?: string | undefined;
+  base?: string | undefined;
   kinds: Readonly<Record<string, Kind>>;
   page?: PageSettings | undefined;
   node: NodeSettings;
@@ -120,7 +120,7 @@ export async function readConfig(
     metrics: values.metrics ?? file.metrics,
     events: file.events,
     info: { watch: "30s", ...file.info },
-    ...{ kinds, page, node, hosts, cors, description, servers: place?.servers, forward },
+    ...{ kinds, page, node, hosts, cors, description, base: place?.base, forward },
   };
 }
 

@@ -32,7 +32,7 @@ export interface Content {
 /** A `diagnostic` tells why JSON is served instead of YAML. */
 export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagnostic };
 
-export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
+export interface PrepareJob extends LoadJob {
   readonly forward?: ResolvedForward | undefined;
 }
 
@@ -62,7 +62,7 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
     return file;
   };
   try {
-    const loaded = await load({ ...job, isForwarding: forward !== undefined }, stampedRead);
+    const loaded = await load(job, stampedRead);
     const { document: whole, ...others } = loaded;
     if (!whole) return { content: undefined, ...others, stamps };
     const by = describedBy(job.entry);

@@ -95,7 +95,7 @@ export function keepFound<T>(
       kind: { title: node.title, version },
       offer: () => ({ ...of.offer, ...offer?.() }),
       readOther: createNodeReader(node),
-      ...place.protocol === "kind:" ? {} : { base: url, itself: url },
+      isFromNode: true,
     });
   }
 

@@ -9,8 +9,6 @@ import type { SecretPlace } from "../node/secrets.ts";
 export interface NodeSettings {
   /** The URL of the node, which begins with `http:` or `https:`. */
   url?: string | undefined;
-  /** The URL at which web pages reach the node. This URL replaces the servers in the node's description. */
-  public_url?: string | undefined;
   /** The name of a kind, or `none` for a node that only `info` describes. @default detected */
   kind?: string | undefined;
   /** The file or variable that holds the node's secret. The secret is sent only to the origin of `url`. */

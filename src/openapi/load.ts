@@ -4,7 +4,7 @@
  * @module
  */
 import { formatJson, parseJson } from "../json/lossless.ts";
-import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { isObject, type Json, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { describedBy, listMethodNames } from "./callable-operations.ts";
 import { type Diagnostic, limitDiagnostics, locate } from "./diagnostics.ts";
@@ -25,13 +25,7 @@ import { normalize } from "./normalize.ts";
 import { checkOperations } from "./operations.ts";
 import type { Source } from "./parse.ts";
 import { resolve } from "./resolve.ts";
-import {
-  basePathsAtNode,
-  checkServers,
-  type ServerContext,
-  withoutLogin,
-  withServers,
-} from "./servers.ts";
+import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
 /** A job contains only plain data, so that it can be sent to a thread. */
@@ -44,8 +38,6 @@ export interface LoadJob {
   readonly operations: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly where: ServerContext;
-  /** True if the node's operations are called only through this service. */
-  readonly isForwarding?: boolean | undefined;
 }
 
 /** The URLs at which a {@linkcode Reader} finds the kind's interface and the node's `Offer`. */
@@ -57,8 +49,6 @@ export interface Loaded {
   readonly diagnostics: readonly Diagnostic[];
   /** The names of the described JSON-RPC methods, including missing ones; empty if the node lists its methods. */
   readonly methods?: readonly string[] | undefined;
-  /** The possible base paths of the node, or `undefined` if the document's servers determine the base path. */
-  readonly basePaths?: readonly string[] | undefined;
 }
 
 export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
@@ -82,7 +72,7 @@ export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
 }
 
 async function loadFile(
-  { entry, where, isForwarding = false }: LoadJob,
+  { entry, where }: LoadJob,
   known: Json | undefined,
   read: Reader,
 ): Promise<Loaded> {
@@ -98,17 +88,16 @@ async function loadFile(
     const document = upgradeOpenRpc(isTrusted ? given : withMarksOfMethods(given, known));
     return { document: withOtherPart(document, known), diagnostics: diagnosticsIn(source) };
   }
-  const near = contextAt(
-    source.url.href,
-    isForwarding ? { ...where, publicUrl: undefined } : where,
-  );
   const single = given.swagger === undefined ? given : upgradeSwagger(given);
-  const placed = withServers(single, near, isForwarding);
-  checkServers(placed, near, diagnostics);
-  const basePaths = undecidedPaths(single, near);
-  if (basePaths) diagnostics.add("note", undecided(single, basePaths, entry), () => ["servers"]);
+  const from = source.url.href;
+  const placed = withServers(single, where, from);
+  checkServers(placed, where, diagnostics);
+  const paths = basePathsAtNode(single, where, from);
+  if (where.node !== undefined && paths.length !== 1) {
+    diagnostics.add("note", explainBase(paths, entry), () => ["servers"]);
+  }
   const document = isTrusted ? placed : withOtherPart(withMarks(placed, known), known);
-  return { document, diagnostics: diagnosticsIn(source), basePaths };
+  return { document, diagnostics: diagnosticsIn(source) };
 }
 
 export function diagnosticsIn({ name, text, value, diagnostics, offsetOf }: Source): Diagnostic[] {
@@ -136,33 +125,8 @@ function checkVersion(document: unknown): { place: string[]; message: string } |
   return { place: [key], message };
 }
 
-const LISTED_MAX = 5;
-
-function undecidedPaths(document: Json, near: ServerContext): string[] | undefined {
-  if (near.node === undefined || near.servers === "keep") return undefined;
-  const paths = basePathsAtNode(document, near);
-  if (paths.length === 1) return undefined;
-  return (paths.length > 0 ? paths : [""]).slice(0, LISTED_MAX).map((path) => path || "/");
-}
-
-function undecided({ servers }: Json, [path]: readonly string[], entry: string): string {
-  const urls = listOf(servers).filter(isObject)
-    .map(({ url }) => excerpt(withoutLogin(textOf(url) ?? ""), 100));
-  const told = urls.slice(0, LISTED_MAX).join(", ");
-  const more = urls.length > LISTED_MAX ? ` and ${urls.length - LISTED_MAX} more` : "";
-  const line = lineWithServers(spell(entry), path!);
-  return `the servers do not determine the base path of the node: ${told}${more}; write ${line}, or another path`;
-}
-
-/** @param from the description, spelt as in settings */
-export function lineWithServers(from: string, path: string): string {
-  return `description: { from: ${from}, servers: ${plain(path)} }`;
-}
-
-function contextAt(url: string, where: ServerContext): ServerContext {
-  const { node, servers } = where;
-  const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;
-  if (!/^http/.test(url) || (isElsewhere && servers !== "keep")) return where;
-  const { itself: home = new URL("/", url).href } = where;
-  return { ...where, base: new URL(".", url).href, home };
+function explainBase([path = "", other = "/v1"]: readonly string[], entry: string): string {
+  const line = `description: { from: ${spell(entry)}, base: ${plain(other || "/")} }`;
+  return `the servers do not determine the base path of the node, so ${path || "/"} is used; ` +
+    `to use another path, write ${line}`;
 }

@@ -16,60 +16,49 @@ export const THIS_SERVICE = ".";
 export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
 export interface ServerContext {
-  readonly base?: string | undefined;
-  /** The server to use if the document has none. @default base */
-  readonly home?: string | undefined;
-  readonly publicUrl?: string | undefined;
-  /**
-   * The node's URL if the node served the document. A loopback origin in a server URL is replaced by `publicUrl` or, if
-   * `publicUrl` is not set, by this URL.
-   */
-  readonly itself?: string | undefined;
-  /** The node's URL, which is set only if clients call the node through this service. */
+  /** The node's URL. Clients call the node through this service. */
   readonly node?: string | undefined;
-  /** `keep` to keep the document's servers, or the base path to use. @default the path of the document's servers */
-  readonly servers?: string | undefined;
+  /** The base path of the node's operations. @default the path of the document's servers */
+  readonly base?: string | undefined;
+  /** True if the node served the document. Then a loopback host in a server URL means the node. */
+  readonly isFromNode?: boolean | undefined;
 }
 
-export function withServers(
-  document: Json,
-  context: ServerContext,
-  isForwarding: boolean = false,
-): Json {
-  const where: ServerContext = mapMembers(
-    { ...context },
-    (url) => url && withoutLogin(String(url)),
-  );
-  const { base, home = base, publicUrl } = where;
-  const top = listOf(document.servers).filter(isObject);
-  const [path, ...others] = basePathsAtNode(document, where);
-  const atNode = path === undefined || others.length > 0 ? undefined : NODE + path;
-  const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
-  const through = (servers: readonly Json[]) =>
-    publicUrl ? servers : throughThisService(servers, where, isForwarding);
+/**
+ * Replaces the servers that lead to the node with a path of this service. If the node's URL is unknown, only relative
+ * URLs change.
+ *
+ * @param from the URL from which the document was read
+ */
+export function withServers(document: Json, context: ServerContext, from: string): Json {
+  const { node, isFromNode = false } = context;
+  const top = topServersOf(document);
+  if (node === undefined) {
+    const near = (servers: readonly Json[]) => mapUrls(servers, (url) => nearUrl(url, from));
+    return { ...mapServers(document, near), servers: near(top) };
+  }
+  const [path = ""] = basePathsAtNode(document, context, from);
+  const server = { url: NODE + path };
   // In Swagger 2.0, an operation may repeat a top-level server, but with another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
-  const atTop = new Set(url === undefined ? [] : top.map(nameOf));
+  const atTop = new Set(top.map(nameOf));
+  const folder = folderOf(node, from);
   const placed = mapServers(document, (servers) => {
-    const near = mapUrls(servers, (url) => nearUrl(url, where));
-    return through(near.some((server) => atTop.has(nameOf(server))) ? [{ url }] : near);
+    if (servers.some((one) => atTop.has(nameOf(one)))) return [server];
+    const mapped = mapUrls(servers, (url) => {
+      const path = pathAtNode(isRelative(url) ? absolute(url, folder) : url, node, isFromNode);
+      return path === undefined ? url : NODE + path;
+    });
+    const atNode = mapped.find(({ url }) => String(url).startsWith(NODE));
+    return atNode ? [atNode] : mapped;
   });
-  return url === undefined ? placed : { ...placed, servers: through([{ url }]) };
+  return { ...placed, servers: [server] };
 }
 
-function throughThisService(
-  servers: readonly Json[],
-  { node, itself }: ServerContext,
-  isForwarding: boolean,
-): readonly Json[] {
-  if (node === undefined) return servers;
-  const mapped = mapUrls(servers, (url) => {
-    const path = pathAtNode(url, node, itself !== undefined);
-    return path === undefined ? url : NODE + path;
-  });
-  const atNode = isForwarding && mapped !== servers &&
-    mapped.find(({ url }) => String(url).startsWith(NODE));
-  return atNode ? [atNode] : mapped;
+/** A document without servers has the server `/` (OpenAPI 3.1, section 4.8.1.1). */
+function topServersOf({ servers }: Json): Json[] {
+  const top = listOf(servers).filter(isObject);
+  return top.length > 0 ? top : [{ url: "/" }];
 }
 
 function mapUrls(servers: readonly Json[], change: (url: string) => string): readonly Json[] {
@@ -82,20 +71,19 @@ function mapUrls(servers: readonly Json[], change: (url: string) => string): rea
   return mapped.filter(({ url }) => !seen.has(url) && seen.add(url));
 }
 
+/** Returns the possible base paths of the node. The first one is used. */
 export function basePathsAtNode(
   document: Json,
-  { base, node, servers: given }: ServerContext,
+  { node, base }: ServerContext,
+  from: string,
 ): string[] {
-  if (node === undefined || given === "keep") return [];
-  const servers = listOf(document.servers).filter(isObject);
-  const urls = given !== undefined
-    ? [given]
-    : servers.length === 0
-    ? [node]
-    : servers.map(usualUrl).filter((url) => url !== undefined);
+  if (node === undefined) return [];
+  const urls = base !== undefined
+    ? [base]
+    : topServersOf(document).map(usualUrl).filter((url) => url !== undefined);
   const near = urls.find((url) => isNear(url, node));
   const paths = (near === undefined ? urls : [near])
-    .map((url) => absolute(url, base ?? node))
+    .map((url) => absolute(url, folderOf(node, from)))
     .filter((url) => /^https?:/i.test(url) && URL.canParse(url))
     .map((url) => belowNode(trim(withBraces(new URL(url).pathname)), node))
     .filter((path) => variablesOf(path).size === 0);
@@ -104,16 +92,15 @@ export function basePathsAtNode(
 
 function isNear(url: string, node: string): boolean {
   if (isRelative(url)) return !/^[\\/]{2}/.test(url);
-  const isOfNode = URL.canParse(url) && new URL(url).origin === new URL(node).origin;
-  return isOfNode || loopbackOriginOf(url) !== undefined;
+  return isLoopbackUrl(url) || (URL.canParse(url) && new URL(url).origin === new URL(node).origin);
 }
 
-function pathAtNode(url: string, node: string, isItself: boolean): string | undefined {
+function pathAtNode(url: string, node: string, isFromNode: boolean): string | undefined {
   const host = hostOf(url);
   if (!URL.canParse(host)) return undefined;
   const [there, at] = [new URL(host), new URL(node)];
-  const isLocal = loopbackOriginOf(url) !== undefined &&
-    (isItself || (loopbackOriginOf(node) !== undefined && there.port === at.port));
+  const isLocal = isLoopbackUrl(url) &&
+    (isFromNode || (isLoopbackUrl(node) && there.port === at.port));
   if (there.origin !== at.origin && !isLocal) return undefined;
   return belowNode(trim(url.slice(host.length)), node);
 }
@@ -124,12 +111,15 @@ function belowNode(path: string, node: string): string {
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
 }
 
-function nearUrl(url: string, { base, publicUrl, itself }: ServerContext): string {
-  const local = itself && loopbackOriginOf(url);
-  if (local) return trim(trim(publicUrl ?? itself) + url.slice(local.length));
+/** Returns the URL to which the servers of a description from `from` are relative. */
+function folderOf(node: string, from: string): string {
+  const isAtNode = new URL(from).origin === new URL(node).origin;
+  return isAtNode ? new URL(".", from).href : `${trim(node)}/`;
+}
+
+function nearUrl(url: string, from: string): string {
   if (!isRelative(url)) return url;
-  const near = publicUrl ?? base;
-  if (near) return absolute(url, near);
+  if (/^https?:/.test(from)) return absolute(url, from);
   if (!URL.canParse(url, HERE)) return url;
   // Server URLs are relative to this service's `/spec.json`.
   const { origin, href } = new URL(url, HERE);
@@ -195,11 +185,11 @@ export function originsOf(document: Json, most: number = LIMITS.origins): string
 
 export function checkServers(
   document: Json,
-  { base, publicUrl }: ServerContext,
+  { node }: ServerContext,
   diagnostics: Diagnostics,
 ): void {
   const servers = serversOf(document);
-  if (!(base ?? publicUrl) && servers.some(({ url }) => isRelative(url))) {
+  if (node === undefined && servers.some(({ url }) => isRelative(url))) {
     const message = "the node's URL is unknown, so the page sends the calls to this service";
     diagnostics.add("note", message, () => 0);
   }
@@ -223,9 +213,8 @@ export function checkServers(
 }
 
 function absolute(url: string, base: string): string {
-  const folder = base.endsWith("/") ? base : `${base}/`;
   // A URL with a variable as its port cannot be parsed.
-  return URL.canParse(url, folder) ? trim(withBraces(new URL(url, folder).href)) : url;
+  return URL.canParse(url, base) ? trim(withBraces(new URL(url, base).href)) : url;
 }
 
 /** A URL that begins with a variable counts as absolute, since the variable may contain a scheme. */
@@ -244,11 +233,9 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** Returns the origin exactly as the URL spells it, so that `nearUrl` can cut it off by its length. */
-function loopbackOriginOf(url: string): string | undefined {
-  const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
-  if (!origin || !URL.canParse(origin)) return undefined;
-  return isLoopback(new URL(origin).hostname) ? origin : undefined;
+function isLoopbackUrl(url: string): boolean {
+  const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0] ?? "";
+  return URL.canParse(origin) && isLoopback(new URL(origin).hostname);
 }
 
 /** Omits slashes at the end in linear time, unlike a regular expression. */

@@ -84,10 +84,8 @@ export async function openDescription(
       }
       options.onDescription(report);
     },
-    base: url,
     node: url,
-    publicUrl: node.public_url,
-    servers: options.servers,
+    base: options.base,
     offer: () => ({ missing: beside.missing.names }),
     fetch: createFetchDescription(node, beside.kinds),
     forward: options.forward,

@@ -138,7 +138,7 @@ export interface FileConfig {
   log_calls?: LogCalls | undefined;
   hosts?: Hosts | undefined;
   cors?: Cors | undefined;
-  description?: { from: string; servers?: string | undefined } | undefined;
+  description?: { from: string; base?: string | undefined } | undefined;
   forward?: ResolvedForward | undefined;
   metrics?: boolean | undefined;
   events?: EventSettings | undefined;
@@ -153,17 +153,15 @@ export function allowed(entry: Schema<string>, entries: string): Schema<readonly
   return v.union([s.word(["*"], expected), v.array(entry, expected)], expected);
 }
 
-export const placeWithServers = <T>(
+export const placeWithBase = <T>(
   place: Schema<T>,
-): Schema<{ from: T; servers: string | undefined }> =>
+): Schema<{ from: T; base: string | undefined }> =>
   s.object({
     from: s.needed(place, { ...CLI_OPTIONS.spec, text: "A file, a URL, or none" }),
-    servers: s.setting(t.SERVERS, {
-      text: "The top-level servers of the description. " +
-        'The value "keep" leaves the servers unchanged. ' +
-        "A path such as /v1 becomes the prefix of all operations",
-      default: "the path in the description's server URLs if node.url is set",
-      example: "keep",
+    base: s.setting(t.BASE, {
+      text: "The path below node.url with which the paths of all operations begin",
+      default: "the path in the description's server URLs",
+      example: "/v1",
     }),
   });
 
@@ -233,8 +231,8 @@ export function configuration(
     ...{ hosts, cors },
     description: s.setting(
       v.union(
-        [v.pipe(place, v.transform((from) => ({ from }))), placeWithServers(place)],
-        'the path of a file, a URL, "none", or an object with "from" and "servers"',
+        [v.pipe(place, v.transform((from) => ({ from }))), placeWithBase(place)],
+        'the path of a file, a URL, "none", or an object with "from" and "base"',
       ),
       CLI_OPTIONS.spec,
     ),

@@ -94,11 +94,6 @@ export function nodeSettings(
 ): SettingsOf<NodeSettings> {
   return {
     url: s.setting(t.NODE_URL, URL_OPTION),
-    public_url: s.setting(t.NODE_URL, {
-      text: "The URL at which web pages reach the node. " +
-        "This URL replaces the description's servers",
-      example: "https://node.example/rpc",
-    }),
     kind: s.setting(t.kindName(own), {
       ...KIND_OPTION,
       text: 'The kind of the node, or "none" to use only the settings in info',

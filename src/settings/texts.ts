@@ -89,9 +89,9 @@ export function isFilePlace(place: string): boolean {
   return place !== "none" && !/^(?:https?|file):/i.test(place);
 }
 
-export const SERVERS: Schema<string> = text(
-  '"keep" or a path such as /v1',
-  /^(?:keep|\/[^\s?#{}\\]*)$/,
+export const BASE: Schema<string> = text(
+  "a path such as /v1",
+  /^\/[^\s?#{}\\]*$/,
   { isValid: (text) => !text.startsWith("//") },
 );
 

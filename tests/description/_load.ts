@@ -82,4 +82,4 @@ export function parseYaml(yaml: string): Json {
   return parse(yaml, { maxAliasCount: -1, intAsBigInt: false }) as Json;
 }
 
-const NEAR = { base: "http://127.0.0.1:9053" };
+const NEAR = { node: "http://127.0.0.1:9053" };
