@@ -18,8 +18,10 @@ import {
   type WrittenYaml,
 } from "./prepare.ts";
 
-/** In bytes. Preparing a description of this size in the main thread blocks requests for up to 60 ms. */
+/** In bytes. Preparing a description of this size in the main thread delays others by up to 60 ms. */
 const SMALL = 65_536;
+/** In bytes. A hostile description of this size delays others about as long. */
+const SMALL_FROM_NETWORK = 16_384;
 
 export function createPrepare(log: (message: string) => void): Prepare {
   let hasThreads = true;
@@ -36,8 +38,9 @@ export function createPrepare(log: (message: string) => void): Prepare {
         return file;
       });
     };
-    const here = await prepareHere(SMALL, () => new Error("is large"));
-    if (size <= SMALL) return here;
+    const small = /^(?:https?|jsonrpc):/.test(job.entry) ? SMALL_FROM_NETWORK : SMALL;
+    const here = await prepareHere(small, () => new Error("is large"));
+    if (size <= small) return here;
     if (hasThreads) {
       const prepared = await prepareInThread(job, (url) => {
         const file = known.get(url.href);
