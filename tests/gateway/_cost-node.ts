@@ -57,6 +57,8 @@ const server = createServer(async (request, response) => {
   for await (const part of request) body += part;
   if (pathname.startsWith("/held/")) {
     await held;
+    // A stopped service may have left this request behind.
+    if (request.socket.destroyed) return;
     response.on("close", () => process.send?.("sent"));
   }
   respond(pathname.split("/").at(-1)!, body, response);

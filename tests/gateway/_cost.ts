@@ -109,7 +109,7 @@ async function measureRunning(
   const watch = setInterval(() => {
     const most = CUT_AT * (attack?.budget.cpu ?? Infinity);
     const isLong = performance.now() - before.at > TIME_MAX_MS;
-    if (cpuOf(pid) - before.cpu > most) cut ??= `cut after ${most} s of processor time`;
+    if (cpuOf(pid) - before.cpu > most) cut ??= `cut after ${most.toFixed(1)} s of processor time`;
     if (isLong) cut ??= `not over after ${TIME_MAX_MS / 1000} s`;
   }, SAMPLE_MS);
   const whenCut = async () => {
