@@ -127,19 +127,21 @@ function nearUrl(url: string, from: string): string {
 }
 
 export function basePathsOf(document: Json): string[] {
-  const urls = listOf(document.servers).filter(isObject).flatMap(expand);
+  // A server that YAML aliases repeat is one object.
+  const urls = [...new Set(listOf(document.servers).filter(isObject))].flatMap(expand);
   const paths = urls.filter((url) => URL.canParse(url, "http://localhost"))
     .map((url) => trim(new URL(url, "http://localhost").pathname));
   return [...new Set(["", ...paths])];
 }
 
+/** Returns each server once, even if YAML aliases repeat it. */
 function serversOf(document: Json): Json[] {
   const all: (readonly Json[])[] = [];
   mapServers(document, (servers) => {
     all.push(servers);
     return servers;
   });
-  return all.flat();
+  return [...new Set(all.flat())];
 }
 
 /** Returns `document` itself if no server changes. */
