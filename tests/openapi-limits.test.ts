@@ -276,7 +276,7 @@ limits("if server variables have too many combinations, only the defaults are us
   const server = (variables: object) => ({ url: "https://{a}.{b}.example", variables });
   const of = async (...servers: object[]) => {
     const text = JSON.stringify({ openapi: "3.1.1", info: { title: "a", version: "1" }, servers });
-    return (await load({ text })).origins;
+    return (await load({ text }, {})).origins;
   };
   assert.equal(await of(server(variables)), ["https://v0.v1.example"]);
   assert.is((await of(server({ ...variables, b: { default: "x" } }))).length, 9);
@@ -289,7 +289,7 @@ limits("the limits apply even to server variables that refer to each other", asy
   }));
   const servers = [{ url: "http://{a0}", variables }];
   const text = JSON.stringify({ openapi: "3.1.1", info: { title: "a", version: "1" }, servers });
-  const { document, origins } = await load({ text });
+  const { document, origins } = await load({ text }, {});
   assert.ok(document);
   assert.equal(origins, []);
 });
@@ -304,7 +304,7 @@ limits(
       servers,
       paths: {},
     });
-    const { origins, diagnostics } = await load({ text, name: "a.json" });
+    const { origins, diagnostics } = await load({ text, name: "a.json" }, {});
     assert.is(origins.length, 64);
     assert.match(diagnostics.map(({ message }) => message).join(), /first 64 origins/);
   },
