@@ -49,7 +49,7 @@ export interface AnswerRecord {
 /**
  * How a response ended:
  *
- * - `sent`: the operating system has taken all bytes
+ * - `sent`: the operating system has taken all bytes; on Bun, Bun has taken the response, or the end of a stream
  * - `aborted`: the connection closed too early
  * - `failed`: the body's stream ended with an error
  */
