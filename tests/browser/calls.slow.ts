@@ -50,7 +50,7 @@ calls.before(async () => {
   [browser, node] = await Promise.all([launch(), startCountedNode()]);
   const start = async (options: Parameters<typeof createNodeface>[0]) => {
     const service = createNodeface({
-      node: { url: node.url },
+      node: { url: node.url, ask_methods: false },
       log: () => {},
       ...options,
     });
@@ -81,7 +81,7 @@ calls.before(async () => {
   });
   await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
   both = await start({
-    node: { url: node.url },
+    node: { url: node.url, ask_methods: false },
     forward: { with_token: ["GET /ours"], token_file: tokenFile },
     description: { text: JSON.stringify(describeBoth()), name: "openapi.json" },
   });
