@@ -112,7 +112,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   }
   if (responses.length > 0) {
     const text = body.isBatch ? `[${responses.join(",")}]` : responses[0]!;
-    return sendJson(text, lease, call.makeResponse);
+    return await sendJson(text, lease, call.makeResponse);
   }
   return new FastResponse(null, {
     status: 204,
@@ -201,7 +201,7 @@ export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Pr
   const response = !read
     ? refuse(refusalOfNonsense(upstream))
     : "result" in read
-    ? sendJson(read.result, lease, call.makeResponse)
+    ? await sendJson(read.result, lease, call.makeResponse)
     : refuseAsNode(read);
   record(response.status, upstream.size);
   return response;
@@ -299,8 +299,10 @@ async function readResponse(
   if (!isWhole) return undefined;
   // The text needs about as much memory as its bytes, which are held already.
   const release = lease.hold(size);
-  const text = decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts));
   try {
+    const join = () => parts.length === 1 ? parts[0]! : joinBytes(parts);
+    const bytes = await inTurn(size, join);
+    const text = await inTurn(size, () => decodeUtf8(bytes));
     if (text === undefined) return undefined;
     const response = await readRpcResponse(text, DEPTH_MAX);
     if (Array.isArray(response)) return undefined;
@@ -343,7 +345,11 @@ function jsonResponse(
   });
 }
 
-function sendJson(text: string, lease: Lease, makeResponse: MakeResponse): Response {
-  const bytes = encoder.encode(text);
+async function sendJson(
+  text: string,
+  lease: Lease,
+  makeResponse: MakeResponse,
+): Promise<Response> {
+  const bytes = await inTurn(text.length, () => encoder.encode(text));
   return makeResponse(200, headersOf(bytes.byteLength), lease.handOverBytes([bytes]));
 }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { parseJson, readNumber } from "../json/lossless.ts";
-import { JsonSyntaxError } from "../json/scan.ts";
+import { buildJson, readNumber } from "../json/lossless.ts";
+import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { formatPointer, isObject, mapMembers, type Path } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
@@ -37,7 +37,14 @@ const NAME_LENGTH = 80;
 export function readResponse(text: string): SourceResponse {
   if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
-    return limit(parseJson(text, readDigits, Infinity));
+    let values = 0;
+    const scanner = new JsonScanner(text, Infinity);
+    const whole = buildJson(scanner, readDigits, (_holder, _key, value) => {
+      // What is too deep is omitted, and thus costs little.
+      if (value === undefined || scanner.depth > LIMITS.depth) return;
+      if (++values > LIMITS.values) throw new SourceError("bad_answer", TOO_MANY);
+    });
+    return limit(whole);
   } catch (error) {
     throw error instanceof JsonSyntaxError ? notJson(text) : error;
   }
@@ -65,7 +72,6 @@ function readDigits(raw: string): number | bigint {
 }
 
 function limit(whole: unknown): SourceResponse {
-  let values = 0;
   const omitted: string[] = [];
   const path: string[] = [];
   const limitMember = (member: unknown, key: string) => {
@@ -75,7 +81,6 @@ function limit(whole: unknown): SourceResponse {
     return limited;
   };
   const limitValue = (value: unknown): unknown => {
-    if (++values > LIMITS.values) throw new SourceError("bad_answer", TOO_MANY);
     const reason = reasonToOmit(value, path);
     if (reason !== undefined) {
       if (omitted.length < NAMED_MAX) omitted.push(`${nameOf(path)}: ${reason}`);
