@@ -40,7 +40,7 @@ export interface Attack {
   readonly act?: Act;
 }
 
-/** No megabyte of a request, of a description or of a status may cost more. */
+/** No megabyte of a request or of a status may cost more. */
 const perMegabyte = (megabytes: number): Budget => ({
   cpu: Math.max(1, megabytes),
   memory: Math.max(100, 100 * megabytes),
@@ -50,6 +50,15 @@ const perMegabyte = (megabytes: number): Budget => ({
 const perResponse = (megabytes: number): Budget => ({
   cpu: Math.max(1.5, megabytes / 20),
   memory: Math.max(200, 200 * megabytes / 30),
+});
+
+/**
+ * Describing many operations costs more than their bytes suggest, also honestly: a page is rendered, two documents are
+ * written and compressed. A thread does it, so that nobody waits.
+ */
+const perDescription = (megabytes: number): Budget => ({
+  cpu: Math.max(3, 3 * megabytes),
+  memory: Math.max(150, 150 * megabytes),
 });
 
 /** For many small requests, which need no memory. */
@@ -187,7 +196,7 @@ const descriptions = ([
 ] as const).map(([file, megabytes]): Attack => ({
   name: `description ${file}`,
   service: { sort: "description", file },
-  budget: perMegabyte(megabytes),
+  budget: perDescription(megabytes),
 }));
 
 const ofKinds = ([
