@@ -128,7 +128,9 @@ valid.before(async () => {
     }),
   };
   for (const [name, document] of Object.entries(given)) {
-    documents.push([name, normalizeDocument(document).document]);
+    // An extension is data, so its references are not adapted, but some tools follow them.
+    const { "x-parts": _, ...normalized } = normalizeDocument(document).document;
+    documents.push([name, normalized]);
   }
   for (const name of ["petstore-2.0.json", "petstore-3.1.yaml"]) {
     documents.push([name, JSON.parse((await load(name, undefined, OWN)).json)]);
