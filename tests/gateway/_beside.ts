@@ -27,6 +27,9 @@ export interface Beside {
   readonly service: Running;
 }
 
+/** The paths of the service itself. */
+const OWN_PATH = /^\/(?:v1(?:\/(?!rpc\/.).*)?|spec\..*|\.well-known\/.*)?$/;
+
 /**
  * Waits until the service describes the node's operations.
  *
@@ -51,7 +54,7 @@ export async function startBeside(
     await until(async () => {
       const description = await (await fetch(new URL("spec.json", service.url))).json();
       paths = objectOf(description.paths) as Record<string, Json>;
-      return Object.keys(paths).length > 5;
+      return Object.keys(paths).some((path) => !OWN_PATH.test(path));
     }, 60_000);
     const url = service.url.replace(/\/$/, "");
     const ask = requestsTo(url);
