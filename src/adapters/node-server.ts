@@ -70,7 +70,7 @@ export function createNodeServer(
     connections.addResponse(response);
     // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112, section 9.6).
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    inTurn(app, message, response, (app) => {
+    handleInOrder(app, message, response, (app) => {
       if (hasContent(message)) limitContent(message, response);
       void respond(app, callbacks, message, response);
     });
@@ -190,7 +190,7 @@ const waiting = new WeakMap<Socket, Set<IncomingMessage>>();
  *
  * @param handle takes the app that is to respond, which is not the given app if the request is refused
  */
-export function inTurn(
+export function handleInOrder(
   app: Servable,
   message: IncomingMessage,
   response: ServerResponse,

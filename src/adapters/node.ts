@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { hasContent, inTurn, requestOf, respond, serveHttp } from "./node-server.ts";
+import { handleInOrder, hasContent, requestOf, respond, serveHttp } from "./node-server.ts";
 import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
@@ -43,7 +43,7 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
       const request = withParsedBody(message, requestOf(message, response));
       return original === undefined ? request : Object.assign(request, { originalUrl: original });
     };
-    inTurn(app, message, response, (app) => {
+    handleInOrder(app, message, response, (app) => {
       void respond(app, callbacks, message, response, makeRequest, message);
     });
   };

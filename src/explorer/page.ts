@@ -90,13 +90,13 @@ export function createPage(
     const view = isPlain ? "simple" : name || first;
     const text = describeInfo(info, naming);
     const icon = `${V1}../favicon.ico${escape(icons.queryOf(text.iconName))}`;
+    const other = isPlain ? "" : OTHERS[view];
+    const notes = alert + (isPlain ? PLAIN : calls);
     const values: Filling = {
       ...{ v1: V1, icon, content },
       title: escape(text.title),
       description: escape(summary),
-      head: isPlain
-        ? `${header}${renderHead(text, icon, "", alert + PLAIN)}</header>`
-        : `${header}${renderHead(text, icon, OTHERS[view], alert + calls)}</header>`,
+      head: `${header}${renderHead(text, icon, other, notes)}</header>`,
       examples: view === "simple" && !isPlain ? renderExamples(ofNode, sources) : "",
     };
     return fill(

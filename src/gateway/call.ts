@@ -131,7 +131,7 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
 const AT_ONCE = 32_768;
 
 /** Work on a large content begins in a turn of the event loop of its own, so that others are not delayed by more. */
-export async function inTurn<T>(size: number, work: () => T | Promise<T>): Promise<T> {
+export async function inTurn<T>(size: number, work: () => T): Promise<T> {
   if (size > AT_ONCE) await nextTurn();
-  return await work();
+  return work();
 }

@@ -57,7 +57,10 @@ interface CallTable {
 
 const NONE: readonly NodeOperation[] = [];
 const NO_TOKEN: Refusal = {
-  ...{ status: 503, code: CODES.wantsToken, setting: "forward.token_file", headers: LATER },
+  status: 503,
+  code: CODES.wantsToken,
+  setting: "forward.token_file",
+  headers: LATER,
   message: "The service cannot read the operator's token at the moment",
 };
 const encoder = new TextEncoder();
@@ -180,7 +183,8 @@ export class Gateway {
     if ("reason" in known) return NO_TOKEN;
     const leak = long.find(([, value]) => holdsToken(value, known.token));
     return leak && {
-      ...{ status: 400, code: CODES.invalidCall },
+      status: 400,
+      code: CODES.invalidCall,
       message: `The header ${leak[0]} contains the operator's token, which is never forwarded`,
     };
   }

@@ -19,9 +19,11 @@ export function hasTokenInQuery(query: string): boolean {
   return parameters.has("token") || parameters.has("access_token");
 }
 
-/** The syntax of a token (RFC 6750, section 2.1). */
-const FORM = /^[A-Za-z0-9._~+/-]{32,}=*$/;
 export const TOKEN_LENGTH_MIN = 32;
+/** The syntax of a token (RFC 6750, section 2.1). */
+const FORM = new RegExp(`^[A-Za-z0-9._~+/-]{${TOKEN_LENGTH_MIN},}=*$`);
+/** A word in base64 that is long enough to contain a token. */
+const BASE64 = new RegExp(`[\\w+/-]{${TOKEN_LENGTH_MIN},}={0,2}`, "g");
 
 export async function readToken(
   { token_file, token_env }: Pick<ResolvedForward, "token_file" | "token_env">,
@@ -36,7 +38,8 @@ export async function readToken(
   if (token === "") return { reason: `${setting} is empty` };
   if (FORM.test(token)) return { token };
   return {
-    reason: `${setting} must be a token of at least 32 characters from A-Z a-z 0-9 . _ ~ + / -`,
+    reason:
+      `${setting} must be a token of at least ${TOKEN_LENGTH_MIN} characters from A-Z a-z 0-9 . _ ~ + / -`,
   };
 }
 
@@ -57,7 +60,7 @@ export async function isToken(token: string, authorization: string | null): Prom
 /** Tells whether a text contains the token, either as it is or in base64, as in HTTP Basic. */
 export function holdsToken(text: string, token: string): boolean {
   if (text.includes(token)) return true;
-  return [...text.matchAll(/[\w+/-]{32,}={0,2}/g)].some(([word]) => {
+  return [...text.matchAll(BASE64)].some(([word]) => {
     try {
       return atob(word.replaceAll("-", "+").replaceAll("_", "/")).includes(token);
     } catch {

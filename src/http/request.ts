@@ -87,6 +87,8 @@ const TARGET_LENGTH_MAX = 8192;
  */
 export type HostUse = "served" | "private" | "foreign";
 
+const STRICTEST_FIRST: readonly HostUse[] = ["foreign", "private", "served"];
+
 export interface HostGuard {
   /** Refuses a request target that is malformed or too long, and a malformed `Host` header. */
   refuseMalformed(
@@ -139,7 +141,7 @@ export function createHostGuard(hosts: Hosts): HostGuard {
       const { host = asked.host } = target ?? {};
       if (host === asked.host || host === UNPARSED) return asked.use;
       const uses = [asked.use, judge(host)];
-      return uses.includes("foreign") ? "foreign" : uses.includes("private") ? "private" : "served";
+      return STRICTEST_FIRST.find((use) => uses.includes(use))!;
     },
   };
 }
