@@ -1,5 +1,5 @@
 /**
- * Access to platform features beyond web standards: Brotli, the environment, files, programs, sockets and threads.
+ * Access to platform features beyond web standards: Brotli, the environment, files, programs and sockets.
  * Imports `node:` modules on demand, so that workers can load this file.
  *
  * @module
@@ -190,63 +190,6 @@ function killGroup(leader: number): boolean {
 /** False in a Cloudflare worker, even if the worker's flag `nodejs_compat` sets `process.versions.node`. */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
-
-export interface Thread {
-  /** @throws {DOMException} `DataCloneError` if the message is not plain data */
-  send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /**
-   * Ends the thread at once, except in Deno 2.9, which first waits for the thread's running task.
-   */
-  end(): void;
-}
-
-export interface ThreadEvents {
-  onMessage(message: unknown): void;
-  onFailure(reason: string): void;
-}
-
-/**
- * Returns `undefined` if the runtime has no threads. `memory` limits the heap, in bytes, but Deno and Bun ignore this
- * limit.
- */
-export async function startThread(
-  program: string,
-  { onMessage, onFailure }: ThreadEvents,
-  memory: number,
-): Promise<Thread | undefined> {
-  try {
-    const { Worker } = await import("node:worker_threads");
-    const worker = new Worker(program, {
-      eval: true,
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: memory / 1024 / 1024 },
-    });
-    worker.on("message", onMessage);
-    worker.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-      const isFull = code === "ERR_WORKER_OUT_OF_MEMORY";
-      onFailure(isFull ? `takes more than ${sizeOf(memory)}` : message);
-    });
-    worker.on("exit", () => onFailure("has ended"));
-    return {
-      send: (message, transfer = []) => worker.postMessage(message, transfer),
-      end: () => void worker.terminate(),
-    };
-  } catch {
-    return undefined;
-  }
-}
-
-export function parentThread(): {
-  send: Thread["send"];
-  receive(listen: ThreadEvents["onMessage"]): void;
-} {
-  const { parentPort } = globalThis.process.getBuiltinModule("node:worker_threads");
-  return {
-    send: (message, transfer = []) => parentPort!.postMessage(message, transfer),
-    receive: (listen) => void parentPort!.on("message", listen),
-  };
-}
 
 const GROUP = 0o040, OTHERS = 0o004;
 

@@ -4,8 +4,13 @@
  * @module
  */
 
+import { HAS_SOCKETS } from "./platform.ts";
+
 /** The length of a slice. Each turn of the event loop has at most one slice, whatever work waits. */
 const SLICE_MS = 10;
+
+/** Work that yields wherever it may be interrupted, at least every few milliseconds. */
+export type Work<T> = Generator<void, T>;
 
 let last: Promise<void> = Promise.resolve();
 
@@ -13,6 +18,21 @@ let last: Promise<void> = Promise.resolve();
 export function nextTurn(): Promise<void> {
   last = last.then(() => new Promise((resolve) => setTimeout(resolve, 0)));
   return last;
+}
+
+/** The end of the slice of all work that calls {@linkcode pause}, on the clock of `performance.now()`. */
+let end = 0;
+
+/**
+ * Waits for a later turn of the event loop if the current slice is over. Call this between short pieces of work. In a
+ * worker, all work is one slice: the clock stands still while a worker computes, and a request must not wait for timers
+ * of another request.
+ */
+export function pause(): Promise<void> | undefined {
+  if (!HAS_SOCKETS || performance.now() < end) return undefined;
+  return nextTurn().then(() => {
+    end = performance.now() + SLICE_MS;
+  });
 }
 
 /** Does the work in slices. Rejects with what the work throws. */

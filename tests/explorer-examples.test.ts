@@ -89,7 +89,7 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
       const { jsonrpc, get } = sources[source] as { jsonrpc?: string; get?: string };
       assert.is(access.get(jsonrpc ?? `GET ${get}`), "read", source);
     }
-    const document = documentOfKind(parts, { title: "A", version: "1" });
+    const document = await documentOfKind(parts, { title: "A", version: "1" });
     assert.match(formatJson(parts), "x-example-from");
     assert.not.match(formatJson(document), "x-example-from");
     const { sources: used } = await renderParts(document);
@@ -126,7 +126,7 @@ async function pageOf(
 
 const opened = async (kind = "ethereum") => {
   const parts = await loadInterface(kind);
-  const document = documentOfKind(parts, { title: "A", version: "1" });
+  const document = await documentOfKind(parts, { title: "A", version: "1" });
   const paths = Object.fromEntries(
     Object.entries(document.paths as Json).map(([path, item]) => [
       path,

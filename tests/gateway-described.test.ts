@@ -67,84 +67,93 @@ const DOCUMENT: Json = {
 
 const TOKEN: Forward = { open: ["reads"], with_token: ["POST /write"], token_file: "token" };
 
-const say = (forward: Forward, document: Json = DOCUMENT) =>
-  annotateCalls(structuredClone(document), resolveForward(forward), "operator").document;
+const say = async (forward: Forward, document: Json = DOCUMENT) =>
+  (await annotateCalls(structuredClone(document), resolveForward(forward), "operator")).document;
 
 const operation = (document: Json, path: string, method = "get"): Json =>
   objectOf(objectOf(objectOf(document.paths)[path])[method]);
 
-described("each operation says if it is public, needs the token or is refused, and why", () => {
-  const document = say(TOKEN);
-  const table = [
-    ["/read", "get", "open", "Reads.", []],
-    ["/v1/rpc/call", "get", "open", undefined, []],
-    ["/v1/rpc/call", "post", "open", undefined, []],
-    ["/write", "post", "token", "Needs the operator's token.\n\nWrites.", [{ NodefaceToken: [] }]],
-    ["/secret", "get", "refused", /^Not forwarded: it reveals sensitive data/, []],
-    ["/unknown", "get", "refused", /^Not forwarded: it has no access mark/, []],
-    ["/stream", "get", "refused", /^Not forwarded: the response is a stream/, []],
-  ] as const;
-  for (const [path, method, right, description, security] of table) {
-    const found = operation(document, path, method);
-    assert.equal([found["x-call"], found.security], [right, security], path);
-    if (description instanceof RegExp) assert.match(String(found.description), description);
-    else assert.is(found.description, description);
-  }
-  const { NodefaceToken: scheme } = objectOf(objectOf(document.components).securitySchemes);
-  assert.equal([objectOf(scheme).type, objectOf(scheme).scheme], ["http", "bearer"]);
+described(
+  "each operation says if it is public, needs the token or is refused, and why",
+  async () => {
+    const document = await say(TOKEN);
+    const table = [
+      ["/read", "get", "open", "Reads.", []],
+      ["/v1/rpc/call", "get", "open", undefined, []],
+      ["/v1/rpc/call", "post", "open", undefined, []],
+      ["/write", "post", "token", "Needs the operator's token.\n\nWrites.", [{
+        NodefaceToken: [],
+      }]],
+      ["/secret", "get", "refused", /^Not forwarded: it reveals sensitive data/, []],
+      ["/unknown", "get", "refused", /^Not forwarded: it has no access mark/, []],
+      ["/stream", "get", "refused", /^Not forwarded: the response is a stream/, []],
+    ] as const;
+    for (const [path, method, right, description, security] of table) {
+      const found = operation(document, path, method);
+      assert.equal([found["x-call"], found.security], [right, security], path);
+      if (description instanceof RegExp) assert.match(String(found.description), description);
+      else assert.is(found.description, description);
+    }
+    const { NodefaceToken: scheme } = objectOf(objectOf(document.components).securitySchemes);
+    assert.equal([objectOf(scheme).type, objectOf(scheme).scheme], ["http", "bearer"]);
+  },
+);
+
+described("no security scheme is added if no operation needs the token", async () => {
+  assert.not.match(JSON.stringify(await say("reads")), "NodefaceToken");
 });
 
-described("no security scheme is added if no operation needs the token", () => {
-  assert.not.match(JSON.stringify(say("reads")), "NodefaceToken");
-});
-
-described("if calls are not forwarded, x-call marks in a description are removed", () => {
-  const document = say("off");
+described("if calls are not forwarded, x-call marks in a description are removed", async () => {
+  const document = await say("off");
   assert.not.match(JSON.stringify(document), /x-call|NodefaceToken|Not forwarded/);
   assert.is(operation(document, "/read").description, "Reads.");
 });
 
 for (const forward of ["off", TOKEN] as const) {
   const what = forward === "off" ? "not forwarded" : "forwarded";
-  described(`if calls are ${what}, only operations of other servers need a node secret`, () => {
-    const document = say(forward);
-    assert.is(document.security, undefined);
-    assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
-    assert.is(operation(document, "/elsewhere")["x-call"], undefined);
-    assert.equal(operation(document, "/v1/info").security, []);
-    for (const [path, method] of [["/read", "get"], ["/write", "post"]] as const) {
-      assert.not.match(
-        JSON.stringify(operation(document, path, method).security ?? []),
-        /key|user/,
-      );
-    }
-    const names = Object.keys(objectOf(objectOf(document.components).securitySchemes));
-    assert.equal(names.filter((name) => !name.startsWith("Nodeface")), ["key", "other"]);
-  });
+  described(
+    `if calls are ${what}, only operations of other servers need a node secret`,
+    async () => {
+      const document = await say(forward);
+      assert.is(document.security, undefined);
+      assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
+      assert.is(operation(document, "/elsewhere")["x-call"], undefined);
+      assert.equal(operation(document, "/v1/info").security, []);
+      for (const [path, method] of [["/read", "get"], ["/write", "post"]] as const) {
+        assert.not.match(
+          JSON.stringify(operation(document, path, method).security ?? []),
+          /key|user/,
+        );
+      }
+      const names = Object.keys(objectOf(objectOf(document.components).securitySchemes));
+      assert.equal(names.filter((name) => !name.startsWith("Nodeface")), ["key", "other"]);
+    },
+  );
 }
 
-described("the security scheme of the token gets another name if its name is taken", () => {
+described("the security scheme of the token gets another name if its name is taken", async () => {
   const document = structuredClone(DOCUMENT);
   const { securitySchemes } = objectOf(document.components);
   objectOf(securitySchemes).NodefaceToken = { type: "http", scheme: "basic" };
-  const said = say(TOKEN, document);
+  const said = await say(TOKEN, document);
   assert.equal(operation(said, "/write", "post").security, [{ NodefaceToken2: [] }]);
 });
 
-described("security schemes that callbacks and webhooks require are kept", () => {
+described("security schemes that callbacks and webhooks require are kept", async () => {
   const document = structuredClone(DOCUMENT);
   objectOf(operation(document, "/read")).callbacks = {
     done: { "{$url}": { post: { security: [{ user: [] }] } } },
   };
   document.webhooks = { event: { post: {} } };
-  const said = say("reads", document);
+  const said = await say("reads", document);
   assert.ok(objectOf(objectOf(said.components).securitySchemes).user);
   assert.equal(objectOf(objectOf(objectOf(said.webhooks).event).post).security, [{ key: [] }]);
 });
 
-described("a description without operations of the node is not changed", () => {
+described("a description without operations of the node is not changed", async () => {
   const document = { ...DOCUMENT, servers: [{ url: "https://other.example" }], paths: {} };
-  assert.is(annotateCalls(document, resolveForward("reads"), "operator").document, document);
+  const annotated = await annotateCalls(document, resolveForward("reads"), "operator");
+  assert.is(annotated.document, document);
 });
 
 described("forwarded operations have one server, whatever the description lists", async () => {
@@ -161,7 +170,7 @@ described("forwarded operations have one server, whatever the description lists"
 });
 
 described("the page shows each operation's permission and a working command", async () => {
-  const html = await renderContent(readOutline(say(TOKEN)));
+  const html = await renderContent(await readOutline(await say(TOKEN)));
   const article = (heading: string) =>
     html.split(/<article\b/).find((part) => part.includes(`>${heading}</h3>`)) ?? "";
   assert.match(article("/read"), `<span class="mark public">public</span>`);
@@ -187,7 +196,7 @@ described("the page shows each operation's permission and a working command", as
 });
 
 described("the page header explains how to enable calls if they are not forwarded", async () => {
-  const { calls, content } = await renderParts(say("off"), "kind");
+  const { calls, content } = await renderParts(await say("off"), "kind");
   assert.match(
     calls,
     /^<p class="calls">Calls are switched off\. Start with <code>--forward reads<\/code> to enable read-only operations \(\d of \d+\)\.<\/p>$/,
@@ -198,7 +207,7 @@ described("the page header explains how to enable calls if they are not forwarde
 described(
   "the page header shows the number of enabled operations and their URL, or how to enable some",
   async () => {
-    const on = (await renderParts(say("reads"), "operator")).calls;
+    const on = (await renderParts(await say("reads"), "operator")).calls;
     assert.match(on, /^<p class="calls"><span>\d of \d+ operations are enabled here/);
     assert.match(on, "<code><var>…</var>/v1/node</code> <button");
     const paths = { "/a": { get: {} }, "/b": { get: {}, post: {} } };
@@ -206,7 +215,7 @@ described(
     const unmarked = { openapi: "3.1.1", info: { title: "A", version: "1" }, paths, servers };
     for (const forward of [undefined, resolveForward("reads")]) {
       for (const by of ["operator", "network"] as const) {
-        const { document } = annotateCalls(unmarked, forward, by);
+        const { document } = await annotateCalls(unmarked, forward, by);
         const { calls } = await renderParts(document, by);
         assert.match(
           calls,
@@ -318,7 +327,7 @@ described(
 
 described(
   "a remote description cannot make a name match other paths",
-  () => {
+  async () => {
     const path = "/wallet/{id}";
     const id = {
       name: "id",
@@ -336,7 +345,7 @@ described(
         true,
       ]] as const
     ) {
-      const [operation] = listNodeOperations(document, by);
+      const [operation] = await listNodeOperations(document, by);
       assert.is(operation!.parameters![0]!.multiSegment, wanted, by);
     }
   },
@@ -399,7 +408,7 @@ described(
 
 described("the page of a service without a node says nothing about calls", async () => {
   const paths = { "/v1/info": { get: { servers: [{ url: "." }] } } };
-  assert.not.match(await renderContent(readOutline({ paths })), "not forwarded");
+  assert.not.match(await renderContent(await readOutline({ paths })), "not forwarded");
 });
 
 described.run();

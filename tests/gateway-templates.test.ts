@@ -44,9 +44,9 @@ function describe(
   } as typeof REST;
 }
 
-const rowsOf = (description: typeof REST) =>
+const rowsOf = async (description: typeof REST) =>
   policyRows(
-    listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }, "operator"),
+    await listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }, "operator"),
     resolveForward({ open: ["reads"] }),
   ).map(([name, , call, why]) => [name, call, why]);
 
@@ -194,7 +194,7 @@ templates(
       ["GET /z/{a}", "read", { a: true }],
       ["GET /z/z", "read"],
     );
-    assert.equal(rowsOf(description), [
+    assert.equal(await rowsOf(description), [
       ["GET /a/{b}{c}", "refused", "its path has two parameters side by side"],
       ["GET /b/{c}/{c}", "refused", "its path has two parameters with the same name"],
       ["GET /c/{d}/x/{e}", "refused", "its path has two parameters that span several segments"],

@@ -132,8 +132,8 @@ access("kubo: operations that read content by its CID do not fetch it from peers
 
 access("kubo: a read-only operation never looks up a client's name in DNS", async () => {
   const { openrpc: _, ...parts } = await loadInterface("kubo");
-  const document = documentOfKind(parts, { title: "kubo", version: "1" });
-  const operations = listNodeOperations(document, "kind");
+  const document = await documentOfKind(parts, { title: "kubo", version: "1" });
+  const operations = await listNodeOperations(document, "kind");
   const reads = operations.filter(({ access, isStreaming, path }) =>
     access === "read" && !isStreaming && !path.includes("/cid/")
   );

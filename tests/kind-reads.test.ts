@@ -422,8 +422,8 @@ const patternsIn = ({ pattern, items, anyOf, properties }: ValueRule): string[] 
 async function evaluatedPatterns(): Promise<Evaluated[]> {
   const found: Evaluated[] = [];
   for (const kind of KINDS_WITH_INTERFACE) {
-    const document = documentOfKind(await loadInterface(kind), { title: kind, version: "1" });
-    for (const { name, parameters = [], body } of listNodeOperations(document, "kind")) {
+    const document = await documentOfKind(await loadInterface(kind), { title: kind, version: "1" });
+    for (const { name, parameters = [], body } of await listNodeOperations(document, "kind")) {
       const rules = [...parameters.map(({ rule }) => rule), ...Object.values(body?.rules ?? {})];
       for (const pattern of rules.flatMap(patternsIn)) found.push({ kind, name, pattern });
     }
@@ -453,7 +453,7 @@ reads("a node's own description can neither use x-checked nor replace the parame
   const { openapi } = await loadInterface("cosmos");
   const item = { get: { "x-access": "read", "x-checked": true } };
   const own = { servers: [{ url: "./v1/node" }], paths: { "/abci_query": item, "/other": item } };
-  assert.equal(withMarks(own, documentOfKind({ openapi: openapi! }, about)).paths, {
+  assert.equal(withMarks(own, await documentOfKind({ openapi: openapi! }, about)).paths, {
     "/abci_query": { get: { "x-cost": "heavy", "x-common": true } },
     "/other": { get: {} },
   });
@@ -461,16 +461,16 @@ reads("a node's own description can neither use x-checked nor replace the parame
   const mine = { name: "state_call", params: [{ name: "f", schema: { pattern: "(a+)+" } }] };
   const { methods } = withMarksOfMethods(
     { methods: [{ ...mine, "x-access": "read", "x-checked": true }] },
-    documentOfKind({ openrpc: openrpc! }, about),
+    await documentOfKind({ openrpc: openrpc! }, about),
   );
   assert.equal(methods, [{ ...mine, "x-cost": "heavy", "x-common": true }]);
 });
 
 reads("if a node describes its methods only, the kind's paths keep their patterns", async () => {
   const { openapi } = await loadInterface("cosmos");
-  const kind = documentOfKind({ openapi: openapi! }, { title: "", version: "" });
+  const kind = await documentOfKind({ openapi: openapi! }, { title: "", version: "" });
   const own = { paths: {}, components: { schemas: { QueryPath: {} } } };
-  const operations = listNodeOperations(withOtherPart(own, kind), "network");
+  const operations = await listNodeOperations(withOtherPart(own, kind), "network");
   const abciQuery = operations.find(({ operationId }) => operationId === "abci_query")!;
   const { rule } = abciQuery.parameters!.find(({ name }) => name === "path")!;
   assert.match(checkValue(rule, quoted(SEND))!.rule, "must be the path of a query");

@@ -88,7 +88,7 @@ shown("only operations that the node lists are shown", async () => {
   methods.help = { result: '== Blockchain ==\ngetblock "hash" ( n )\ngetblockcount\nnewmethod x' };
   const { read } = create({ node: { url, kind: "bitcoin" } });
   const document = await read();
-  assert.equal(namesOf(document).sort(), ["getblock", "getblockcount", "newmethod"]);
+  assert.equal(await namesOf(document).sort(), ["getblock", "getblockcount", "newmethod"]);
   const { post, get } = document.paths["/v1/rpc/newmethod"]!;
   assert.is(post!["x-access"], undefined);
   assert.is(get, undefined);
@@ -153,7 +153,7 @@ shown("methods of Substrate that end a subscription are listed, but not shown", 
   ];
   methods = { rpc_methods: { result: { methods: listed, version: 1 } } };
   const { read } = create({ node: { url, kind: "substrate" } });
-  assert.equal(namesOf(await read()).sort(), [
+  assert.equal(await namesOf(await read()).sort(), [
     "chainHead_v1_follow",
     "chain_getBlock",
     "new_method",
@@ -178,7 +178,7 @@ shown("in a node's own description, only the kind's x-access marks take effect",
   // On a busy machine, the first descriptions may show the operations of the kind instead of the node's own.
   await until(async () => (await read()).info.title === "Bitcoin");
   const document = await read();
-  assert.equal(namesOf(document).sort(), ["getblockcount", "getnew", "stop"]);
+  assert.equal(await namesOf(document).sort(), ["getblockcount", "getnew", "stop"]);
   const accessOf = (name: string) => document.paths[`/v1/rpc/${name}`]!.post!["x-access"];
   assert.equal(["getblockcount", "stop", "getnew"].map(accessOf), ["read", "write", undefined]);
 });
@@ -416,30 +416,34 @@ const PARTS = {
 } as unknown as KindInterface;
 const ABOUT = { title: "Both", version: "1" };
 
-shown("the description of a kind with paths and methods contains both, with unique names", () => {
-  const { servers, paths, components } = documentOfKind(PARTS, ABOUT) as Described;
-  assert.equal(servers, [{ url: "./v1/node/base" }]);
-  assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
-  const ids = Object.values(paths).flatMap(({ get, post }) => [get, post])
-    .flatMap((operation) => operation?.operationId ?? []);
-  assert.is(new Set(ids).size, ids.length);
-  assert.equal(Object.keys((components as Record<string, Json>).schemas!), ["Same", "Same2"]);
-});
+shown(
+  "the description of a kind with paths and methods contains both, with unique names",
+  async () => {
+    const { servers, paths, components } = await documentOfKind(PARTS, ABOUT) as Described;
+    assert.equal(servers, [{ url: "./v1/node/base" }]);
+    assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
+    const ids = Object.values(paths).flatMap(({ get, post }) => [get, post])
+      .flatMap((operation) => operation?.operationId ?? []);
+    assert.is(new Set(ids).size, ids.length);
+    assert.equal(Object.keys((components as Record<string, Json>).schemas!), ["Same", "Same2"]);
+  },
+);
 
-shown("paths come before methods only if there are more paths than methods", () => {
+shown("paths come before methods only if there are more paths than methods", async () => {
   const named = (name: string) => [{ name }];
   const { methods } = PARTS.openrpc!;
   const { paths } = PARTS.openapi!;
-  const namesOf = (count: number) => {
+  const namesOf = async (count: number) => {
     const openrpc = {
       methods: methods.slice(0, count).map((one) => ({ ...one, tags: named("RPC") })),
     };
     const openapi = { paths: { "/x": paths["/x"]! }, tags: named("REST") };
-    const { tags } = documentOfKind({ openrpc, openapi }, ABOUT) as unknown as { tags: Json[] };
+    const document = await documentOfKind({ openrpc, openapi }, ABOUT);
+    const { tags } = document as unknown as { tags: Json[] };
     return tags.map(({ name }) => name);
   };
-  assert.equal(namesOf(1), ["REST", "RPC"]);
-  assert.equal(namesOf(2), ["RPC", "REST"]);
+  assert.equal(await namesOf(1), ["REST", "RPC"]);
+  assert.equal(await namesOf(2), ["RPC", "REST"]);
 });
 
 for (
@@ -508,8 +512,8 @@ for (
   });
 }
 
-shown("operations that a node's own description lacks are added from its kind", () => {
-  const kind = documentOfKind(PARTS, ABOUT);
+shown("operations that a node's own description lacks are added from its kind", async () => {
+  const kind = await documentOfKind(PARTS, ABOUT);
   const document = {
     openapi: "3.1.1",
     servers: [{ url: "./v1/node" }],
@@ -525,9 +529,9 @@ shown("operations that a node's own description lacks are added from its kind", 
   assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
 });
 
-shown("an operationId in the node's own description is not used a second time", () => {
+shown("an operationId in the node's own description is not used a second time", async () => {
   const document = { paths: { "/new": { get: { operationId: "b" } } } };
-  const { paths } = withOtherPart(document, documentOfKind(PARTS, ABOUT)) as Described;
+  const { paths } = withOtherPart(document, await documentOfKind(PARTS, ABOUT)) as Described;
   const { get, post } = paths["/v1/rpc/b"]!;
   assert.equal([get!.operationId, post!.operationId], ["b_rpc", "b_post"]);
 });

@@ -11,6 +11,7 @@ import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
 import { parse } from "../src/openapi/parse.ts";
 import { findAll } from "../src/regular-expression.ts";
+import { yamlFormOf } from "../src/openapi/write.ts";
 import { processorTime } from "./_runtime.ts";
 
 const hostile = suite("hostile descriptions");
@@ -172,7 +173,7 @@ async function timeOf(description: object): Promise<number> {
     own: { openapi: "3.1.1", info, paths: {} },
   }, (url) => Promise.resolve({ url, bytes: bytes.slice(), isJson: true, stamp: "" }));
   const { user, system } = process.cpuUsage(before);
-  await content?.yaml;
+  if (content) await yamlFormOf(content.json);
   return (user + system) / 1000;
 }
 
@@ -199,8 +200,8 @@ for (const [name, make] of Object.entries(YAML_FORMS)) {
   hostile(`YAML with eight times the size takes about eight times the time: ${name}`, async () => {
     const timeOf = (length: number) => {
       const bytes = new TextEncoder().encode(`x: ${make(length)}`);
-      return processorTime(3, () => {
-        assert.ok(parse("x.yaml", { bytes, isJson: false }).value);
+      return processorTime(3, async () => {
+        assert.ok((await parse("x.yaml", { bytes, isJson: false })).value);
       });
     };
     await timeOf(1000);

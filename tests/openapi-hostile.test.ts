@@ -52,9 +52,9 @@ for (
 ) {
   hostile(
     `a schema whose ${what} all refer to the schema itself is read once per level`,
-    () => {
+    async () => {
       const body = { content: { "application/json": { schema: A } } };
-      const [operation] = listNodeOperations({
+      const [operation] = await listNodeOperations({
         servers: [{ url: "./v1/node" }],
         paths: { "/a": { post: { requestBody: body, responses } } },
         components: { schemas: { A: schema } },
@@ -66,7 +66,7 @@ for (
 
 hostile(
   "a body, header or outline that many operations share is read only once",
-  () => {
+  async () => {
     const content = map(1000, () => ({}), "a/b");
     const headers = map(1000, () => ({}));
     const document = {
@@ -86,14 +86,14 @@ hostile(
         responses: { a: { description: "", content, headers } },
       },
     };
-    const operations = listNodeOperations(document, "operator");
+    const operations = await listNodeOperations(document, "operator");
     assert.is(operations.length, 400);
     assert.is(new Set(operations.map(({ body }) => body)).size, 1);
     assert.is(
       new Set(operations.map(({ responseHeaders }) => responseHeaders)).size,
       1,
     );
-    const facts = readOutline(document).sections.flatMap(({ operations }) =>
+    const facts = (await readOutline(document)).sections.flatMap(({ operations }) =>
       operations.flatMap(({ items }) =>
         items.flatMap(([, all]) => all.flatMap(({ facts }) => facts))
       )
@@ -113,19 +113,22 @@ hostile("a long line is scanned only once, even if it contains thousands of erro
   assert.equal([located.length, located.at(-1)?.column, count], [10_000, 10_000, 1]);
 });
 
-hostile("a generated example is small, even if the schema has thousands of properties", () => {
-  const { object, count } = counted({ type: "integer" }, "type");
-  const properties = map(5000, () => object);
-  const schema = {
-    allOf: range(50).map(() => ({ type: "object", properties })),
-  };
-  makeExample({}, schema);
-  assert.ok(count() < 20_000, String(count()));
-});
+hostile(
+  "a generated example is small, even if the schema has thousands of properties",
+  () => {
+    const { object, count } = counted({ type: "integer" }, "type");
+    const properties = map(5000, () => object);
+    const schema = {
+      allOf: range(50).map(() => ({ type: "object", properties })),
+    };
+    makeExample({}, schema);
+    assert.ok(count() < 20_000, String(count()));
+  },
+);
 
 hostile(
   "the schema of a parameter that refers to itself several times is examined only once",
-  () => {
+  async () => {
     const { object, count } = counted(
       { oneOf: range(2).map(() => A) },
       "oneOf",
@@ -139,26 +142,24 @@ hostile(
       })),
       components: { schemas: { A: object } },
     };
-    assert.is(Object.keys(openApiOfMethods(document).paths).length, 5);
+    assert.is(Object.keys((await openApiOfMethods(document)).paths).length, 5);
     assert.ok(count() < 10, String(count()));
   },
 );
 
 hostile(
   "OpenRPC methods that share a large part are refused before the OpenAPI form is built",
-  () => {
+  async () => {
     const param = { name: "a", schema: {}, ...map(20_000, () => 1, "x-") };
     const methods = range(100).map((i) => ({ name: `m${i}`, params: [param] }));
-    assert.throws(
-      () => openApiOfMethods({ methods }),
-      "converted document would be many times larger",
-    );
+    const message = await openApiOfMethods({ methods }).catch((error: Error) => error.message);
+    assert.is(message, "the converted document would be many times larger");
   },
 );
 
 hostile(
   "a chain of Swagger parameters is followed for only a few steps",
-  () => {
+  async () => {
     let all = 0;
     const parameters = map(500, (i) => ({
       get $ref() {
@@ -167,7 +168,7 @@ hostile(
       },
     }), "p");
     const list = range(500).map((i) => ({ $ref: `#/parameters/p${i}` }));
-    upgradeSwagger({
+    await upgradeSwagger({
       ...{ swagger: "2.0", info, parameters },
       paths: { "/a": { get: { parameters: list, responses } } },
     });

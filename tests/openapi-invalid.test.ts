@@ -109,7 +109,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "paths: { a: {}, /b: {} }",
       "paths a",
       undefined,
-      '3:13 error "a" must begin with /; it is omitted',
+      '3:13 error "a" must begin with /, and must have at most 8,192 characters; it is omitted',
     ],
     ["paths: []", "paths", {}, '3:8 note "paths" must be an object; it is omitted'],
     [

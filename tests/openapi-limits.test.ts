@@ -23,7 +23,7 @@ const TOO_MANY =
 const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: string])[] = [
   [
     "YAML of more than 32 MiB",
-    () => `${HEAD}x: ${"a".repeat(SIZES.bytes.disk)}`,
+    () => HEAD + `# ${"a".repeat(1_000_000)}\n`.repeat(34),
     "1:1 has more than 32 MiB; omit operations and examples that are not needed",
   ],
   [
@@ -57,9 +57,14 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
     "5:30005 there are more than 10,000 aliases",
   ],
   [
+    "a text of more than 1 MiB in YAML",
+    () => `${HEAD}x: ${"x".repeat(LIMITS.scalar + 1)}\n`,
+    "4:4 has a text of more than 1 MiB; shorten it, or write the description as JSON",
+  ],
+  [
     "aliases of a long text",
-    () => `${HEAD}x: &a ${"x".repeat(9_000_000)}\ny: [*a, *a, *a]\n`,
-    "5:13 has more than 32 MiB of text; omit operations and examples that are not needed",
+    () => `${HEAD}x: &a ${"x".repeat(1_000_000)}\ny: [${"*a, ".repeat(40)}]\n`,
+    "5:133 has more than 32 MiB of text; omit operations and examples that are not needed",
   ],
   [
     "an object merged into many other objects",
@@ -99,6 +104,7 @@ for (const [what, text, finding] of sampleOf(EXCESSIVE)) {
   });
 }
 
+const GET = { get: { responses: { 200: { description: "" } } } };
 const aliases = (count: number, value: string) =>
   `${HEAD}x: &a ${value}\ny: [${"*a,".repeat(count)}]\n`;
 
@@ -128,9 +134,18 @@ const EXCESSIVE_HERE: typeof EXCESSIVE = [
     "a file may have 32 MiB",
   ],
   [
-    "1,250,000 YAML tokens",
-    () => `${HEAD}x: [${"0,".repeat(500_000)}]\n`,
-    "4:833311 has more than 1,250,000 YAML tokens, the limit for a description from the network; " +
+    "5,000 operations",
+    () => {
+      const paths = Object.fromEntries(Array.from({ length: 5001 }, (_, i) => [`/${i}`, GET]));
+      return JSON.stringify({ openapi: "3.1.1", info: { title: "a", version: "1" }, paths });
+    },
+    "1:1 has more than 5,000 operations, the limit for a description from the network; " +
+    "a file may have 20,000",
+  ],
+  [
+    "500,000 YAML tokens",
+    () => `${HEAD}x: [${"0,".repeat(200_000)}]\n`,
+    "4:333311 has more than 500,000 YAML tokens, the limit for a description from the network; " +
     "a file may have 2,500,000",
   ],
 ];
@@ -146,10 +161,27 @@ for (const [what, text, finding] of sampleOf(EXCESSIVE_HERE)) {
       assert.is(document, undefined);
       const fatal = diagnostics.filter(({ isFatal }) => isFatal);
       assert.equal(fatal.map(formatDiagnostic), [`x.yaml:${finding}`]);
-      if (what !== "4 MiB") assert.ok((await load({ text: text(), name: "x.yaml" })).document);
+      if (what !== "300,000 values of 12 kB, by aliases of a list") return;
+      assert.ok((await load({ text: text(), name: "x.yaml" })).document, "from disk");
     },
   );
 }
+
+limits("only the first 100 servers of a document, a path and an operation are shown", async () => {
+  const servers = Array.from({ length: 60_000 }, (_, i) => ({ url: `https://a${i}.example` }));
+  const paths = { "/a": { servers, get: { ...GET.get, servers } } };
+  const info = { title: "a", version: "1" };
+  const text = JSON.stringify({ openapi: "3.1.1", info, servers, paths });
+  const { document, diagnostics } = await load({ text, name: "a.json" }, {});
+  const item = (document!.paths as typeof paths)["/a"];
+  for (const shown of [document!, item, item.get]) {
+    assert.equal(shown.servers, servers.slice(0, 100));
+  }
+  assert.match(
+    diagnostics.map(formatDiagnostic).join("\n"),
+    "there are more than 100 servers; the others are omitted (and 2 more)",
+  );
+});
 
 limits("a description that a node returns by a method has the limits of the network", async () => {
   const read = (url: URL) => {

@@ -26,16 +26,16 @@ const method = (more: Json = {}): Json => ({
   ...more,
 });
 
-function made(...methods: readonly Json[]) {
-  const parts = openApiOfMethods({ methods, components: { schemas: SCHEMAS } });
+async function made(...methods: readonly Json[]) {
+  const parts = await openApiOfMethods({ methods, components: { schemas: SCHEMAS } });
   // deno-lint-ignore no-explicit-any -- each test looks at one place of the result
   return parts as any;
 }
 
 const param = (schema: unknown, more: Json = {}): Json => ({ name: "p", schema, ...more });
 
-openrpc("a read-only method becomes a GET with a query, and a POST with an object", () => {
-  const { paths } = made(method({
+openrpc("a read-only method becomes a GET with a query, and a POST with an object", async () => {
+  const { paths } = await made(method({
     params: [
       { name: "a", summary: "A", required: true, schema: { type: "string", maxLength: 9 } },
       { name: "b", schema: { $ref: "#/components/schemas/Hash" }, deprecated: true },
@@ -101,8 +101,8 @@ openrpc("a read-only method becomes a GET with a query, and a POST with an objec
   });
 });
 
-openrpc("without required parameters, the body and its members are optional", () => {
-  const { paths } = made(method({ params: [param({ type: "string" })] }));
+openrpc("without required parameters, the body and its members are optional", async () => {
+  const { paths } = await made(method({ params: [param({ type: "string" })] }));
   const { requestBody } = paths["/v1/rpc/m"].post;
   assert.is(requestBody.required, undefined);
   assert.not("required" in requestBody.content["application/json"].schema);
@@ -137,53 +137,59 @@ const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [undefined, false],
 ];
 
-openrpc("a method has a GET operation only if every parameter has a single scalar type", () => {
-  for (const [schema, isGettable] of GETTABLE) {
-    const { paths } = made(
-      method({ params: [{ name: "a", schema: { type: "string" } }, param(schema)] }),
-    );
-    const { get, post } = paths["/v1/rpc/m"];
-    assert.is(get !== undefined, isGettable, JSON.stringify(schema));
-    assert.is(post.operationId, isGettable ? "m_post" : "m", JSON.stringify(schema));
-  }
-});
+openrpc(
+  "a method has a GET operation only if every parameter has a single scalar type",
+  async () => {
+    for (const [schema, isGettable] of GETTABLE) {
+      const { paths } = await made(
+        method({ params: [{ name: "a", schema: { type: "string" } }, param(schema)] }),
+      );
+      const { get, post } = paths["/v1/rpc/m"];
+      assert.is(get !== undefined, isGettable, JSON.stringify(schema));
+      assert.is(post.operationId, isGettable ? "m_post" : "m", JSON.stringify(schema));
+    }
+  },
+);
 
-openrpc("only a method with x-access: read has a GET operation", () => {
+openrpc("only a method with x-access: read has a GET operation", async () => {
   for (const access of ["write", "secret", "Read", true, undefined]) {
-    const { get, post } = made(method({ "x-access": access })).paths["/v1/rpc/m"];
+    const { get, post } = (await made(method({ "x-access": access }))).paths["/v1/rpc/m"];
     assert.is(get, undefined, String(access));
     assert.is(post.operationId, "m");
     assert.is(post["x-access"], access);
   }
 });
 
-openrpc("members such as x-cost are kept, and positional parameters get an x-position", () => {
-  const marks = { "x-cost": "heavy", "x-since": "1.2", "x-common": true, "x-streaming": true };
-  const params = [param({ type: "string" }), { name: "q", schema: true, "x-since": "2" }];
-  const places = (structure?: string) => {
-    const { post } = made(
-      method({ ...marks, params, ...structure && { paramStructure: structure } }),
-    ).paths["/v1/rpc/m"];
-    for (const [name, mark] of Object.entries(marks)) assert.is(post[name], mark, name);
-    return post.requestBody.content["application/json"].schema.properties;
-  };
-  assert.equal(places("by-position"), {
-    p: { type: "string", "x-position": 0 },
-    q: { "x-since": "2", "x-position": 1 },
-  });
-  const unplaced = { p: { type: "string" }, q: { "x-since": "2" } };
-  for (const structure of ["by-name", "either", undefined]) {
-    assert.equal(places(structure), unplaced);
-  }
-  const { get } =
-    made(method({ params: [param({ type: "string" })], paramStructure: "by-position" }))
-      .paths["/v1/rpc/m"];
-  assert.is(get.parameters[0]["x-position"], 0);
-});
+openrpc(
+  "members such as x-cost are kept, and positional parameters get an x-position",
+  async () => {
+    const marks = { "x-cost": "heavy", "x-since": "1.2", "x-common": true, "x-streaming": true };
+    const params = [param({ type: "string" }), { name: "q", schema: true, "x-since": "2" }];
+    const places = async (structure?: string) => {
+      const { post } = (await made(
+        method({ ...marks, params, ...structure && { paramStructure: structure } }),
+      )).paths["/v1/rpc/m"];
+      for (const [name, mark] of Object.entries(marks)) assert.is(post[name], mark, name);
+      return post.requestBody.content["application/json"].schema.properties;
+    };
+    assert.equal(await places("by-position"), {
+      p: { type: "string", "x-position": 0 },
+      q: { "x-since": "2", "x-position": 1 },
+    });
+    const unplaced = { p: { type: "string" }, q: { "x-since": "2" } };
+    for (const structure of ["by-name", "either", undefined]) {
+      assert.equal(await places(structure), unplaced);
+    }
+    const { get } = (await made(
+      method({ params: [param({ type: "string" })], paramStructure: "by-position" }),
+    )).paths["/v1/rpc/m"];
+    assert.is(get.parameters[0]["x-position"], 0);
+  },
+);
 
-openrpc("the encoding of a text is expressed as in OpenAPI 3.1", () => {
+openrpc("the encoding of a text is expressed as in OpenAPI 3.1", async () => {
   const text = { type: "string", media: { binaryEncoding: "base64" } };
-  const { components } = openApiOfMethods({
+  const { components } = await openApiOfMethods({
     methods: [method({ params: [param(text)] })],
     components: { schemas: { A: text, B: { properties: { media: text } }, C: { media: "x" } } },
   }) as unknown as { components: { schemas: Json } };
@@ -195,12 +201,12 @@ openrpc("the encoding of a text is expressed as in OpenAPI 3.1", () => {
   });
 });
 
-openrpc("schemas of JSON Schema draft 7 are converted to those of OpenAPI 3.1", () => {
+openrpc("schemas of JSON Schema draft 7 are converted to those of OpenAPI 3.1", async () => {
   const items = [{ type: "string" }, { items: [{ type: "integer" }] }];
   const tuple = { type: "array", items, additionalItems: false };
   const prefixItems = [{ type: "string" }, { prefixItems: [{ type: "integer" }] }];
   const right = { type: "array", prefixItems, items: false };
-  const { paths, components } = openApiOfMethods({
+  const { paths, components } = await openApiOfMethods({
     methods: [
       method({ params: [param(tuple)], result: { name: "r", schema: { allOf: [tuple] } } }),
     ],
@@ -212,9 +218,9 @@ openrpc("schemas of JSON Schema draft 7 are converted to those of OpenAPI 3.1", 
   assert.equal(components.schemas.A, { properties: { a: right } });
 });
 
-openrpc("all operations have different names", () => {
+openrpc("all operations have different names", async () => {
   const names = ["a", "a_post", "a_post_", "b", "b_post"];
-  const { paths } = made(
+  const { paths } = await made(
     ...names.map((name) => method({ name, ...name === "b_post" && { "x-access": "write" } })),
     method({ name: "a", summary: "another" }),
   );
@@ -227,7 +233,7 @@ openrpc("all operations have different names", () => {
   assert.is(paths["/v1/rpc/a"].get.summary, "M", "of two equal methods, the first is used");
 });
 
-openrpc("examples are shown for the query, the body and the response", () => {
+openrpc("examples are shown for the query, the body and the response", async () => {
   const examples = [
     {
       name: "one",
@@ -236,8 +242,8 @@ openrpc("examples are shown for the query, the body and the response", () => {
     },
     { name: "two", params: [], result: { name: "r", value: null } },
   ];
-  const { get, post } = made(method({ params: [param({ type: "string" })], examples }))
-    .paths["/v1/rpc/m"];
+  const { get, post } =
+    (await made(method({ params: [param({ type: "string" })], examples }))).paths["/v1/rpc/m"];
   assert.is(get.parameters[0].example, "x");
   assert.equal(post.requestBody.content["application/json"].examples, {
     one: { value: { p: "x" } },
@@ -249,9 +255,11 @@ openrpc("examples are shown for the query, the body and the response", () => {
   }
 });
 
-openrpc("each method name becomes a single path segment, whatever its characters", () => {
+openrpc("each method name becomes a single path segment, whatever its characters", async () => {
   const names = ["rpc.discover", "a/b", "{c}", "d e?#", "__proto__", "ü"];
-  const { paths } = made(...names.map((name) => method({ name, params: [param({}, { name })] })));
+  const { paths } = await made(
+    ...names.map((name) => method({ name, params: [param({}, { name })] })),
+  );
   const parts = Object.keys(paths).map((path) => path.replace("/v1/rpc/", ""));
   assert.equal(parts.map(decodeURIComponent), names);
   for (const part of parts) assert.match(part, /^[\w.%]+$/);
@@ -260,7 +268,7 @@ openrpc("each method name becomes a single path segment, whatever its characters
   assert.equal(Object.keys(properties), ["__proto__"]);
 });
 
-openrpc("even a malformed document is accepted, and is not modified", () => {
+openrpc("even a malformed document is accepted, and is not modified", async () => {
   const odd = [
     undefined,
     [],
@@ -278,7 +286,7 @@ openrpc("even a malformed document is accepted, and is not modified", () => {
   ];
   for (const document of odd) {
     const before = JSON.stringify(document);
-    openApiOfMethods(document);
+    await openApiOfMethods(document);
     assert.is(JSON.stringify(document), before);
   }
   const shared = {
@@ -293,7 +301,7 @@ openrpc("even a malformed document is accepted, and is not modified", () => {
       tags: { T: { name: "Tag" } },
     },
   };
-  const { paths, tags } = openApiOfMethods(shared);
+  const { paths, tags } = await openApiOfMethods(shared);
   const { post } = paths["/v1/rpc/m"] as { post: Json };
   assert.equal(tags, [{ name: "Tag" }]);
   assert.match(JSON.stringify(post.requestBody), '"c":{"type":"integer"}');
@@ -309,10 +317,10 @@ for (const kind of KINDS_WITH_INTERFACE) {
       const document = JSON.parse(formatJson({
         openapi: "3.1.1",
         info: { title: kind, version: "1" },
-        ...openApiOfMethods(openrpc),
+        ...await openApiOfMethods(openrpc),
       }));
       assert.is(Object.keys(document.paths).length, openrpc.methods.length);
-      const { diagnostics } = normalizeDocument(document);
+      const { diagnostics } = await normalizeDocument(document);
       assert.equal(diagnostics, []);
       // Validation is the last step, because the validator modifies the document.
       const { valid, errors } = await new Validator().validate(document);

@@ -59,12 +59,12 @@ const OTHERS = {
 };
 
 for (const [shape, [ref, name]] of Object.entries(SHAPES)) {
-  references(`${shape}: each reference leads to the component ${name}`, () => {
+  references(`${shape}: each reference leads to the component ${name}`, async () => {
     for (const [place, make] of Object.entries(PLACES)) {
       const root = describeSchema(make({ $ref: ref }), PARTS) as Record<string, Json>;
       root.paths = { ...OTHERS.paths, ...root.paths };
       root.components = OTHERS.components;
-      const normalized = normalizeDocument(root);
+      const normalized = await normalizeDocument(root);
       assert.equal(normalized.diagnostics, [], place);
       const said = make({ $ref: `#/components/schemas/${name}` });
       assert.equal(schemaOf(normalized), said, place);
@@ -110,16 +110,18 @@ const ELSEWHERE: Readonly<Record<string, [ref: string, document: (ref: string) =
 };
 
 for (const [what, [ref, make]] of Object.entries(ELSEWHERE)) {
-  references(`the error tells how to make one file, if a reference leads to ${what}`, () => {
+  references(`the error tells how to make one file, if a reference leads to ${what}`, async () => {
     const document = make(ref);
     const column = JSON.stringify(document).indexOf(JSON.stringify(ref)) + 1;
     const said = document.openrpc === undefined ? COMMAND : LEAD;
-    assert.equal(normalizeDocument(document).diagnostics, [`root.json:1:${column} ${said}`]);
+    assert.equal((await normalizeDocument(document)).diagnostics, [
+      `root.json:1:${column} ${said}`,
+    ]);
   });
 }
 
-references("references to other files are one error, at the first of them", () => {
-  const { diagnostics } = normalizeDocument(`openapi: 3.0.3
+references("references to other files are one error, at the first of them", async () => {
+  const { diagnostics } = await normalizeDocument(`openapi: 3.0.3
 info: { title: Test, version: "1" }
 paths:
   /a:
@@ -131,13 +133,14 @@ paths:
   assert.equal(diagnostics, [`root.json:7:17 ${COMMAND} (and 1 more)`]);
 });
 
-references("the command for a file on disk has the file's name, in quotes if needed", () => {
+references("the command for a file on disk has the file's name, in quotes if needed", async () => {
   const document = describeSchema({ $ref: "pet.json" });
-  const nameIn = (url: string) =>
-    /bundle (.*) > one\.yaml/.exec(normalizeDocument(document, url).diagnostics.join())?.[1];
-  assert.is(nameIn("file:///home/me/openapi.yaml"), "openapi.yaml");
-  assert.is(nameIn("file:///home/me/my%20api.yaml"), '"my api.yaml"');
-  assert.is(nameIn("https://hugo:S3cret@a.example/v1"), "https://a.example/v1");
+  const nameIn = async (url: string) =>
+    /bundle (.*) > one\.yaml/.exec((await normalizeDocument(document, url)).diagnostics.join())
+      ?.[1];
+  assert.is(await nameIn("file:///home/me/openapi.yaml"), "openapi.yaml");
+  assert.is(await nameIn("file:///home/me/my%20api.yaml"), '"my api.yaml"');
+  assert.is(await nameIn("https://hugo:S3cret@a.example/v1"), "https://a.example/v1");
 });
 
 references("a description that refers to other files is shown without their parts", async () => {
@@ -158,8 +161,8 @@ references("a description that refers to other files is shown without their part
   assert.equal(errors.map(({ isFatal, more }) => [isFatal, more]), [[false, 1]]);
 });
 
-references("a reference to a boolean schema is replaced by that schema", () => {
-  const normalized = normalizeDocument(
+references("a reference to a boolean schema is replaced by that schema", async () => {
+  const normalized = await normalizeDocument(
     describeSchema({ type: "array", items: { $ref: "#/x-any" } }, { "x-any": true }),
   );
   assert.equal(normalized.diagnostics, []);
@@ -167,7 +170,7 @@ references("a reference to a boolean schema is replaced by that schema", () => {
   assert.is(normalized.document.components, undefined);
 });
 
-references("parts of each type become components in the section for that type", () => {
+references("parts of each type become components in the section for that type", async () => {
   const parts = {
     p: { name: "p", in: "query", schema: { type: "string" } },
     b: { content: { "text/plain": {} } },
@@ -178,7 +181,7 @@ references("parts of each type become components in the section for that type", 
     e: { value: { $ref: "data", more: 1 } },
   };
   const content = { "text/plain": { examples: { e: { $ref: "#/x/e" } } } };
-  const { document, references } = normalizeDocument(describe({
+  const { document, references } = await normalizeDocument(describe({
     operationId: "one",
     parameters: [{ $ref: "#/x/p" }],
     requestBody: { $ref: "#/x/b" },
@@ -197,7 +200,7 @@ references("parts of each type become components in the section for that type", 
   assert.equal(document.components.examples, { e: parts.e });
 });
 
-references("a $ref in an example, in other data or in an extension stays as it is", () => {
+references("a $ref in an example, in other data or in an extension stays as it is", async () => {
   const data = { $ref: "none.json" };
   const schema = {
     example: data,
@@ -208,23 +211,23 @@ references("a $ref in an example, in other data or in an extension stays as it i
     "x-a": data,
   };
   const root = describeSchema(schema, { "x-b": data });
-  const { document, diagnostics } = normalizeDocument(root);
+  const { document, diagnostics } = await normalizeDocument(root);
   assert.equal([diagnostics, document], [[], root]);
 });
 
 references(
   "a document with valid references stays unchanged, even with members beside a $ref in 3.0",
-  () => {
+  async () => {
     const schema = { $ref: "#/components/schemas/Pet", description: "ignored" };
     const root = describeSchema(schema, { components: { schemas: { Pet: PET } } }, "3.0.3");
-    assert.equal(normalizeDocument(root).document, root);
+    assert.equal((await normalizeDocument(root)).document, root);
   },
 );
 
-references("references that form a cycle remain references", () => {
+references("references that form a cycle remain references", async () => {
   const tree = { properties: { left: { $ref: "#/x-tree" }, right: { $ref: "#/x-tree" } } };
   const root = describeSchema({ $ref: "#/x-tree" }, { "x-tree": tree });
-  const { document, diagnostics } = normalizeDocument(root);
+  const { document, diagnostics } = await normalizeDocument(root);
   const $ref = "#/components/schemas/x-tree";
   assert.equal(diagnostics, []);
   assert.equal(document.components.schemas["x-tree"], {
@@ -232,19 +235,19 @@ references("references that form a cycle remain references", () => {
   });
 });
 
-references("a part whose name is already in use gets a numbered name", () => {
+references("a part whose name is already in use gets a numbered name", async () => {
   const root = describeSchema({ oneOf: [{ $ref: "#/x-b/Pet" }, { $ref: "#/x-a/Pet" }] }, {
     "x-a": { Pet: PET },
     "x-b": { Pet: { type: "string" } },
     components: { schemas: { Pet: PET } },
   });
-  const { document, references } = normalizeDocument(root);
+  const { document, references } = await normalizeDocument(root);
   assert.equal(references.map((ref) => ref.split("/").at(-1)), ["Pet2", "Pet3"]);
   assert.equal(document.components.schemas.Pet2, { type: "string" });
 });
 
-references("an invalid component name is reported but kept", () => {
-  const normalized = normalizeDocument(
+references("an invalid component name is reported but kept", async () => {
+  const normalized = await normalizeDocument(
     describeSchema({ $ref: "#/components/schemas/A%20Pet" }, {
       components: { schemas: { "A Pet": PET } },
     }),
@@ -256,50 +259,55 @@ references("an invalid component name is reported but kept", () => {
   );
 });
 
-references("a component name may have 400 characters", () => {
+references("a component name may have 400 characters", async () => {
   for (const [length, count] of [[400, 0], [401, 1]] as const) {
     const schemas = { ["k".repeat(length)]: PET };
-    const { diagnostics } = normalizeDocument(describeSchema({}, { components: { schemas } }));
+    const { diagnostics } = await normalizeDocument(
+      describeSchema({}, { components: { schemas } }),
+    );
     assert.is(diagnostics.length, count, String(length));
   }
 });
 
-references("a reference to a path item is replaced in 3.0, but members beside it are kept", () => {
-  for (const openapi of ["3.0.3", "3.1.1"]) {
-    const post = { responses: { 200: { description: "mine" } } };
-    const get = { responses: { 200: { $ref: "#/x-ok" } } };
-    const paths = { "/a": { $ref: "#/x-items/a", post } };
-    const root = describe(
-      {},
-      { paths, "x-items": { a: { get } }, "x-ok": { description: "OK" } },
-      openapi,
-    );
-    const { document, diagnostics } = normalizeDocument(root);
-    assert.equal(diagnostics, []);
-    const item = { get: { responses: { 200: { $ref: "#/components/responses/x-ok" } } } };
-    if (openapi === "3.0.3") assert.equal(document.paths["/a"], { ...item, post });
-    else {
-      assert.equal(document.paths["/a"], { $ref: "#/components/pathItems/a", post });
-      assert.equal(document.components.pathItems, { a: item });
+references(
+  "a reference to a path item is replaced in 3.0, but members beside it are kept",
+  async () => {
+    for (const openapi of ["3.0.3", "3.1.1"]) {
+      const post = { responses: { 200: { description: "mine" } } };
+      const get = { responses: { 200: { $ref: "#/x-ok" } } };
+      const paths = { "/a": { $ref: "#/x-items/a", post } };
+      const root = describe(
+        {},
+        { paths, "x-items": { a: { get } }, "x-ok": { description: "OK" } },
+        openapi,
+      );
+      const { document, diagnostics } = await normalizeDocument(root);
+      assert.equal(diagnostics, []);
+      const item = { get: { responses: { 200: { $ref: "#/components/responses/x-ok" } } } };
+      if (openapi === "3.0.3") assert.equal(document.paths["/a"], { ...item, post });
+      else {
+        assert.equal(document.paths["/a"], { $ref: "#/components/pathItems/a", post });
+        assert.equal(document.components.pathItems, { a: item });
+      }
     }
-  }
-});
+  },
+);
 
-references("a path item that refers to itself is truncated in OpenAPI 3.0", () => {
+references("a path item that refers to itself is truncated in OpenAPI 3.0", async () => {
   const callbacks = { c: { "{$url}": { $ref: "#/x-item" } } };
   const item = { post: { responses: { 200: { description: "" } }, callbacks } };
   const given = (openapi: string) =>
     describe({}, { paths: { "/a": { $ref: "#/x-item" } }, "x-item": item }, openapi);
-  const { document, diagnostics } = normalizeDocument(given("3.0.3"));
+  const { document, diagnostics } = await normalizeDocument(given("3.0.3"));
   assert.equal(document.paths["/a"].post.callbacks, { c: { "{$url}": {} } });
   assert.match(diagnostics.join(), /"#\/x-item" leads in a circle/);
-  const { references } = normalizeDocument(given("3.1.1"));
+  const { references } = await normalizeDocument(given("3.1.1"));
   assert.equal([...new Set(references)], ["#/components/pathItems/x-item"]);
 });
 
-references("references in query, additionalOperations and webhooks are followed", () => {
+references("references in query, additionalOperations and webhooks are followed", async () => {
   const operation = { responses: { 200: { $ref: "#/x-ok" } } };
-  const { references } = normalizeDocument(describe({}, {
+  const { references } = await normalizeDocument(describe({}, {
     paths: { "/a": { query: operation, additionalOperations: { COPY: operation } } },
     webhooks: { w: { post: operation } },
     "x-ok": { description: "" },
@@ -307,11 +315,11 @@ references("references in query, additionalOperations and webhooks are followed"
   assert.equal(references, Array(3).fill("#/components/responses/x-ok"));
 });
 
-references("a discriminator's mapping is rewritten; links and externalValue are kept", () => {
+references("a discriminator's mapping is rewritten; links and externalValue are kept", async () => {
   const mapping = { dog: "#/x-dog", cat: "Cat", bird: "root.json#/components/schemas/Bird" };
   const discriminator = { propertyName: "kind", mapping };
   const links = { own: { operationRef: "other.json#/paths/~1a/get" } };
-  const { document, diagnostics } = normalizeDocument(
+  const { document, diagnostics } = await normalizeDocument(
     describe({ responses: { 200: { description: "", links } } }, {
       "x-dog": PET,
       components: {
@@ -330,11 +338,11 @@ references("a discriminator's mapping is rewritten; links and externalValue are 
   assert.is(document.components.examples.e.externalValue, "https://a.example/e.txt");
 });
 
-references("members beside a reference are removed where OpenAPI ignores them", () => {
+references("members beside a reference are removed where OpenAPI ignores them", async () => {
   const parameters = [
     { $ref: "#/x-id", name: "id", required: false, description: "Which", "x-a": 1 },
   ];
-  const { document } = normalizeDocument({
+  const { document } = await normalizeDocument({
     openapi: "3.1.1",
     info: { title: "", version: "1" },
     paths: { "/{id}": { get: { parameters, responses: {} } } },
@@ -347,8 +355,8 @@ references("members beside a reference are removed where OpenAPI ignores them", 
 
 references(
   "a dangling reference is reported once, and as little as possible is omitted with it",
-  () => {
-    const { document, diagnostics } = normalizeDocument(`openapi: 3.1.1
+  async () => {
+    const { document, diagnostics } = await normalizeDocument(`openapi: 3.1.1
 info: { title: Test, version: "1" }
 paths:
   /a:
@@ -380,8 +388,8 @@ components:
 
 references(
   "a reference where OpenAPI forbids one is reported, and replaced by its target",
-  () => {
-    const { document, diagnostics } = normalizeDocument(describe({}, {
+  async () => {
+    const { document, diagnostics } = await normalizeDocument(describe({}, {
       paths: { $ref: "#/x-paths" },
       "x-paths": { "/b": { get: { responses: { 200: { description: "" } } } } },
     }));
@@ -392,12 +400,12 @@ references(
 
 references(
   "$id does not change the base of references, and a reference to an anchor is dangling",
-  () => {
+  async () => {
     const schema = {
       $id: "https://pets.example/one",
       properties: { a: { $ref: "#/x-pet" }, b: { $ref: "#pet" } },
     };
-    const normalized = normalizeDocument(describeSchema(schema, { "x-pet": PET }));
+    const normalized = await normalizeDocument(describeSchema(schema, { "x-pet": PET }));
     assert.equal(schemaOf(normalized), {
       properties: { a: { $ref: "#/components/schemas/x-pet" }, b: {} },
     });
@@ -405,7 +413,7 @@ references(
   },
 );
 
-references("a chain of thousands of references is followed only once", () => {
+references("a chain of thousands of references is followed only once", async () => {
   const chain = (length: number, last: unknown) =>
     Object.fromEntries(
       Array.from(
@@ -414,20 +422,22 @@ references("a chain of thousands of references is followed only once", () => {
       ),
     );
   const root = (last: unknown) => describeSchema({ $ref: "#/x/S0" }, { x: chain(20_000, last) });
-  assert.equal(schemaOf(normalizeDocument(root(PET))), { $ref: "#/components/schemas/S19999" });
-  const circle = normalizeDocument(root({ $ref: "#/x/S0" }));
+  assert.equal(schemaOf(await normalizeDocument(root(PET))), {
+    $ref: "#/components/schemas/S19999",
+  });
+  const circle = await normalizeDocument(root({ $ref: "#/x/S0" }));
   assert.match(circle.diagnostics.at(-1)!, 'the reference to "#/x/S1" leads in a circle');
   assert.equal(schemaOf(circle), {});
 });
 
-references("a schema below a very long key gets a short name", () => {
+references("a schema below a very long key gets a short name", async () => {
   const $defs = Object.fromEntries(
     Array.from({ length: 3000 }, (_, i) => [`D${i}`, { type: "string" }]),
   );
   const root = Object.keys($defs).map((_, i) => ({ $ref: `#/components/schemas/A/$defs/D${i}` }));
   const key = "k".repeat(100_000);
   const anyOf = [...root, { $ref: `#/x-all/${key}/properties/name` }];
-  const { references, diagnostics } = normalizeDocument(
+  const { references, diagnostics } = await normalizeDocument(
     describeSchema({ anyOf }, {
       components: { schemas: { A: { $defs } } },
       "x-all": { [key]: PET },
@@ -438,13 +448,13 @@ references("a schema below a very long key gets a short name", () => {
   assert.ok(references[3000]!.length < 300);
 });
 
-references("references cannot multiply the size of a document", () => {
+references("references cannot multiply the size of a document", async () => {
   const callbacks = (i: number) =>
     Object.fromEntries(["a", "b", "c"].map((key) => [key, { x: { $ref: `#/x-items/${i + 1}` } }]));
   const items = Array.from({ length: 40 }, (_, i) => ({
     get: { responses: { 200: { description: "" } }, ...i < 39 && { callbacks: callbacks(i) } },
   }));
-  const { diagnostics } = normalizeDocument(
+  const { diagnostics } = await normalizeDocument(
     describe({}, { paths: { "/a": { $ref: "#/x-items/0" } }, "x-items": items }, "3.0.3"),
   );
   assert.match(diagnostics.join(), "would make the document too large");

@@ -141,7 +141,7 @@ servers(
 
 servers(
   "in the description below /v1, only the relative server URLs change",
-  () => {
+  async () => {
     const document = {
       openapi: "3.1.1",
       info: { title: "höher 😀" },
@@ -154,14 +154,14 @@ servers(
       "x-data": { servers: [{ url: "." }] },
     };
     const writer = createWriter(document);
-    const bytes = (text: string) => new TextEncoder().encode(text);
+    const read = (bytes: Uint8Array) => parse(new TextDecoder().decode(bytes));
     for (const write of [writer.json, writer.yaml]) {
-      const { text, dots } = write();
-      assert.equal(parse(text), document);
+      const { bytes, dots } = await write();
+      assert.equal(read(bytes), document);
       const deep = structuredClone(document);
       deep.servers[0]!.url = "..";
       deep.paths["/."].get.servers[0]!.url = "../v1/node";
-      assert.equal(parse(new TextDecoder().decode(rebaseServers(bytes(text), dots))), deep);
+      assert.equal(read(rebaseServers(bytes, dots)), deep);
     }
   },
 );

@@ -5,8 +5,8 @@ import { normalizeDocument } from "./description/_normalize.ts";
 
 const swagger = suite("a description in Swagger 2.0");
 
-function upgrade(operation: Json, more: Json = {}) {
-  const { document, diagnostics } = normalizeDocument({
+async function upgrade(operation: Json, more: Json = {}) {
+  const { document, diagnostics } = await normalizeDocument({
     swagger: "2.0",
     info: { title: "Test", version: "1" },
     paths: { "/a": { post: { responses: { 200: { description: "OK" } }, ...operation } } },
@@ -16,22 +16,22 @@ function upgrade(operation: Json, more: Json = {}) {
   return { document, operation: document.paths["/a"].post };
 }
 
-swagger("host, basePath and schemes become servers, one per scheme", () => {
-  const { document } = upgrade({}, {
+swagger("host, basePath and schemes become servers, one per scheme", async () => {
+  const { document } = await upgrade({}, {
     host: "a.example:81",
     basePath: "/v1",
     schemes: ["https", "http"],
   });
   const servers = ["https://a.example:81/v1", "http://a.example:81/v1"].map((url) => ({ url }));
   assert.equal([document.openapi, document.servers], ["3.0.4", servers]);
-  assert.equal((upgrade({}, { basePath: "/v1" })).document.servers, [{ url: "/v1" }]);
-  const { operation } = upgrade({ schemes: ["wss"] }, { host: "a.example" });
+  assert.equal((await upgrade({}, { basePath: "/v1" })).document.servers, [{ url: "/v1" }]);
+  const { operation } = await upgrade({ schemes: ["wss"] }, { host: "a.example" });
   assert.equal(operation.servers, [{ url: "wss://a.example" }]);
 });
 
-swagger("members that OpenAPI 3.0 also has are kept, and other members are reported", () => {
+swagger("members that OpenAPI 3.0 also has are kept, and other members are reported", async () => {
   const list = { name: "l", in: "query", type: "array", items: { type: "string" } };
-  const { document, diagnostics } = normalizeDocument({
+  const { document, diagnostics } = await normalizeDocument({
     swagger: "2.0",
     info: { title: "Test", version: "1" },
     paths: {
@@ -54,9 +54,9 @@ swagger("members that OpenAPI 3.0 also has are kept, and other members are repor
   ]);
 });
 
-swagger("a body parameter becomes the request body, even if it is a shared parameter", () => {
+swagger("a body parameter becomes the request body, even if it is a shared parameter", async () => {
   const Body = { name: "b", in: "body", required: true, schema: { $ref: "#/definitions/A" } };
-  const { document, operation } = upgrade({
+  const { document, operation } = await upgrade({
     parameters: [{ $ref: "#/parameters/Body" }, { $ref: "#/parameters/Limit" }],
   }, {
     consumes: ["text/a"],
@@ -71,10 +71,10 @@ swagger("a body parameter becomes the request body, even if it is a shared param
   });
 });
 
-swagger("form parameters of an operation and its path become one form", () => {
+swagger("form parameters of an operation and its path become one form", async () => {
   const file = { name: "f", in: "formData", type: "file", required: true };
   const list = { name: "l", in: "formData", type: "array", items: { type: "string", enum: ["a"] } };
-  const { document } = normalizeDocument({
+  const { document } = await normalizeDocument({
     swagger: "2.0",
     info: { title: "Test", version: "1" },
     paths: {
@@ -92,12 +92,12 @@ swagger("form parameters of an operation and its path become one form", () => {
   });
 });
 
-swagger("produces in an operation takes precedence over produces in the document", () => {
+swagger("produces in an operation takes precedence over produces in the document", async () => {
   const responses = {
     200: { description: "", schema: { type: "file" }, examples: { "text/b": "x" } },
     default: { $ref: "#/responses/Bad" },
   };
-  const { document, operation } = upgrade({ responses, produces: ["text/b"] }, {
+  const { document, operation } = await upgrade({ responses, produces: ["text/b"] }, {
     produces: ["text/a"],
     responses: { Bad: { description: "Bad", schema: { type: "string" } } },
   });
@@ -107,14 +107,14 @@ swagger("produces in an operation takes precedence over produces in the document
   assert.equal(Object.keys(document.components.responses.Bad.content), ["text/a"]);
 });
 
-swagger("x-nullable becomes nullable, and the discriminator becomes an object", () => {
+swagger("x-nullable becomes nullable, and the discriminator becomes an object", async () => {
   const schema = {
     type: "object",
     discriminator: "kind",
     properties: { a: { "x-nullable": true } },
   };
   const example = { type: "file", discriminator: "kind" };
-  const { document } = upgrade({}, { definitions: { "A.B": { ...schema, example } } });
+  const { document } = await upgrade({}, { definitions: { "A.B": { ...schema, example } } });
   assert.equal(document.components.schemas, {
     "A.B": {
       type: "object",
@@ -125,10 +125,10 @@ swagger("x-nullable becomes nullable, and the discriminator becomes an object", 
   });
 });
 
-swagger("collectionFormat becomes style and explode", () => {
+swagger("collectionFormat becomes style and explode", async () => {
   const list = { in: "query", type: "array", items: { type: "string", collectionFormat: "csv" } };
   const formats = ["csv", "ssv", "pipes", "multi"];
-  const { operation } = upgrade({
+  const { operation } = await upgrade({
     parameters: formats.map((collectionFormat) => ({
       name: collectionFormat,
       ...list,
@@ -144,9 +144,9 @@ swagger("collectionFormat becomes style and explode", () => {
   ]);
 });
 
-swagger("security definitions become security schemes", () => {
+swagger("security definitions become security schemes", async () => {
   const scopes = { read: "to read" };
-  const { document } = upgrade({}, {
+  const { document } = await upgrade({}, {
     securityDefinitions: {
       basic: { type: "basic" },
       key: { type: "apiKey", name: "k", in: "header" },

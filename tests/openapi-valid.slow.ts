@@ -129,7 +129,7 @@ valid.before(async () => {
   };
   for (const [name, document] of Object.entries(given)) {
     // An extension is data, so its references are not adapted, but some tools follow them.
-    const { "x-parts": _, ...normalized } = normalizeDocument(document).document;
+    const { "x-parts": _, ...normalized } = (await normalizeDocument(document)).document;
     documents.push([name, normalized]);
   }
   for (const name of ["petstore-2.0.json", "petstore-3.1.yaml"]) {

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { prepare, type WrittenYaml } from "../src/description/prepare.ts";
+import { prepare } from "../src/description/prepare.ts";
 import { keepCurrent } from "../src/description/watch.ts";
-import { represent, type Representation } from "../src/http/representation.ts";
+import { represent } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { createApp, type Nodeface } from "../src/app.ts";
@@ -143,51 +143,6 @@ fresh(
     await Promise.all([live.ready, refreshed]);
     assert.is(live.current.page, "Late");
     assert.equal(reports.map(({ shown }) => shown), ["current"]);
-  },
-);
-
-fresh(
-  "a description is shown before its YAML is ready, and requests for the YAML wait",
-  async () => {
-    write(file, describe("One"));
-    let finish = (_: WrittenYaml) => {};
-    let prepared = 0;
-    const json = await represent("", { type: "text/plain", cache: "no-cache" });
-    const yaml = lazy(() => Promise.resolve(json));
-    const live = keepCurrent({
-      place: file,
-      own: { paths: {} },
-      prepare: async (job, read) => {
-        const { content, ...rest } = await prepare(job, read);
-        prepared++;
-        const yaml = new Promise<WrittenYaml>((resolve) => finish = resolve);
-        return { ...rest, content: content && { ...content, yaml } };
-      },
-      makePage: ({ page }) => Promise.resolve(page.title),
-      alone: (page) => ({ json, yaml, versioned: { json: yaml, yaml }, page }),
-      report: (report) => reports.push(report),
-    });
-    await live.ready;
-    assert.is(live.current.page, "One");
-    const [waiting, deeper] = [live.current.yaml.get(), live.current.versioned.yaml.get()];
-    write(file, describe("Two"));
-    const refreshed = live.refresh();
-    // Descriptions are prepared one at a time, because each needs a thread.
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    assert.is(prepared, 1);
-    const note = { file: "a", line: 1, column: 1, isFatal: false, level: "note" } as const;
-    finish({ diagnostic: { ...note, message: "it is too much" } });
-    const text = ({ variants }: Representation) =>
-      JSON.parse(new TextDecoder().decode(variants.identity!.body!));
-    for (const answered of await Promise.all([waiting, deeper])) {
-      const { headers } = await answered.respond(new Request("http://localhost/"));
-      assert.is(headers.get("content-type"), "application/yaml");
-      assert.is(text(answered).info.title, "One");
-    }
-    await refreshed;
-    assert.is(live.current.page, "Two");
-    assert.equal(reports.map(({ shown }) => shown), ["current", "current", "current"]);
-    assert.equal(diagnostics(), ["a:1:1 it is too much"]);
   },
 );
 
@@ -340,6 +295,24 @@ remote("a redirect is followed only within the same origin", async () => {
     "c:1:1 cannot be read: redirects to another origin are not followed: http://localhost:1",
   ]);
 });
+
+remote(
+  "a description is asked for uncompressed, and refused unread if it is compressed",
+  async () => {
+    const bomb = gzipSync(new Uint8Array(64 * 1024 * 1024));
+    answers["/spec"] = { headers: { "content-encoding": "gzip" }, body: bomb };
+    const app = await create(`${origin}/spec`);
+    assert.is(await title(app), "Nodeface");
+    assert.equal(asked.map(({ coding }) => coding), ["identity"]);
+    assert.equal(diagnostics(), [
+      "spec:1:1 cannot be read: the server compressed it (gzip) without being asked to; " +
+      "serve it uncompressed",
+    ]);
+    answers["/spec"] = { headers: { "content-encoding": "identity" }, body: describe("One") };
+    await app.refresh();
+    assert.is(await title(app), "One");
+  },
+);
 
 remote(
   "a description is asked for uncompressed, and refused unread if it is compressed",

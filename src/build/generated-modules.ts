@@ -21,7 +21,7 @@ import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { createWriter } from "../openapi/write.ts";
-import { COMMON, packageFolder } from "./bundle-for-runtime.ts";
+import { packageFolder } from "./bundle-for-runtime.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 import { stampOf, writeStamp } from "./stamp.mjs";
 
@@ -64,8 +64,6 @@ async function main() {
       ["build-info.js", moduleText({ VERSION: version, COMMIT: shortCommit() })],
     ]),
   );
-  // The thread program comes last, since it imports some of the modules written above.
-  await writeModules(new Map([["thread-program.js", await threadModule()]]));
   for (const name of await readdir(join(TARGET, "assets"))) {
     if (!Object.values(folders).includes(name)) {
       await rm(join(TARGET, "assets", name), { recursive: true, force: true });
@@ -86,18 +84,6 @@ async function bundleScripts(): Promise<Files> {
     charset: "utf8",
   });
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]));
-}
-
-/** Bundles the thread's program as a string, since the bundler of a host would omit a separate file. */
-async function threadModule(): Promise<string> {
-  const { outputFiles } = await build({
-    ...COMMON,
-    entryPoints: [join(ROOT, "src/description/thread-program.ts")],
-    external: ["node:*"],
-    ...{ format: "iife", platform: "neutral", minify: true },
-    ...{ write: false, charset: "ascii", legalComments: "none" },
-  });
-  return moduleText({ PROGRAM: outputFiles[0]!.text });
 }
 
 /**
@@ -147,11 +133,11 @@ async function descriptionModules(): Promise<Modules> {
 }
 
 async function descriptionModule(yaml: string): Promise<string> {
-  const json = createWriter(parse(yaml)).json();
+  const json = await createWriter(parse(yaml)).json();
   // In the service's own description, the URL of the server is `.`, a relative reference.
   const [beforeDot] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml)!;
   return moduleText({
-    SPEC_JSON: await packContent(Buffer.from(json.text)),
+    SPEC_JSON: await packContent(Buffer.from(json.bytes)),
     SPEC_YAML: await packContent(Buffer.from(yaml)),
     SPEC_DOTS: { json: json.dots, yaml: [Buffer.byteLength(beforeDot)] },
   });

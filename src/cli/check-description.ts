@@ -11,8 +11,7 @@ import {
   questionsFor,
 } from "../description/known-interface.ts";
 import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
-import { createPrepare } from "../description/thread.ts";
-import { allDiagnostics, type Content, type Prepared } from "../description/prepare.ts";
+import { type Content, prepare, type Prepared } from "../description/prepare.ts";
 import { keepFound, placeBelow, reasonIn } from "../description/unnamed-description.ts";
 import {
   type DescriptionReport,
@@ -54,7 +53,7 @@ export async function describeDescription(
   if (description !== undefined) {
     await keepCurrent({ ...options, place: description }).ready;
     const [read = { content: undefined, diagnostics: [] }] = prepared.values();
-    return await describeShown(read, "The description is the configured one", description);
+    return describeShown(read, "The description is the configured one", description);
   }
   const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
   if (!known) return { sections: [] };
@@ -72,7 +71,7 @@ export async function describeDescription(
   if (ofNode) {
     const { name } = placeBelow(node.url!, known.description!);
     if (isShown(ofNode)) {
-      return await describeShown(ofNode, `The description is the node's own, at ${name}`, name);
+      return describeShown(ofNode, `The description is the node's own, at ${name}`, name);
     }
     const reason = printable(reasonIn(ofNode.diagnostics));
     before = `There is no description of the node at ${name}: ${reason}\n`;
@@ -80,13 +79,12 @@ export async function describeDescription(
   if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
   const lacking = await lackingOf(known, offer);
   const why = `The description has the operations of the kind ${known.kind}${lacking}`;
-  return await describeShown(ofKind, why, undefined, before);
+  return describeShown(ofKind, why, undefined, before);
 }
 
 const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
 
 async function watchPreparing({ base, node, kinds, forward }: Config) {
-  const prepare = createPrepare(() => {});
   const prepared = new Map<string, Prepared>();
   const options: Omit<WatchOptions<Content | undefined>, "place"> = {
     async prepare(job, read) {
@@ -137,13 +135,13 @@ async function askOfferAndMissing(
   return { ...offer, missing: questions && await findMissing(questions) };
 }
 
-async function describeShown(
+function describeShown(
   { diagnostics, content }: Omit<Prepared, "stamps">,
   because: string,
   from?: string,
   before = "",
-): Promise<Described> {
-  const all = errorsFirst(await allDiagnostics({ diagnostics, content }));
+): Described {
+  const all = errorsFirst(diagnostics);
   const lines = all.map((one) => `${one.level.padEnd(5)} ${formatDiagnostic(one)}\n`);
   const last = content
     ? `${because}\nThe description can be shown\n`

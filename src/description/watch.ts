@@ -71,8 +71,6 @@ export function keepCurrent<T>(
 ): WatchedDescription<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** To save memory, the next reload waits until the YAML is written. */
-  let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: WatchedDescription<T> & { current: Shown<T> } = {
     current: alone(NOTICE_BEFORE),
@@ -80,20 +78,13 @@ export function keepCurrent<T>(
     refresh: runOneAtATime(look),
   };
   async function readAgain() {
-    await written;
-    const { shown, yaml, diagnostics, stamps: read } = await prepareShown();
+    const { shown, diagnostics, stamps: read } = await prepareShown();
     stamps = read;
     if (shown) {
       live.current = shown;
       shows = "older";
     } else if (shows === "own") live.current = alone(NOTICE);
     report({ diagnostics, shown: shown ? "current" : shows, operations: shown?.operations });
-    written = (async () => {
-      const done = await yaml;
-      if (done && "diagnostic" in done) {
-        report({ diagnostics: [done.diagnostic], shown: "current" });
-      }
-    })();
   }
 
   async function prepareShown() {
@@ -101,10 +92,9 @@ export function keepCurrent<T>(
       const { content, diagnostics, methods, stamps } = await (await opened.get()).prepare();
       if (!content) return { diagnostics, stamps };
       const { json, operations } = content;
-      const yaml = content.yaml.then((yaml) => "form" in yaml ? yaml.form : json);
       const page = await makePage(content);
-      const shown = { ...await prepareForms({ json, yaml }), page, operations, methods };
-      return { shown, yaml: content.yaml, diagnostics, stamps };
+      const shown = { ...await prepareForms({ json }), page, operations, methods };
+      return { shown, diagnostics, stamps };
     } catch (error) {
       return { diagnostics: [diagnosticOfError(nameOf(options.place), error)], stamps };
     }

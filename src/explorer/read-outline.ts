@@ -18,6 +18,7 @@ import {
   serversFor,
 } from "../openapi/operations.ts";
 import { trim, usualUrl } from "../openapi/servers.ts";
+import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import type { FormData } from "./form-request.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
@@ -80,7 +81,7 @@ const HERE = "http://here.invalid";
 /** The maximum number of parameters, responses and facts in total; no page has room for more. */
 const ITEMS_MAX = 250_000;
 
-export function readOutline(document: unknown): Outline {
+export async function readOutline(document: unknown): Promise<Outline> {
   const root = objectOf(document);
   const info = objectOf(root.info);
   return {
@@ -88,11 +89,11 @@ export function readOutline(document: unknown): Outline {
     version: text(info.version),
     summary: text(info.summary),
     description: text(info.description),
-    sections: readSections(root),
+    sections: await readSections(root),
   };
 }
 
-function readSections(root: Json): Section[] {
+async function readSections(root: Json): Promise<Section[]> {
   const sections = new Map<string, Section>();
   const hidden = new Set<string>();
   const anchors = new Set<string>();
@@ -112,12 +113,13 @@ function readSections(root: Json): Section[] {
     if (isHiddenByScalar(tag)) hidden.add(name);
     else if (name) sectionOf(name, text(tag.description));
   }
-  const readItem = (path: string, value: unknown, isWebhook: boolean) => {
+  const readItem = async (path: string, value: unknown, isWebhook: boolean) => {
     const own = objectOf(value);
     // A path item's own members override those of its `$ref`.
     const item = own.$ref === undefined ? own : { ...followReference(root, own), ...own };
     const isPostedToo = !isWebhook && methodNameOf(path) !== "" && item[ONE_METHOD] === true;
     for (const located of operationsOf(item)) {
+      await pause();
       const { method, operation } = located;
       if (isHiddenByScalar(operation) || (isPostedToo && method === "POST")) continue;
       const made = { ...read(item, located, path, isWebhook), isPostedToo };
@@ -137,8 +139,10 @@ function readSections(root: Json): Section[] {
       }
     }
   };
-  for (const [path, value] of Object.entries(objectOf(root.paths))) readItem(path, value, false);
-  for (const [name, value] of Object.entries(objectOf(root.webhooks))) readItem(name, value, true);
+  for (const isWebhook of [false, true]) {
+    const items = objectOf(isWebhook ? root.webhooks : root.paths);
+    for (const [path, value] of Object.entries(items)) await readItem(path, value, isWebhook);
+  }
   const shown = [...sections.values()].filter(({ operations }) => operations.length > 0);
   for (const { operations } of shown) {
     operations.sort((a, b) => Number(b.isCommon) - Number(a.isCommon));

@@ -6,6 +6,7 @@
 import { gzip } from "../http/content-coding.ts";
 import { objectOf } from "../json/values.ts";
 import type { DescribedBy } from "../openapi/callable-operations.ts";
+import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import {
   BASE,
@@ -20,7 +21,6 @@ import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html
 import { MARKS, methodNameOf } from "./labels.ts";
 import { type Item, type Operation, type Outline, readOutline } from "./read-outline.ts";
 
-/** The members are plain data, so that one thread can send them to another. */
 export interface PageParts {
   readonly title: string;
   readonly summary: string;
@@ -36,7 +36,7 @@ const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
 /** `by` is `undefined` for this service's own description. */
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
-  const read = readOutline(document);
+  const read = await readOutline(document);
   const isForeign = by === "network";
   // Only a description from the node or from the operator states the node's version.
   const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
@@ -95,12 +95,12 @@ const POSTED_TOO =
 export async function renderContent(outline: Outline): Promise<string> {
   const total = operationsIn(outline).length;
   for (const detail of LEVELS) {
-    const html = render(outline, detail, total, total);
+    const html = await render(outline, detail, total, total);
     if (await fits(html)) return html;
   }
   const least = LEVELS.at(-1)!;
   for (let shown = Math.min(total, 4096) >> 1;; shown >>= 1) {
-    const html = render(outline, least, shown, total);
+    const html = await render(outline, least, shown, total);
     if (shown === 0 || await fits(html)) return html;
   }
 }
@@ -108,7 +108,12 @@ export async function renderContent(outline: Outline): Promise<string> {
 const fits = async (html: string): Promise<boolean> =>
   html.length <= HTML_LENGTH_MAX && (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
 
-function render(outline: Outline, detail: Detail, shown: number, total: number): string {
+async function render(
+  outline: Outline,
+  detail: Detail,
+  shown: number,
+  total: number,
+): Promise<string> {
   // The class `many` makes browsers skip the layout of operations that are far from the viewport.
   const many = shown > MANY ? ` class="many"` : "";
   let html = `${renderNavigation(outline, detail, total)}<main id="content"${many}>${
@@ -124,6 +129,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
     html += isService ? `<details${isOpen ? " open" : ""}><summary>${heading}</summary>` : heading;
     html += renderMarkdown(section.description, detail.about);
     for (const operation of operations.slice(0, left)) {
+      await pause();
       html += renderOperation(operation, detail);
       if (html.length > HTML_LENGTH_MAX) break;
     }

@@ -8,11 +8,11 @@ import {
   isEqual,
   type Json,
   listOf,
-  mapMembers,
   objectOf,
   setMember,
   textOf,
 } from "../json/values.ts";
+import { mapMembersInSlices } from "../json/in-slices.ts";
 import { mapOperations, operationsOf } from "../openapi/operations.ts";
 import {
   type DescribedBy,
@@ -20,6 +20,7 @@ import {
   nameOfNodeOperation,
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
+import { pause } from "../slices.ts";
 import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 
 export const CALL_MARK = "x-call";
@@ -35,12 +36,13 @@ const TOKEN = {
 };
 
 /** Removes the `security` of the node's operations, since our page must not ask for the node's secret. */
-export function annotateCalls(
+export async function annotateCalls(
   document: Json,
   forward: ResolvedForward | undefined,
   by: DescribedBy,
-): { readonly document: Json; readonly operations: readonly NodeOperation[] } {
-  const operations = forward ? listNodeOperations(document, by) : [];
+): Promise<{ readonly document: Json; readonly operations: readonly NodeOperation[] }> {
+  const operations = forward ? await listNodeOperations(document, by) : [];
+  await pause();
   const entries = forward ? decide(operations, forward) : [];
   const policy = new Map(entries.map((entry) => [entry.operation.name, entry]));
   const scheme = createFreeName(
@@ -63,7 +65,7 @@ export function annotateCalls(
       if (entry) return withPermission(others, entry, scheme);
       return mark === undefined && security === undefined ? operation : others;
     });
-  const paths = mapItems(
+  const paths = await mapItems(
     document.paths,
     (item, path) =>
       change(
@@ -72,7 +74,7 @@ export function annotateCalls(
       ),
   );
   if (!isNamed) return { document, operations };
-  const webhooks = mapItems(document.webhooks, (item) => change(item, () => undefined));
+  const webhooks = await mapItems(document.webhooks, (item) => change(item, () => undefined));
   const { security: _, ...rest } = document;
   const changed = {
     ...rest,
@@ -133,8 +135,8 @@ function namesUsed(items: unknown): string[] {
 const schemesOf = (security: unknown): string[] =>
   listOf(security).flatMap((requirement) => Object.keys(objectOf(requirement)));
 
-function mapItems(items: unknown, change: (item: Json, path: string) => Json): Json {
-  return mapMembers(objectOf(items), (value, path) => {
+function mapItems(items: unknown, change: (item: Json, path: string) => Json): Promise<Json> {
+  return mapMembersInSlices(objectOf(items), (value, path) => {
     const item = objectOf(value);
     const changed = change(item, path);
     return changed === item ? value : changed;

@@ -5,12 +5,14 @@
  * @module
  */
 import { DEPTH_MAX, JsonScanner } from "./scan.ts";
+import { atOnce, type Work } from "../slices.ts";
 import { type Json, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
+const TOKENS_PER_STEP = 512;
 /** Allows an object that contains a parsed value of the maximum depth. */
-const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
+export const WRITTEN_DEPTH_MAX: number = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {
   const number = Number(value);
@@ -64,16 +66,21 @@ export function parseComparable(text: string): unknown {
   });
 }
 
+export const buildJson = (...input: Parameters<typeof buildingJson>): unknown =>
+  atOnce(buildingJson(...input));
+
 /** Calls `onToken` for each key and each value. The value has not been added to its object or list yet. */
-export function buildJson(
+export function* buildingJson(
   scanner: JsonScanner,
   readDigits: typeof readNumber,
   onToken?: (holder: Json | unknown[], key: string, value?: unknown) => void,
-): unknown {
+): Work<unknown> {
   const root: Json = {};
+  let tokens = 0;
   const open: (Json | unknown[])[] = [root];
   let key = "";
   while (scanner.next()) {
+    if (++tokens % TOKENS_PER_STEP === 0) yield;
     const { kind } = scanner;
     const holder = open.at(-1)!;
     if (kind === "}" || kind === "]") open.pop();

@@ -37,14 +37,24 @@ const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
 /** Omits a member if `change` returns `undefined`. Returns the same object if no member changes. */
 export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
-  const changed: Json = {};
-  let isSame = true;
-  for (const [key, member] of Object.entries(object)) {
+  const keys = Object.keys(object);
+  let changed: Json | undefined;
+  for (const [i, key] of keys.entries()) {
+    const member = object[key];
     const value = change(member, key);
-    isSame &&= value === member;
+    if (!changed && value === member) continue;
+    changed ??= firstMembers(object, keys.slice(0, i));
     if (value !== undefined) setMember(changed, key, value);
   }
-  return isSame ? object : changed;
+  return changed ?? object;
+}
+
+function firstMembers(object: Json, keys: readonly string[]): Json {
+  const members: Json = {};
+  for (const key of keys) {
+    if (object[key] !== undefined) setMember(members, key, object[key]);
+  }
+  return members;
 }
 
 export function isEqual(a: unknown, b: unknown): boolean {

@@ -6,6 +6,7 @@
 import { parsePathTemplate, type PathTemplate } from "../http/path-template.ts";
 import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
+import { pause } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import {
@@ -96,14 +97,20 @@ export function describedBy(entry: string): DescribedBy {
 
 const DEPTH_MAX = 3;
 
-export function listNodeOperations(document: Json, by: DescribedBy): NodeOperation[] {
+export async function listNodeOperations(
+  document: Json,
+  by: DescribedBy,
+): Promise<NodeOperation[]> {
   const read = createReader(document, by);
-  const operations = operationsIn(document).flatMap(({ path, item, method, operation }) => {
+  const operations: NodeOperation[] = [];
+  for (const { path, item, method, operation } of operationsIn(document)) {
+    await pause();
     const name = nameOfNodeOperation(document, path, item, { method, operation });
-    if (name === undefined) return [];
-    if (methodOf(path) === undefined) return [read.operation(name, method, operation, item)];
-    return method === "POST" ? [read.method(name, operation, isObject(item.get))] : [];
-  });
+    if (name === undefined) continue;
+    if (methodOf(path) === undefined) {
+      operations.push(read.operation(name, method, operation, item));
+    } else if (method === "POST") operations.push(read.method(name, operation, isObject(item.get)));
+  }
   const obstacles = findObstacles(operations);
   return operations.map((operation) => {
     const obstacle = obstacles.get(operation);

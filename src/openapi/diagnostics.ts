@@ -7,17 +7,13 @@ import { type Json, type Path, valueAt } from "../json/values.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 
 export const LIMITS = {
-  /** The maximum size of a description on a runtime without threads, in bytes: 4 MiB. */
-  withoutThread: 4_194_304,
-  /** The maximum heap size of a thread in bytes, on a runtime that can limit it: 768 MiB. */
-  memory: 805_306_368,
   depth: 256,
   references: 100_000,
-  /** The time limit for the work of a thread, in milliseconds. */
-  time: 30_000,
   /** The maximum size (`estimateSize`) that inlined path items, or a conversion to OpenAPI 3, may add to a description. */
   added: 300_000,
   aliases: 10_000,
+  /** The maximum length of one text in YAML. The `yaml` package reads a text at once. */
+  scalar: 1_048_576,
   lines: 1_000_000,
   errors: 100,
   findings: 10_000,
@@ -27,6 +23,8 @@ export const LIMITS = {
   origins: 64,
   /** The maximum number of schemes in a document's `security`, and of members in a path's `additionalOperations`. */
   inherited: 64,
+  /** The maximum number of servers of a document, a path or an operation. */
+  servers: 100,
   url: 8192,
 } as const;
 
@@ -47,7 +45,8 @@ export type SourceKind = "network" | "disk";
 export const sourceKindOf = ({ protocol }: URL): SourceKind =>
   /^(?:https?|jsonrpc):$/.test(protocol) ? "network" : "disk";
 
-type Size = "bytes" | "values" | "text" | "tokens";
+type Counted = "bytes" | "values" | "text" | "tokens";
+type Size = Counted | "operations";
 
 interface SizeLimit extends Readonly<Record<SourceKind, number>> {
   readonly format: (count: number) => string;
@@ -63,7 +62,9 @@ export const SIZES: Readonly<Record<Size, SizeLimit>> = {
   bytes: { network: 4_194_304, disk: 33_554_432, format: formatSize, noun: "" },
   values: { network: 300_000, disk: 600_000, format: formatCount, noun: " names and values" },
   text: { network: 8_388_608, disk: 33_554_432, format: formatSize, noun: " of text" },
-  tokens: { network: 1_250_000, disk: 2_500_000, format: formatCount, noun: " YAML tokens" },
+  tokens: { network: 500_000, disk: 2_500_000, format: formatCount, noun: " YAML tokens" },
+  /** The methods of OpenRPC count as operations. */
+  operations: { network: 5_000, disk: 20_000, format: formatCount, noun: " operations" },
 };
 
 /** Returns a predicate, such as `has more than 4 MiB, …`. */
@@ -78,14 +79,14 @@ export function explainSize(size: Size, source: SourceKind): string {
 /** Counts the sizes of a description while it is read. */
 export class Tally {
   readonly source: SourceKind;
-  readonly #counts: Record<Size, number> = { bytes: 0, values: 0, text: 0, tokens: 0 };
+  readonly #counts: Record<Counted, number> = { bytes: 0, values: 0, text: 0, tokens: 0 };
 
   constructor(source: SourceKind) {
     this.source = source;
   }
 
   /** @throws {TextError} if the total exceeds the limit */
-  add(size: Size, more: number, offset = 0): void {
+  add(size: Counted, more: number, offset = 0): void {
     this.#counts[size] += more;
     if (this.#counts[size] <= SIZES[size][this.source]) return;
     throw new TextError(explainSize(size, this.source), offset);

@@ -154,7 +154,7 @@ export async function readSource(entry: URL, read: Reader): Promise<Source & { u
   const name = nameOf(entry.href);
   try {
     const file = (await read(entry))!;
-    return { url: file.url, ...parse(name, file, new Tally(sourceKindOf(entry))) };
+    return { url: file.url, ...await parse(name, file, new Tally(sourceKindOf(entry))) };
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
     const failure = new TextError(`cannot be read: ${error.message}`);

@@ -54,11 +54,11 @@ export interface AboutKind {
   readonly version: string;
 }
 
-export function documentOfKind(
+export async function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
   { version: ofNode, names, missing }: Offer = {},
-): Json {
+): Promise<Json> {
   const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined && missing === undefined;
   const description = known +
@@ -66,7 +66,7 @@ export function documentOfKind(
   const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
   const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
-  const rpc = { ...head, servers: [{ url: THIS_SERVICE }], ...openApiOfMethods(openrpc) };
+  const rpc = { ...head, servers: [{ url: THIS_SERVICE }], ...await openApiOfMethods(openrpc) };
   if (!openrpc || !openapi) return withPageMarks(openrpc ? rpc : rest) as Json;
   const isRpcFirst = openrpc.methods.length > Object.keys(paths).length;
   const all = isRpcFirst ? [...rpc.tags, ...tags] : [...tags, ...rpc.tags];

@@ -5,9 +5,17 @@
  */
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { isObject, type Json, objectOf, textOf } from "../json/values.ts";
+import { pause } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { describedBy, listMethodNames } from "./callable-operations.ts";
-import { type Diagnostic, limitDiagnostics, locate } from "./diagnostics.ts";
+import {
+  type Diagnostic,
+  explainSize,
+  limitDiagnostics,
+  locate,
+  SIZES,
+  sourceKindOf,
+} from "./diagnostics.ts";
 import { plain, type Reader, readSource, spell } from "./files.ts";
 import {
   type AboutKind,
@@ -22,13 +30,12 @@ import {
 import { type DescribedOperation, type DocumentOfHost, withServiceOperations } from "./merge.ts";
 import { upgradeOpenRpc } from "./openrpc.ts";
 import { normalize } from "./normalize.ts";
-import { checkOperations } from "./operations.ts";
+import { checkOperations, countOperations } from "./operations.ts";
 import type { Source } from "./parse.ts";
 import { resolve } from "./resolve.ts";
 import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** A job contains only plain data, so that it can be sent to a thread. */
 export interface LoadJob {
   /** The URL of the description, or `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;
@@ -59,11 +66,12 @@ export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
   };
   const offer: Offer = hasOffer ? await readValue(KIND_FILES.offer) : {};
   const known = kind &&
-    documentOfKind(offered(await readValue(KIND_FILES.interface), offer), kind, offer);
+    await documentOfKind(offered(await readValue(KIND_FILES.interface), offer), kind, offer);
   const { document, ...others } = known && entry === KIND_FILES.interface
     ? { document: known, diagnostics: [] }
     : await loadFile(job, known, read);
   if (!document) return { document, ...others };
+  await pause();
   // Unless the node lists its methods, only some of the described methods may exist.
   const methods = offer.names && !offer.before ? [] : listMethodNames(document);
   const there = withoutMissing(document, offer.missing);
@@ -78,17 +86,26 @@ async function loadFile(
 ): Promise<Loaded> {
   const source = await readSource(new URL(entry), read);
   const { diagnostics } = source;
-  const resolved = resolve(source, entry);
+  const resolved = await resolve(source, entry);
   const before = diagnosticsIn(source);
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
-  const given = checkOperations(normalize(resolved), diagnostics);
+  const whole = await normalize(resolved);
+  const sourceKind = sourceKindOf(new URL(entry));
+  if (countOperations(whole) > SIZES.operations[sourceKind]) {
+    diagnostics.add("fatal", explainSize("operations", sourceKind), () => 0);
+    return { document: undefined, diagnostics: diagnosticsIn(source) };
+  }
+  await pause();
+  const given = checkOperations(whole, diagnostics);
+  await pause();
   // The marks in a description from the network are not trusted: they could declare any operation as `read`.
   const isTrusted = describedBy(entry) === "operator";
   if (given.openapi === undefined && given.swagger === undefined) {
-    const document = upgradeOpenRpc(isTrusted ? given : withMarksOfMethods(given, known));
+    const document = await upgradeOpenRpc(isTrusted ? given : withMarksOfMethods(given, known));
     return { document: withOtherPart(document, known), diagnostics: diagnosticsIn(source) };
   }
-  const single = given.swagger === undefined ? given : upgradeSwagger(given);
+  const single = given.swagger === undefined ? given : await upgradeSwagger(given);
+  await pause();
   const from = source.url.href;
   const placed = withServers(single, where, from);
   checkServers(placed, where, diagnostics);

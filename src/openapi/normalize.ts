@@ -16,6 +16,7 @@ import {
   setMember,
   valueAt,
 } from "../json/values.ts";
+import { pause } from "../slices.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { LIMITS } from "./diagnostics.ts";
 import { isPure, type Link, nameOfComponent, type Resolved, type Target } from "./resolve.ts";
@@ -24,6 +25,7 @@ import {
   isKeyword,
   isReference,
   type Shape,
+  shapeAt,
   shapeOfMember,
   siblingsOf,
 } from "./structure.ts";
@@ -35,16 +37,19 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
   pathItem: {},
 };
 
-export function normalize(resolved: Resolved): Json {
+export async function normalize(resolved: Resolved): Promise<Json> {
   const { source, structure } = resolved;
   const plan = planComponents(resolved);
   const copy = createCopier(resolved, plan);
+  await pause();
+  await copySections(resolved, plan, copy);
   let document = copy(source.value, "document") as Json;
   for (const [shape, targets] of plan.added) {
     const [outer, inner] = structure.sections[shape]! as [string, string?];
     const holder = inner ? { ...objectOf(document[outer]) } : { ...document };
     const section: Json = { ...objectOf(holder[inner ?? outer]) };
     for (const [name, target] of targets) {
+      await pause();
       const value = copy(target, shape, true);
       if (value !== undefined) setMember(section, name, value);
     }
@@ -52,6 +57,26 @@ export function normalize(resolved: Resolved): Json {
     document = inner ? { ...document, [outer]: holder } : holder;
   }
   return document;
+}
+
+/**
+ * Copies the parts of the largest sections, so that copying the whole document finds nearly all of its parts copied.
+ */
+async function copySections(resolved: Resolved, { sections }: Plan, copy: Copy): Promise<void> {
+  const { source, structure, diagnosticsOf } = resolved;
+  const paths = [["paths"], ["webhooks"], ["methods"], ...Object.values(structure.sections)];
+  for (const path of paths) {
+    const section = valueAt(source.value, path);
+    const shape = shapeAt(structure, path);
+    if (typeof section !== "object" || section === null || shape === undefined) continue;
+    const wrong = diagnosticsOf(section, shape);
+    for (const [key, value] of Object.entries(section)) {
+      const inner = shapeOfMember(structure, shape, key);
+      if (inner === undefined || wrong?.has(key) || isReference(inner, value)) continue;
+      await pause();
+      copy(value, inner, sections.has(section), path.length + 1);
+    }
+  }
 }
 
 interface Plan {
@@ -96,7 +121,9 @@ function planComponents(resolved: Resolved): Plan {
   return { names, sections, added };
 }
 
-function createCopier(resolved: Resolved, { names, sections }: Plan) {
+type Copy = (value: unknown, shape: Shape, isComponent?: boolean, depth?: number) => unknown;
+
+function createCopier(resolved: Resolved, { names, sections }: Plan): Copy {
   const { structure, linkOf, diagnosticsOf, report } = resolved;
   const done = new ByShape<unknown>();
   const open = new Set<unknown>();

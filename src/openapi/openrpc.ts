@@ -14,12 +14,14 @@ import {
   objectOf,
   setMember,
   textOf,
+  valueAt,
 } from "../json/values.ts";
 import { LIMITS } from "./diagnostics.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
+import { pause } from "../slices.ts";
 import { followReference } from "./operations.ts";
 import { THIS_SERVICE } from "./servers.ts";
-import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
+import { type Shape, shapeAt, shapeOfMember, structureOf } from "./structure.ts";
 
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
@@ -27,7 +29,7 @@ const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "b
 const DEPTH_MAX = 16;
 
 /** Converts schemas from draft 7 (OpenRPC) to 2020-12 (OpenAPI 3.1). */
-function upgradeSchemas(document: unknown): unknown {
+async function upgradeSchemas(document: unknown): Promise<unknown> {
   const structure = structureOf({ openrpc: "1.3" });
   const known = new Map<unknown, unknown>();
   const upgrade = (value: unknown, shape: Shape): unknown => {
@@ -44,6 +46,14 @@ function upgradeSchemas(document: unknown): unknown {
     known.set(value, upgraded);
     return upgraded;
   };
+  for (const path of [["methods"], ...Object.values(structure.sections)]) {
+    const shape = shapeAt(structure, path) ?? "";
+    for (const [key, member] of Object.entries(valueAt(document, path) ?? {})) {
+      const inner = shapeOfMember(structure, shape, key);
+      await pause();
+      if (inner !== undefined) upgrade(member, inner);
+    }
+  }
   return upgrade(document, "document");
 }
 
@@ -104,10 +114,10 @@ const ANY_PARAMS = {
  * @param openrpc a document, or a part of a document; invalid parts are omitted
  * @throws {RangeError} if the total size of parameters and results is too large
  */
-export function openApiOfMethods(
+export async function openApiOfMethods(
   openrpc: unknown,
-): { paths: Json; components: Json; tags: readonly { readonly name: string }[] } {
-  const document = objectOf(upgradeSchemas(openrpc));
+): Promise<{ paths: Json; components: Json; tags: readonly { readonly name: string }[] }> {
+  const document = objectOf(await upgradeSchemas(openrpc));
   const follow = (value: unknown) => followReference(document, value);
   const methods = new Map<string, Json>();
   for (const method of listOf(document.methods).map(follow)) {
@@ -121,6 +131,7 @@ export function openApiOfMethods(
   const weights = new Map<unknown, number>();
   let left: number = LIMITS.added;
   for (const [name, method] of methods) {
+    await pause();
     const params = listOf(method.params).map(follow);
     const result = follow(method.result);
     for (const part of [...params, result]) left -= estimateSize(part, weights);
@@ -149,13 +160,13 @@ export function openApiOfMethods(
   };
 }
 
-export function upgradeOpenRpc(openrpc: Json): Json {
+export async function upgradeOpenRpc(openrpc: Json): Promise<Json> {
   return {
     openapi: "3.1.1",
     info: openrpc.info ?? { title: "", version: "" },
     ...openrpc.externalDocs !== undefined && { externalDocs: openrpc.externalDocs },
     servers: [{ url: THIS_SERVICE }],
-    ...openApiOfMethods(openrpc),
+    ...await openApiOfMethods(openrpc),
   };
 }
 

@@ -56,6 +56,15 @@ export function operationsOf(item: unknown): LocatedOperation[] {
   );
 }
 
+/** Counts the operations of an OpenAPI document, or the methods of an OpenRPC document. */
+export function countOperations({ paths, webhooks, methods }: Json): number {
+  let count = listOf(methods).length;
+  for (const items of [paths, webhooks].map(objectOf)) {
+    for (const item of Object.values(items)) count += operationsOf(item).length;
+  }
+  return count;
+}
+
 export interface PathOperation extends LocatedOperation {
   readonly path: string;
   readonly item: Json;
@@ -124,6 +133,14 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     return { ...item, [FURTHER]: Object.fromEntries(all.slice(0, LIMITS.inherited)) };
   };
 
+  const limitServers = (holder: Json, path: Path): Json => {
+    const servers = listOf(holder.servers);
+    if (servers.length <= LIMITS.servers) return holder;
+    const message = `there are more than ${LIMITS.servers} servers; the others are omitted`;
+    diagnostics.add("error", message, () => [...path, "servers"]);
+    return { ...holder, servers: servers.slice(0, LIMITS.servers) };
+  };
+
   const withUniqueIds = (item: Json, path: Path): Json =>
     mapOperations(item, ({ operation, keys, method }) => {
       const { operationId, ...rest } = operation;
@@ -178,13 +195,17 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       }
     }
   };
-  const checked: Json = { ...document };
+  const checked: Json = { ...limitServers(document, []) };
   for (const section of ["paths", "webhooks"].filter((key) => key in document)) {
     checked[section] = mapItems(document[section], (item, name) => {
       const path = [section, name];
       const isPath = section === "paths" && !name.startsWith("x-");
       if (isPath && item.$ref === undefined) checkParameters(item, name, path);
-      return withUniqueIds(limitOperations(item, path), path);
+      const limited = mapOperations(
+        limitServers(limitOperations(item, path), path),
+        ({ operation, keys }) => limitServers(operation, [...path, ...keys]),
+      );
+      return withUniqueIds(limited, path);
     });
   }
   const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));

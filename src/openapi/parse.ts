@@ -4,9 +4,10 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { buildJson, readNumber } from "../json/lossless.ts";
+import { buildingJson, readNumber } from "../json/lossless.ts";
 import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { setMember } from "../json/values.ts";
+import { inSlices, type Work } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
 import {
   createDiagnostics,
@@ -27,12 +28,12 @@ export interface Source extends Parsed {
   readonly diagnostics: Diagnostics;
 }
 
-/** `parse` never throws: errors become diagnostics. */
-export function parse(
+/** Never rejects: errors become diagnostics. */
+export async function parse(
   name: string,
   { bytes, isJson }: { readonly bytes: Bytes; readonly isJson: boolean },
   tally: Tally = new Tally("disk"),
-): Source {
+): Promise<Source> {
   let text = "";
   let diagnostics = createDiagnostics();
   try {
@@ -43,13 +44,14 @@ export function parse(
     // Some servers label YAML as JSON, so the first character decides the format.
     if (first === "{" || first === "[") {
       try {
-        return { name, text, diagnostics, ...parseJson(text, diagnostics, tally) };
+        return { name, text, diagnostics, ...await inSlices(parseJson(text, diagnostics, tally)) };
       } catch (error) {
         if (isJson || !(error instanceof JsonSyntaxError)) throw error;
         diagnostics = createDiagnostics();
+        tally = new Tally(tally.source);
       }
     }
-    return { name, text, diagnostics, ...parseYaml(text, diagnostics, tally) };
+    return { name, text, diagnostics, ...await inSlices(parseYaml(text, diagnostics, tally)) };
   } catch (error) {
     return unreadable(name, faultOf(error), text, diagnostics);
   }
@@ -88,10 +90,10 @@ function decode(bytes: Bytes): string {
   }
 }
 
-function parseJson(text: string, diagnostics: Diagnostics, tally: Tally): Parsed {
+function* parseJson(text: string, diagnostics: Diagnostics, tally: Tally): Work<Parsed> {
   const scanner = new JsonScanner(text);
   const offsets: Offsets = new Map();
-  const root = buildJson(scanner, readNumber, (holder, key, value) => {
+  const root = yield* buildingJson(scanner, readNumber, (holder, key, value) => {
     const { kind, start, depth } = scanner;
     tally.add("values", 1, start);
     if (kind === "key") {

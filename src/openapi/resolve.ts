@@ -4,6 +4,7 @@
  * @module
  */
 import { objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
+import { pause } from "../slices.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
 import { spell } from "./files.ts";
@@ -55,7 +56,7 @@ export interface Resolved {
 }
 
 /** @param url the URL from which the description was read, by which the description may refer to itself */
-export function resolve(source: Source, url: string): Resolved {
+export async function resolve(source: Source, url: string): Promise<Resolved> {
   const { value: root, diagnostics } = source;
   const structure = structureOf(root);
   const links: Link[] = [];
@@ -95,6 +96,7 @@ export function resolve(source: Source, url: string): Resolved {
     };
     const first = { shape: start.shape, value: start.value };
     for (const place of walk(first, structure, seen, inspect)) {
+      await pause();
       if (place.shape === "securityRequirement") checkSchemes(place, start, resolved);
       const reference = referenceAt(place);
       if (!reference) continue;

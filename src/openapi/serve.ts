@@ -8,9 +8,9 @@ import { represent, type Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
-import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
+import { createWriter, encodeForm, type Form, rebaseServers, yamlFormOf } from "./write.ts";
 
-/** Writing YAML is slow, so a request for YAML may have to wait. */
+/** Writing YAML is slow, so the first request for YAML writes it. */
 export interface Description {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
@@ -39,19 +39,22 @@ export async function prepareOwn(
   if (isAsPacked) return { document: own, own, ...await prepareForms(forms) };
   const document = withHost(own, operations, ofHost);
   const writer = createWriter(document);
-  const [json, yaml] = [await encodeForm(writer.json()), await encodeForm(writer.yaml())];
+  const json = await encodeForm(await writer.json());
+  const yaml = await encodeForm(await writer.yaml());
   return { document, own, ...await prepareForms({ json, yaml }) };
 }
 
+/** @param yaml the form as YAML, if it has been written already */
 export async function prepareForms(
-  { json, yaml }: { json: Form; yaml: Form | Promise<Form> },
+  { json, yaml }: { readonly json: Form; readonly yaml?: Form },
 ): Promise<Description> {
+  const written = lazy(async () => yaml ?? await yamlFormOf(json));
   return {
     json: await represented(json, "json"),
-    yaml: lazy(async () => await represented(await yaml, "yaml")),
+    yaml: lazy(async () => await represented(await written.get(), "yaml")),
     versioned: {
       json: lazy(async () => await rebased(json, "json")),
-      yaml: lazy(async () => await rebased(await yaml, "yaml")),
+      yaml: lazy(async () => await rebased(await written.get(), "yaml")),
     },
   };
 }

@@ -33,7 +33,7 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: string]>> = {
-  paths: [/^\//, "must begin with /"],
+  paths: [/^\/[^]{0,8191}$/, "must begin with /, and must have at most 8,192 characters"],
   responses: [
     /^(?:default|[1-5](?:\d\d|XX))$/,
     'must be a status, such as "200", "4XX" or "default"',

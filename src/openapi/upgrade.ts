@@ -14,6 +14,8 @@ import {
   objectOf,
   setMember,
 } from "../json/values.ts";
+import { mapMembersInSlices } from "../json/in-slices.ts";
+import { pause } from "../slices.ts";
 import { COMMON_METHODS, followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
@@ -58,7 +60,7 @@ const FLOWS: Readonly<Record<string, string>> = {
 const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 
 /** @throws {RangeError} if the result would be many times as large as the document */
-export function upgradeSwagger(document: Json): Json {
+export async function upgradeSwagger(document: Json): Promise<Json> {
   const structure = structureOf(document);
   const schemas = new Map<unknown, unknown>();
   const most = 2 * estimateSize(document) + LIMITS.added;
@@ -201,19 +203,19 @@ export function upgradeSwagger(document: Json): Json {
   }
   const { info, ...others } = keep(document, KEPT.document);
   const servers = serversOf(document);
-  const paths = mapMembers(
+  const paths = await mapMembersInSlices(
     objectOf(document.paths),
     (item, path) => path.startsWith("x-") ? item : upgradePathItem(objectOf(item)),
   );
   const produced = mediaTypes(document.produces);
   const components = {
-    schemas: upgradeAll(document.definitions, (schema) => upgradeSchema(schema)),
-    parameters: upgradeAll(
+    schemas: await upgradeAll(document.definitions, (schema) => upgradeSchema(schema)),
+    parameters: await upgradeAll(
       document.parameters,
       (value) => isBody(value) ? undefined : upgradeParameter(value),
     ),
-    responses: upgradeAll(document.responses, (value) => upgradeResponse(value, produced)),
-    securitySchemes: upgradeAll(document.securityDefinitions, upgradeScheme),
+    responses: await upgradeAll(document.responses, (value) => upgradeResponse(value, produced)),
+    securitySchemes: await upgradeAll(document.securityDefinitions, upgradeScheme),
   };
   const filled = Object.entries(components).filter(([, all]) => Object.keys(all).length > 0);
   const upgraded = {
@@ -224,17 +226,18 @@ export function upgradeSwagger(document: Json): Json {
     paths,
     ...filled.length > 0 && { components: Object.fromEntries(filled) },
   };
+  await pause();
   checkSize(estimateSize(upgraded));
   return upgraded;
 }
 
-const upgradeAll = (members: unknown, upgrade: (value: Json) => unknown): Json =>
-  mapMembers(objectOf(members), (value) => upgrade(objectOf(value)));
+const upgradeAll = (members: unknown, upgrade: (value: Json) => unknown): Promise<Json> =>
+  mapMembersInSlices(objectOf(members), (value) => upgrade(objectOf(value)));
 
 function serversOf({ host, basePath, schemes }: Json): Json[] {
   const path = typeof basePath === "string" ? basePath : "";
   if (typeof host !== "string") return path ? [{ url: path }] : [];
-  const listed = listOf(schemes);
+  const listed = listOf(schemes).slice(0, LIMITS.servers);
   return (listed.length > 0 ? listed : ["http"]).map((scheme) => ({
     url: `${String(scheme)}://${host}${path}`,
   }));

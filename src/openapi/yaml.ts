@@ -1,34 +1,30 @@
 /**
- * Parses YAML 1.2 with limits. The parser uses the core schema, which reads dates and `yes` as strings.
+ * Parses YAML 1.2 with limits, in slices. The parser uses the core schema, which reads dates and `yes` as strings.
  *
  * @module
  */
 import {
   Composer,
+  CST,
   type Document,
-  isAlias,
-  isMap,
   isScalar,
-  isSeq,
   Lexer,
-  type Node,
-  type Pair,
   Parser,
-  type Scalar,
-  type YAMLError,
+  type YAMLMap,
+  type YAMLSeq,
 } from "yaml";
-import { exact } from "../json/lossless.ts";
-import { type Json, type Path, setMember } from "../json/values.ts";
+import type { Path } from "../json/values.ts";
+import type { Work } from "../slices.ts";
 import {
   type Diagnostics,
   formatCount,
+  formatSize,
   LIMITS,
   MESSAGES,
-  offsetIn,
-  type Offsets,
   type Tally,
   TextError,
 } from "./diagnostics.ts";
+import { type Parted, YamlBuilder, type YamlItem, type YamlNode } from "./yaml-values.ts";
 
 /**
  * The core schema applies even if a `%YAML` directive selects another version. `uniqueKeys: true` would take quadratic
@@ -39,6 +35,7 @@ const OPTIONS = {
   resolveKnownTags: false,
   uniqueKeys: false,
   intAsBigInt: true,
+  keepSourceTokens: true,
 } as const;
 
 export interface Parsed {
@@ -49,11 +46,14 @@ export interface Parsed {
 }
 
 /** @throws {TextError} if a value is invalid or exceeds a limit */
-export function parseYaml(text: string, diagnostics: Diagnostics, tally: Tally): Parsed {
+export function* parseYaml(text: string, diagnostics: Diagnostics, tally: Tally): Work<Parsed> {
   countLines(text);
-  const document = compose(text, diagnostics, tally);
-  if (document) return build(document, diagnostics, tally);
-  return { value: undefined, offsetOf: () => 0 };
+  const composition = new Composition(diagnostics);
+  const isComposed = yield* composition.compose(text, tally);
+  if (!isComposed) return { value: undefined, offsetOf: () => 0 };
+  const builder = new YamlBuilder(composition.parted, diagnostics, tally);
+  const value = yield* builder.build(composition.contents);
+  return { value, offsetOf: (path) => builder.offsetOf(value, path) };
 }
 
 function countLines(text: string): void {
@@ -65,213 +65,215 @@ function countLines(text: string): void {
   }
 }
 
+/** The token of an object or list. */
+export type CollectionToken = CST.BlockMap | CST.BlockSequence | CST.FlowCollection;
+
+const TOKENS_PER_STEP = 256;
 /**
- * Works like `parseDocument` of the `yaml` package, but without recursion. In Node 20.20, compiling a regular
+ * Composing a part takes a few milliseconds. A part has more items than an implicit key can have in its 1024
+ * characters, so the items of such a key are never composed separately.
+ */
+const ITEMS_PER_PART = 600;
+
+const ENOUGH = new Error();
+
+/**
+ * Composes the tokens of a text to the nodes of a document. The `yaml` package composes a whole document at once, which
+ * takes seconds for a large one. Therefore, the items of each large collection are taken out of the document, and are
+ * composed in parts, as the only items of a small collection.
+ *
+ * Unlike `parseDocument` of the `yaml` package, the parser does not recurse. In Node 20.20, compiling a regular
  * expression on an almost full stack aborts the process.
  */
-function compose(
-  text: string,
-  diagnostics: Diagnostics,
-  tally: Tally,
-): Document.Parsed | undefined {
-  const parser = new Parser();
-  const composer = new Composer(OPTIONS);
-  limitErrors(composer);
-  const documents: Document.Parsed[] = [];
-  const add = ({ message, name, pos: [offset], code }: YAMLError) => {
-    const isFatal = name === "YAMLParseError";
-    const fault = !isFatal && code === "TAG_RESOLVE_FAILED"
-      ? `the tag ${message.replace("Unresolved tag: ", "")} is unknown and ignored`
-      : `is not YAML: ${message}`;
-    diagnostics.add(isFatal ? "fatal" : "note", fault, () => offset);
-  };
-  try {
+class Composition {
+  contents: YamlNode | null = null;
+  readonly parted = new Map<unknown, Parted>();
+  readonly #diagnostics: Diagnostics;
+  readonly #large: Large[] = [];
+  #errors = 0;
+  #documents = 0;
+  /** True while a second document is composed, whose faults are not reported. */
+  #isMuted = false;
+
+  constructor(diagnostics: Diagnostics) {
+    this.#diagnostics = diagnostics;
+  }
+
+  /** Returns false if a diagnostic is fatal. */
+  *compose(text: string, tally: Tally): Work<boolean> {
+    try {
+      const [document, second, third] = yield* this.#composeDocuments(text, tally);
+      this.#isMuted = false;
+      for (const { pos, message } of document!.errors) this.#report(pos, message);
+      yield* this.#composeParts(document!);
+      const next = second && isEmpty(second) ? third : second;
+      if (next) {
+        const message = "a second document begins here; a description must be one document";
+        throw new TextError(message, next.range[0]);
+      }
+      this.contents = document!.contents as YamlNode | null;
+    } catch (error) {
+      if (error !== ENOUGH) throw error;
+    }
+    return this.#errors === 0;
+  }
+
+  *#composeDocuments(text: string, tally: Tally): Work<Document.Parsed[]> {
+    const parser = new Parser();
+    const composer = this.#createComposer();
+    const documents: Document.Parsed[] = [];
+    let tokens = 0;
     for (const lexeme of new Lexer().lex(text)) {
-      for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
+      for (const token of parser.next(lexeme)) yield* this.#addToken(token, composer, documents);
       // Besides objects and lists, the parser's stack contains the document and one scalar.
       if (parser.stack.length > LIMITS.depth + 2) {
         throw new TextError(MESSAGES.tooDeep, parser.offset - lexeme.length);
       }
       tally.add("tokens", 1, parser.offset);
+      if (lexeme.length > LIMITS.scalar) {
+        const message = `has a text of more than ${formatSize(LIMITS.scalar)}; ` +
+          "shorten it, or write the description as JSON";
+        throw new TextError(message, parser.offset - lexeme.length);
+      }
+      if (++tokens % TOKENS_PER_STEP === 0) yield;
       if (documents.length > 1) break;
     }
-    for (const token of parser.end()) documents.push(...composer.next(token));
+    for (const token of parser.end()) yield* this.#addToken(token, composer, documents);
     documents.push(...composer.end(true, text.length));
-  } catch (error) {
-    if (error !== ENOUGH) throw error;
-    composer.streamInfo().errors.slice(0, LIMITS.errors).forEach(add);
-    return undefined;
+    return documents;
   }
-  const [document, second, third] = documents;
-  [...document!.errors, ...document!.warnings].forEach(add);
-  const next = second && isEmpty(second) ? third : second;
-  if (next) {
-    const message = "a second document begins here; a description must be one document";
-    throw new TextError(message, next.range[0]);
+
+  *#addToken(token: CST.Token, composer: Composer, documents: Document.Parsed[]): Work<void> {
+    if (token.type === "document") {
+      if (++this.#documents === 1) yield* this.#takeOut(token.value);
+      else {
+        this.#isMuted = true;
+        if (CST.isCollection(token.value)) token.value.items = [];
+      }
+    }
+    if (token.type !== "error") return void documents.push(...composer.next(token));
+    const { message, source } = token;
+    this.#report(token, source ? `${message}: ${JSON.stringify(source)}` : message);
   }
-  return document!.errors.length > 0 ? undefined : document;
+
+  /** Takes the items out of each large collection, and returns the number of values that remain. */
+  *#takeOut(token: CST.Token | null | undefined): Work<number> {
+    if (!CST.isCollection(token)) return 1;
+    const parts: Part[] = [];
+    let [size, from] = [0, 0];
+    for (const [at, item] of token.items.entries()) {
+      size += (yield* this.#takeOut(item.key)) + (yield* this.#takeOut(item.value));
+      // An empty item must not be the last one of a part, where the `yaml` package allows it.
+      const isPartOver = size >= ITEMS_PER_PART && (item.sep || item.value);
+      if (!isPartOver && (parts.length === 0 || at < token.items.length - 1)) continue;
+      parts.push(partOf(token, from, at + 1));
+      [size, from] = [0, at + 1];
+      yield;
+    }
+    if (parts.length === 0) return size + 1;
+    this.#large.push({ token, offset: token.offset, parts });
+    // The offset at which the `yaml` package expects the end of an empty collection.
+    token.offset = endOfItem(token.items.at(-1)!) - (token.type === "flow-collection" ? 1 : 0);
+    token.items = [];
+    return 1;
+  }
+
+  *#composeParts({ directives }: Document.Parsed): Work<void> {
+    for (const { token, offset, parts } of this.#large) {
+      const items: YamlItem[] = [];
+      for (const { value, skipped } of parts) {
+        const composer = this.#createComposer();
+        Reflect.set(composer, "directives", directives.clone());
+        for (
+          const _ of composer.next({ type: "document", offset: value.offset, start: [], value })
+        );
+        const [document] = composer.end();
+        const { items: all } = document!.contents as YAMLMap.Parsed | YAMLSeq.Parsed;
+        items.push(...all.slice(skipped) as YamlItem[]);
+        yield;
+      }
+      this.parted.set(token, { offset, items });
+    }
+  }
+
+  /** The `yaml` package would create a stack trace for each error. */
+  #createComposer(): Composer {
+    const composer = new Composer(OPTIONS);
+    const onError = (source: ErrorSource, code: string, message: string, isWarning = false) => {
+      if (!isWarning) this.#report(source, message);
+      else if (!this.#isMuted) {
+        const fault = code === "TAG_RESOLVE_FAILED"
+          ? `the tag ${message.replace("Unresolved tag: ", "")} is unknown and ignored`
+          : `is not YAML: ${message}`;
+        this.#diagnostics.add("note", fault, () => offsetOfError(source));
+      }
+    };
+    Reflect.set(composer, "onError", onError);
+    return composer;
+  }
+
+  #report(source: ErrorSource, message: string): void {
+    if (this.#isMuted) return;
+    if (++this.#errors > LIMITS.errors) throw ENOUGH;
+    this.#diagnostics.add("fatal", `is not YAML: ${message}`, () => offsetOfError(source));
+  }
 }
 
-const ENOUGH = new Error();
+type ErrorSource = number | readonly number[] | { readonly offset: number };
 
-/** Limits the number of errors, since the `yaml` package creates a stack trace for each error. */
-function limitErrors(composer: Composer): void {
-  type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
-  const onError = Reflect.get(composer, "onError") as OnError;
-  let count = 0;
-  const limited: OnError = (source, code, message, isWarning) => {
-    if (!isWarning && ++count > LIMITS.errors) throw ENOUGH;
-    onError(source, code, message, isWarning);
-  };
-  Reflect.set(composer, "onError", limited);
+const offsetOfError = (source: ErrorSource): number =>
+  typeof source === "number" ? source : "offset" in source ? source.offset : source[0]!;
+
+/** A large collection, whose items have been taken out of the document. */
+interface Large {
+  readonly token: CollectionToken;
+  readonly offset: number;
+  readonly parts: readonly Part[];
+}
+
+/** Some items of a large collection, as the only items of a small one. */
+interface Part {
+  readonly value: CollectionToken;
+  /** 1 if the first item stands for the items before this part, so that the second one may begin with a comma. */
+  readonly skipped: 0 | 1;
+}
+
+function partOf(token: CollectionToken, from: number, to: number): Part {
+  const items: CST.CollectionItem[] = token.items.slice(from, to);
+  if (from === 0 && token.type !== "flow-collection") {
+    return { value: { ...token, items } as CollectionToken, skipped: 0 };
+  }
+  const before = from === 0 ? token.offset + 1 : endOfItem(token.items[from - 1]!);
+  if (token.type !== "flow-collection") {
+    return { value: { ...token, offset: before, items } as CollectionToken, skipped: 0 };
+  }
+  const { indent, start } = token;
+  const source = start.source === "{" ? "}" : "]";
+  const type = source === "}" ? "flow-map-end" : "flow-seq-end";
+  const end: CST.SourceToken = { type, offset: endOfItem(items.at(-1)!), indent, source };
+  const value = { ...token, offset: before - 1, items, end: [end] };
+  if (from === 0) return { value, skipped: 0 };
+  const key: CST.FlowScalar = { type: "scalar", offset: before - 1, indent, source: "0" };
+  return { value: { ...value, items: [{ start: [], key, sep: [] }, ...items] }, skipped: 1 };
+}
+
+function endOfItem({ start, key, sep, value }: CST.CollectionItem): number {
+  if (value) return endOfToken(value);
+  const last = sep?.at(-1) ?? key ?? start.at(-1);
+  return last ? endOfToken(last) : 0;
+}
+
+function endOfToken(token: CST.Token): number {
+  const last = "end" in token ? token.end?.at(-1) : undefined;
+  if (last) return last.offset + last.source.length;
+  if (CST.isCollection(token)) {
+    const item = token.items.at(-1);
+    return item ? endOfItem(item) : token.offset;
+  }
+  const prop = token.type === "block-scalar" ? token.props.at(-1) : undefined;
+  const offset = prop ? endOfToken(prop) : token.offset;
+  return "source" in token ? offset + token.source.length : offset;
 }
 
 const isEmpty = ({ contents }: Document.Parsed): boolean =>
   contents === null || (isScalar(contents) && contents.source === "");
-
-const startOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
-
-interface Anchored {
-  built?: { value: unknown; height: number; nodes: number; text: number };
-}
-
-function build({ contents }: Document.Parsed, diagnostics: Diagnostics, tally: Tally): Parsed {
-  const anchors = new Map<string, Anchored>();
-  const offsets: Offsets = new Map();
-  let nodes = 0, text = 0, aliases = 0;
-  /** The depth of the deepest object or list that has been built under the current anchor. */
-  let deepest = 0;
-  let hasMerged = false;
-
-  const add = (offset: number, moreNodes: number, moreText: number) => {
-    nodes += moreNodes;
-    text += moreText;
-    tally.add("values", moreNodes, offset);
-    tally.add("text", moreText, offset);
-  };
-
-  const buildNode = (node: Node | null, depth: number): unknown => {
-    const offset = startOf(node);
-    if (isAlias(node)) return resolve(node.source, offset, depth);
-    const name = node && "anchor" in node ? node.anchor : undefined;
-    if (!name) return buildValue(node, offset, depth);
-    const anchored: Anchored = {};
-    anchors.set(name, anchored);
-    const before = { nodes, text, deepest };
-    deepest = depth - 1;
-    const value = buildValue(node, offset, depth);
-    anchored.built = {
-      value,
-      height: deepest - (depth - 1),
-      nodes: nodes - before.nodes,
-      text: text - before.text,
-    };
-    deepest = Math.max(deepest, before.deepest);
-    return value;
-  };
-
-  const buildValue = (node: Node | null, offset: number, depth: number): unknown => {
-    add(offset, 1, 0);
-    if (depth > LIMITS.depth) throw new TextError(MESSAGES.tooDeep, offset);
-    if (isScalar(node)) return buildScalar(node, offset);
-    if (!isMap(node) && !isSeq(node)) return null;
-    deepest = Math.max(deepest, depth);
-    return isMap(node)
-      ? buildObject(node.items as Pair<Node, Node | null>[], depth)
-      : buildList(node.items as Node[], depth);
-  };
-
-  const resolve = (name: string, offset: number, depth: number): unknown => {
-    const anchored = anchors.get(name);
-    if (!anchored) throw new TextError(`the alias *${name} has no anchor before it`, offset);
-    const { built } = anchored;
-    if (!built) throw new TextError("an alias must not be within the value it refers to", offset);
-    if (++aliases > LIMITS.aliases) {
-      throw new TextError(`there are more than ${formatCount(LIMITS.aliases)} aliases`, offset);
-    }
-    const lowest = depth - 1 + built.height;
-    if (lowest > LIMITS.depth) throw new TextError(MESSAGES.tooDeep, offset);
-    deepest = Math.max(deepest, lowest);
-    add(offset, built.nodes, built.text);
-    return built.value;
-  };
-
-  const buildScalar = ({ value, source }: Scalar, offset: number): unknown => {
-    if (typeof value === "string") {
-      add(offset, 0, value.length);
-      return value;
-    }
-    if (typeof value !== "number" && typeof value !== "bigint") return value;
-    if (Number.isFinite(Number(value))) return typeof value === "bigint" ? exact(value) : value;
-    const hasDigits = /\d/.test(source ?? "");
-    const message = hasDigits
-      ? MESSAGES.largeNumber
-      : "JSON cannot represent this number; it is served as null";
-    diagnostics.add("note", message, () => offset);
-    return hasDigits ? source : null;
-  };
-
-  const buildList = (items: readonly Node[], depth: number): unknown[] => {
-    const value = items.map((item) => buildNode(item, depth + 1));
-    offsets.set(value, items.map((item) => startOf(item)));
-    return value;
-  };
-
-  const buildObject = (pairs: readonly Pair<Node, Node | null>[], depth: number): Json => {
-    const value: Json = {};
-    const places: Json = {};
-    const sources: Json[] = [];
-    for (const { key: keyNode, value: member } of pairs) {
-      const offset = startOf(keyNode);
-      const isMerge = isScalar(keyNode) && keyNode.type === "PLAIN" && keyNode.value === "<<";
-      const key = isMerge ? "<<" : keyOf(keyNode, depth);
-      const built = buildNode(member, depth + 1);
-      if (isMerge) {
-        sources.push(...sourcesOf(built, offset));
-        continue;
-      }
-      if (key === undefined) {
-        const message = "this key is an object or a list, which JSON does not allow; it is omitted";
-        diagnostics.add("error", message, () => offset);
-        continue;
-      }
-      if (Object.hasOwn(value, key)) diagnostics.add("note", MESSAGES.duplicateKey, () => offset);
-      const isEmpty = isScalar(member) && member.source === "";
-      setMember(places, key, isEmpty ? offset : startOf(member, offset));
-      setMember(value, key, built);
-    }
-    for (const source of sources) {
-      for (const key of Object.keys(source).filter((key) => !Object.hasOwn(value, key))) {
-        setMember(places, key, (offsets.get(source) as Json)[key]);
-        setMember(value, key, source[key]);
-      }
-    }
-    offsets.set(value, places);
-    return value;
-  };
-
-  const keyOf = (node: Node | null, depth: number): string | undefined => {
-    const value = buildNode(node, depth + 1);
-    if (typeof value === "object" && value !== null) return undefined;
-    return value === null ? "" : String(value);
-  };
-
-  const sourcesOf = (value: unknown, offset: number): Json[] => {
-    const sources = Array.isArray(value) ? value : [value];
-    if (!sources.every((source) => offsets.has(source) && !Array.isArray(source))) {
-      const message = "the value of << must be an object or a list of objects; it is omitted";
-      diagnostics.add("error", message, () => offset);
-      return [];
-    }
-    if (!hasMerged) {
-      const message =
-        "YAML 1.2 has no merge keys: << is merged here, but some parsers treat it as an ordinary key";
-      diagnostics.add("note", message, () => offset);
-    }
-    hasMerged = true;
-    return sources as Json[];
-  };
-
-  const root = buildNode(contents, 1);
-  return { value: root, offsetOf: (path) => offsetIn(root, offsets, path) };
-}

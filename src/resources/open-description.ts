@@ -4,8 +4,7 @@
  * @module
  */
 import { createFetchDescription } from "../description/ask-node.ts";
-import type { Content } from "../description/prepare.ts";
-import { createPrepare } from "../description/thread.ts";
+import { type Content, prepare } from "../description/prepare.ts";
 import { keepFound } from "../description/unnamed-description.ts";
 import {
   type DescriptionReport,
@@ -68,7 +67,7 @@ export async function openDescription(
   }
   const findNews = options.forward && createNameWatch(options.forward);
   const common = {
-    prepare: createPrepare((message) => log(message, { code: "description", level: "warn" })),
+    prepare,
     makePage: async (content: PageContent) => {
       const page = await makePage(content);
       return { get: () => Promise.resolve(page) };

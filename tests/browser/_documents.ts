@@ -11,7 +11,7 @@ import { pathOf } from "../description/_load.ts";
 
 export async function describeChain(): Promise<Json> {
   const { openrpc } = await loadInterface("bitcoin");
-  const parts = openApiOfMethods(openrpc);
+  const parts = await openApiOfMethods(openrpc);
   return await complete({ ...START, info: { title: "Bitcoin", version: "1" }, ...parts });
 }
 

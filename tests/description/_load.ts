@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Diagnostic } from "../../src/openapi/diagnostics.ts";
-import { allDiagnostics, prepare, type Prepared } from "../../src/description/prepare.ts";
+import { prepare, type Prepared } from "../../src/description/prepare.ts";
 import { identityOf } from "../../src/http/content-coding.ts";
 import {
   type DescriptionPlace,
@@ -11,7 +11,7 @@ import {
   type PlaceOptions,
   type Shown,
 } from "../../src/description/watch.ts";
-import type { Form } from "../../src/openapi/write.ts";
+import { type Form, yamlFormOf } from "../../src/openapi/write.ts";
 import type { ServerContext } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
@@ -57,16 +57,14 @@ export async function load(
     ...where,
   }).ready;
   const { content } = prepared ?? {};
-  diagnostics = await allDiagnostics({ diagnostics, content });
   const text = async (form: Form | undefined) =>
     new TextDecoder().decode(form && await identityOf(form));
-  const yaml = await content?.yaml;
   return {
     diagnostics,
     origins: content?.origins ?? [],
     document: content && parseJson(await text(content.json)) as Json,
     json: await text(content?.json),
-    yaml: await text(yaml && "form" in yaml ? yaml.form : undefined),
+    yaml: await text(content && await yamlFormOf(content.json)),
   };
 }
 

@@ -16,15 +16,15 @@ export interface Normalized {
 }
 
 /** @param given the description; a string is YAML, and any other value is converted to JSON */
-export function normalizeDocument(
+export async function normalizeDocument(
   given: unknown,
   url: string = "http://node.example/api/root.json",
-): Normalized {
+): Promise<Normalized> {
   const isJson = typeof given !== "string";
   const bytes = new TextEncoder().encode(isJson ? JSON.stringify(given) : given);
-  const source = parse(url.split("/").at(-1)!, { bytes, isJson });
-  const normalized = normalize(resolve(source, url));
-  const document = normalized.swagger === undefined ? normalized : upgradeSwagger(normalized);
+  const source = await parse(url.split("/").at(-1)!, { bytes, isJson });
+  const normalized = await normalize(await resolve(source, url));
+  const document = normalized.swagger === undefined ? normalized : await upgradeSwagger(normalized);
   const start = { shape: "document", value: document };
   const references = [...walk(start, structureOf(document))].flatMap((place) => {
     const reference = referenceAt(place);

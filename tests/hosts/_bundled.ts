@@ -50,11 +50,6 @@ export async function bundleExample({ name }: Bundler, examples: string): Promis
 
 export interface BundleOptions extends Omit<StartOptions, "folder"> {
   readonly hasNamesakes?: boolean;
-  /**
-   * Returns the command that runs the bundle, without the bundle's file name. @default Bun for bundles by Bun,
-   * otherwise Node
-   */
-  readonly command?: (folder: string) => readonly string[];
 }
 
 /** Files of an application that have the same names as files of earlier Nodeface versions. */
@@ -65,7 +60,7 @@ const NAMESAKES = ["assets/manifest.json", "assets/spec.json", "spec.json", "pac
 export async function startBundle(
   { runtime }: Bundler,
   bundle: string,
-  { hasNamesakes = false, command, ...options }: BundleOptions,
+  { hasNamesakes = false, ...options }: BundleOptions,
 ): Promise<Started & { stderr(): string }> {
   const home = makeFolder();
   const folder = join(home, "build");
@@ -77,7 +72,7 @@ export async function startBundle(
     }
   }
   const file = readdirSync(folder).find((name) => /^(?:host|index)\.[cm]?js$/.test(name))!;
-  const runs = command?.(folder) ?? (runtime === "bun" ? [BUN] : [process.execPath]);
+  const runs = runtime === "bun" ? [BUN] : [process.execPath];
   const started = await startProgram([...runs, join(folder, file)], { ...options, folder });
   return {
     base: started.url.replace(/\/$/, "") + options.prefix,

@@ -216,7 +216,7 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-/** A description of more than 256 KiB is prepared in a thread. */
+/** A description of more than 256 KiB is prepared in several slices. */
 export const LARGE_CHECKS: readonly Check[] = [{
   name: "a description of more than 256 KiB is shown",
   async check(served) {

@@ -1,6 +1,6 @@
 /**
  * Tests a bundled host in three cases: in an empty folder, next to files that have the names of Nodeface's own files,
- * and with a large description. On Node, a further test prepares the large description without threads.
+ * and with a large description.
  * `BUNDLERS=webpack` selects bundlers by name. If the bundlers are not installed, only esbuild and Bun are tested.
  */
 import { build, type BuildOptions } from "esbuild";
@@ -10,7 +10,6 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { send } from "../_http.ts";
-import { ROOT } from "../_paths.ts";
 import { makeFolder } from "../release/_folder.ts";
 import { HOME } from "../release/_package.ts";
 import { startWorker } from "../runtimes/_workerd.ts";
@@ -23,26 +22,8 @@ import {
 } from "./_bundled.ts";
 import { type Check, CHECKS, LARGE_CHECKS } from "./_checks.ts";
 import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
-import { type Started, testHost } from "./_suite.ts";
+import { testHost } from "./_suite.ts";
 import { tableOf } from "./_table.ts";
-
-/** A Node command without permission to start threads or to read files outside `folder`. */
-const RESTRICTED = (folder: string) => [
-  `${ROOT}tests/node_modules/node24/bin/node`,
-  "--permission",
-  `--allow-fs-read=${folder}`,
-];
-
-type Bundled = Started & { stderr(): string };
-
-const WITHOUT_THREADS: Check = {
-  name: "the log says once that requests wait",
-  check(host) {
-    const said = (host as Bundled).stderr().match(/has no threads/g);
-    assert.is(said?.length, 1);
-    return Promise.resolve();
-  },
-};
 
 const STARTS: readonly (BundleOptions & { how: string; checks: readonly Check[] })[] = [
   { how: "in an empty folder", prefix: "", checks: CHECKS },
@@ -53,13 +34,6 @@ const STARTS: readonly (BundleOptions & { how: string; checks: readonly Check[] 
     checks: CHECKS,
   },
   { how: "with a large description", prefix: "", isLarge: true, checks: LARGE_CHECKS },
-  {
-    how: "with a large description and no threads",
-    prefix: "",
-    isLarge: true,
-    command: RESTRICTED,
-    checks: [...LARGE_CHECKS, WITHOUT_THREADS],
-  },
 ];
 
 const examples = copyExamples(HOME);
@@ -74,8 +48,7 @@ function bundleOnce(bundler: Bundler): Promise<string> {
 
 const rows = BUNDLERS.filter(({ name }) => only.test(name)).flatMap((bundler) => {
   const missing = bundler.packages ? NOT_INSTALLED : undefined;
-  const starts = STARTS.filter(({ command }) => !command || bundler.runtime === "node");
-  return starts.map(({ how, checks, ...options }) => {
+  return STARTS.map(({ how, checks, ...options }) => {
     const start = async () => await startBundle(bundler, await bundleOnce(bundler), options);
     return testHost({ name: `${bundler.name}, ${how}`, missing, checks, start });
   });

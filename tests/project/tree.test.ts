@@ -13,10 +13,12 @@ const tree = suite("the source tree");
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [
     [
-      ...["untrusted-text.ts", "bytes.ts", "nearest.ts", "slices.ts", "with-timeout.ts"],
+      ...["untrusted-text.ts", "bytes.ts", "nearest.ts", "with-timeout.ts"],
       "closeable.ts",
     ],
-    ["platform.ts", "lazy.ts", "regular-expression.ts", "json", "kinds"],
+    ["platform.ts"],
+    ["slices.ts"],
+    ["lazy.ts", "regular-expression.ts", "json", "kinds"],
   ],
   http: [["http"]],
   node: [["node"]],

@@ -228,11 +228,14 @@ export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {
     const parts = await loadInterface(kind);
     const programs = [undefined, ...softwareIn(parts)];
-    return programs.map((software): Document => {
-      const document = documentOfKind(offered(parts, { software }), { title: kind, version: "1" });
+    return await Promise.all(programs.map(async (software): Promise<Document> => {
+      const document = await documentOfKind(offered(parts, { software }), {
+        title: kind,
+        version: "1",
+      });
       const name = software === undefined ? `kind ${kind}` : `kind ${kind}, ${software}`;
       return { name, kind, ...software && { software }, operations: countOperations(document) };
-    });
+    }));
   }),
 )).flat();
 

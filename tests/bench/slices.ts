@@ -1,0 +1,57 @@
+/**
+ * Prepares the description in a file, and prints the processor time of the longest slice of this work and of all of it,
+ * in milliseconds, as JSON. Works only on Linux.
+ */
+import { openSync, readFileSync, readSync } from "node:fs";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { prepare } from "../../src/description/prepare.ts";
+import { resolveForward } from "../../src/gateway/policy.ts";
+import { documentOf, prepareForms } from "../../src/openapi/serve.ts";
+import { ownDescription } from "../../src/resources/open-description.ts";
+
+/** The times of a main thread: the first number is the processor time in nanoseconds. */
+const schedstat = openSync(`/proc/${process.pid}/task/${process.pid}/schedstat`, "r");
+const buffer = Buffer.alloc(100);
+
+function processorTime(): number {
+  const length = readSync(schedstat, buffer, 0, buffer.length, 0);
+  return Number(buffer.toString("latin1", 0, length).split(" ")[0]) / 1e6;
+}
+
+const file = process.argv[2]!;
+const bytes = new Uint8Array(readFileSync(file));
+const isJson = file.endsWith(".json");
+const node = "http://127.0.0.1:8545";
+const job = {
+  entry: pathToFileURL(file).href,
+  own: await documentOf(await ownDescription(false).get()),
+  operations: [],
+  where: { node, base: node },
+  forward: resolveForward({ open: ["GET *"] }),
+};
+
+let longest = 0;
+let isOver = false;
+let last = processorTime();
+/** Runs in each turn of the event loop. */
+function measure() {
+  const now = processorTime();
+  longest = Math.max(longest, now - last);
+  last = now;
+  if (!isOver) setImmediate(measure);
+}
+
+const since = processorTime();
+measure();
+longest = 0;
+const { content } = await prepare(
+  job,
+  (url) => Promise.resolve({ url, bytes, isJson, stamp: "" }),
+);
+const { yaml } = await prepareForms({ json: content!.json });
+const served = processorTime() - since;
+await yaml.get();
+isOver = true;
+process.stdout.write(JSON.stringify({ longest, served }));
+process.exit(0);
