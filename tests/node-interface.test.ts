@@ -186,7 +186,7 @@ shown("in a node's own description, only the kind's x-access marks take effect",
 shown("the description of an unreachable node is still shown for a while", async () => {
   methods.help = { result: "getblock\ngetblockcount" };
   const { app, read } = create({ node: { url, kind: "bitcoin" } });
-  assert.is(namesOf(await read()).length, 2);
+  await until(async () => namesOf(await read()).length === 2);
   methods = {};
   await app.refresh();
   assert.is(namesOf(await read()).length, 2);

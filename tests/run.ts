@@ -2,11 +2,11 @@
  * Runs the tests and prints a table of the results.
  *
  * - `run.ts fast` (`npm test`) runs every `*.test.ts`. Suites directly below `tests/` run on Node, Deno and Bun; suites
- *   in folders run only on Node.
+ *   in folders run only on Node. On Deno and Bun, the suites about texts are omitted.
  * - `run.ts slow` (`npm run test:slow`) runs every `*.slow.ts`. These suites take minutes, or need something from the
  *   machine, such as Debian packages or root. If a requirement is missing, the test is skipped.
  * - `run.ts ci` (`npm run test:ci`) runs the slow suites that take only a few minutes.
- * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites.
+ * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites, and the suites about texts on all runtimes.
  *
  * Further arguments are names of folders below `tests/`. Only the suites in these folders run.
  */
@@ -39,9 +39,15 @@ const onNode = (name: string, pattern: string): Run => ({
   command: [process.execPath, "--import", "tsx", UVU, pattern],
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
-const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
-/** The suites directly below `tests/` run on Node as two parallel lists, to shorten the whole run. */
-const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
+/** The results of these suites hardly depend on the runtime, and they take half of the processor time. */
+const ABOUT_TEXTS = "description-|echo|explorer-|json|kind|openapi-|regular-expression";
+const words = process.argv.slice(2);
+const isSlow = words.includes("slow");
+const PORTABLE = isSlow
+  ? String.raw`^[^/\\]+\.test\.ts$`
+  : String.raw`^(?!${ABOUT_TEXTS})[^/\\]+\.test\.ts$`;
+/** The suites directly below `tests/` run on Node as three parallel lists, to shorten the whole run. */
+const PORTABLE_THIRDS = ["a-f", "g-n", "o-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
 
@@ -54,19 +60,22 @@ const inFolders = files.filter((file) => /\/.*\.test\.ts$/.test(file));
 const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 
 /** The suites in these folders share no state with suites in other folders. */
-const APART = ["browser", "raw", "nodes"];
+const APART = ["browser", "raw", "nodes", "project"];
 const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
+/** These tests mostly wait, and take as long as all others in their folder. */
+const MISBEHAVING = onNode("raw, clients", String.raw`^raw[/\\]clients\.test\.ts$`);
+const RAW = onNode("raw", String.raw`^raw[/\\](?!clients\.).*\.test\.ts$`);
 
 /** Lists of fast suites. The suites in a list run one after the other, and the longest list starts first. */
 const FAST: readonly (readonly Run[])[] = [
+  [folder("project")],
   [folder("browser")],
-  [PORTABLE_HALVES[0]!],
-  [folder("raw")],
-  [PORTABLE_HALVES[1]!],
-  onNodeAlone,
+  ...PORTABLE_THIRDS.map((run) => [run]),
+  [MISBEHAVING, folder("nodes")],
   [{ name: "portable on Deno", command: [...DENO_RUN, "--allow-all", UVU, PORTABLE] }],
   [{ name: "portable on Bun", command: [BUN, UVU, PORTABLE] }],
-  [folder("nodes")],
+  [RAW],
+  onNodeAlone,
 ];
 
 const slow = files.filter((file) => file.endsWith(".slow.ts")).map((file) =>
@@ -96,12 +105,16 @@ const SLOW: readonly (readonly Run[])[] = [
 const CI = [
   ["nodes/daemons", "gateway/nodes"],
   ["release/clone"],
-  ["browser/accessibility", "browser/calls", "browser/try-anvil"],
+  ["hosts/mounted", "hosts/sample", "project/memory", "project/assets", "openapi-limits"],
+  [
+    ...["accessibility", "calls", "try-anvil", "updates", "content", "node-description"],
+    ...["header", "weight"],
+  ].map((name) => `browser/${name}`),
 ]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
-/** The number of suites that run in parallel. Four suites keep two processors busy, because most suites wait a lot. */
-const LANES = 4;
+/** The number of suites that run in parallel. Five suites keep two processors busy, because most suites wait a lot. */
+const LANES = 5;
 
 /**
  * The maximum time to wait for the end of the output, in milliseconds. A child process may keep the output open after
@@ -109,14 +122,12 @@ const LANES = 4;
  */
 const OUTPUT_TIMEOUT = 5000;
 
-const words = process.argv.slice(2);
 const TIERS = ["fast", "slow", "ci"];
 const wanted = words.filter((word) => !TIERS.includes(word));
 const isWanted = ({ name }: Run) =>
   wanted.length === 0 ||
   wanted.some((folder) => name === folder || name.startsWith(`${folder}/`));
 
-const isSlow = words.includes("slow");
 const tiers = [
   words.includes("fast") ? FAST : [],
   isSlow ? [ALONE] : [],

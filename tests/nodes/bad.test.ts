@@ -40,7 +40,7 @@ async function watch(wanted: string): Promise<{ times: number[]; most: number }>
 bad.before(async () => {
   node = await startBadNode();
   const file = join(await mkdtemp(join(tmpdir(), "nodeface-")), "nodeface.yaml");
-  await writeFile(file, "{ node: { timeout: 500ms }, info: { ttl: 100ms, stale: 1s } }\n");
+  await writeFile(file, "{ node: { timeout: 2s }, info: { ttl: 100ms, stale: 3s } }\n");
   service = await start([...COMMANDS.Node, node.url, "--config", file]);
   for (let asked = 0; asked < 200; asked++) await infoOf(service.url);
   await watch("ok");
