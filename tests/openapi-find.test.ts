@@ -137,8 +137,8 @@ found("a configured description takes precedence, and `none` means no descriptio
 async function keepDescription(find: () => KnownNode | undefined, now: () => number) {
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
   const identity = new TextEncoder().encode(JSON.stringify(own));
-  const form = { codings: { identity }, size: identity.byteLength, dots: [] };
-  const alone = await prepareOwn({ json: form, yaml: form }, []);
+  const form = { codings: { identity }, size: identity.byteLength };
+  const alone = await prepareOwn(form, []);
   return keepFound({
     ...{ url, version: "1", find: () => Promise.resolve(find()), now, prepare, own },
     log: (message) => logged.push(message),

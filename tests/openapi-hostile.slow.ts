@@ -11,7 +11,8 @@ import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
 import { parse } from "../src/openapi/parse.ts";
 import { findAll } from "../src/regular-expression.ts";
-import { yamlFormOf } from "../src/openapi/write.ts";
+import { documentOf } from "../src/openapi/serve.ts";
+import { writeYaml } from "../src/openapi/write.ts";
 import { processorTime } from "./_runtime.ts";
 
 const hostile = suite("hostile descriptions");
@@ -173,7 +174,7 @@ async function timeOf(description: object): Promise<number> {
     own: { openapi: "3.1.1", info, paths: {} },
   }, (url) => Promise.resolve({ url, bytes: bytes.slice(), isJson: true, stamp: "" }));
   const { user, system } = process.cpuUsage(before);
-  if (content) await yamlFormOf(content.json);
+  if (content) await writeYaml(await documentOf(content.json));
   return (user + system) / 1000;
 }
 

@@ -20,10 +20,11 @@ description("both forms have the same content", async () => {
 description("the description below /v1 differs only in the URL of the service", async () => {
   for (const form of ["spec.json", "spec.yaml"]) {
     const [plain, versioned] = await Promise.all(
-      [`/${form}`, `/v1/${form}`].map(async (path) => await (await ask(path)).text()),
+      [`/${form}`, `/v1/${form}`].map(async (path) => parse(await (await ask(path)).text())),
     );
-    assert.is(plain!.replace(/(url"?: ?)"\."/, '$1".."'), versioned, form);
-    assert.is.not(plain, versioned, form);
+    assert.is(plain.servers[0].url, ".", form);
+    plain.servers[0].url = "..";
+    assert.equal(plain, versioned, form);
   }
 });
 

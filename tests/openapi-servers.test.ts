@@ -4,7 +4,10 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
-import { createWriter, rebaseServers } from "../src/openapi/write.ts";
+import type { Representation } from "../src/http/representation.ts";
+import type { Resource } from "../src/lazy.ts";
+import { prepareDescription } from "../src/openapi/serve.ts";
+import { writeJson } from "../src/openapi/write.ts";
 import type { Json } from "../src/json/values.ts";
 import { load } from "./description/_load.ts";
 import { sampleOf } from "./_runtime.ts";
@@ -151,18 +154,18 @@ servers(
           get: { servers: [{ url: "./v1/node" }], "x-servers": [{ url: "." }] },
         },
       },
-      "x-data": { servers: [{ url: "." }] },
+      "x-data": { servers: [{ url: "." }], big: 2n ** 64n },
     };
-    const writer = createWriter(document);
-    const read = (bytes: Uint8Array) => parse(new TextDecoder().decode(bytes));
-    for (const write of [writer.json, writer.yaml]) {
-      const { bytes, dots } = await write();
-      assert.equal(read(bytes), document);
-      const deep = structuredClone(document);
-      deep.servers[0]!.url = "..";
-      deep.paths["/."].get.servers[0]!.url = "../v1/node";
-      assert.equal(read(rebaseServers(bytes, dots)), deep);
-    }
+    const deep = structuredClone(document);
+    deep.servers[0]!.url = "..";
+    deep.paths["/."].get.servers[0]!.url = "../v1/node";
+    const { json, yaml, versioned } = await prepareDescription(await writeJson(document));
+    const read = async (form: Resource<Representation>) => {
+      const response = await (await form.get()).respond({ method: "GET", headers: new Headers() });
+      return parse(await response.text(), { intAsBigInt: true });
+    };
+    for (const form of [{ get: () => json }, yaml]) assert.equal(await read(form), document);
+    for (const form of [versioned.json, versioned.yaml]) assert.equal(await read(form), deep);
   },
 );
 

@@ -19,8 +19,10 @@ import { parse } from "yaml";
 import type { FILES } from "../generated/page.js";
 import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
+import type { Json } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { createWriter } from "../openapi/write.ts";
+import { withoutPaths } from "../openapi/merge.ts";
+import { writeJson } from "../openapi/write.ts";
 import { packageFolder } from "./bundle-for-runtime.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 import { stampOf, writeStamp } from "./stamp.mjs";
@@ -34,7 +36,6 @@ const DOCUMENTS = ["reference", "simple"] as const;
 
 /** In bytes. Each file of at least this size gets its own module. The smaller files of a folder share a module. */
 const OWN_MODULE_SIZE = 8192;
-const METRICS = /^ {2}\/v1\/metrics:\n(?:\n| {3,}.*\n)*/m;
 type Files = Map<string, Buffer>;
 type Modules = Map<string, string>;
 
@@ -125,22 +126,16 @@ function tableModule(folders: readonly [folder: string, files: Files][]): string
 }
 
 async function descriptionModules(): Promise<Modules> {
-  const whole = await readFile(join(ROOT, "spec/openapi.yaml"), "utf8");
+  const whole: Json = parse(await readFile(join(ROOT, "spec/openapi.yaml"), "utf8"));
   return new Map([
-    ["description.js", await descriptionModule(whole.replace(METRICS, ""))],
+    ["description.js", await descriptionModule(withoutPaths(whole, ["/v1/metrics"]))],
     ["description-with-metrics.js", await descriptionModule(whole)],
   ]);
 }
 
-async function descriptionModule(yaml: string): Promise<string> {
-  const json = await createWriter(parse(yaml)).json();
-  // In the service's own description, the URL of the server is `.`, a relative reference.
-  const [beforeDot] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml)!;
-  return moduleText({
-    SPEC_JSON: await packContent(Buffer.from(json.bytes)),
-    SPEC_YAML: await packContent(Buffer.from(yaml)),
-    SPEC_DOTS: { json: json.dots, yaml: [Buffer.byteLength(beforeDot)] },
-  });
+async function descriptionModule(document: Json): Promise<string> {
+  const { codings } = await writeJson(document);
+  return moduleText({ SPEC_JSON: await packContent(Buffer.from(codings.identity!)) });
 }
 
 async function pageModule(

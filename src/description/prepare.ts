@@ -6,6 +6,7 @@
 import { type PageParts, renderParts } from "../explorer/render-content.ts";
 import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
+import type { KeptContent } from "../http/content-coding.ts";
 import { diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob } from "../openapi/load.ts";
 import { nameOf, type Reader } from "../openapi/files.ts";
@@ -15,11 +16,11 @@ import {
   listServersElsewhere,
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
-import { createWriter, encodeForm, type Form } from "../openapi/write.ts";
+import { writeJson } from "../openapi/write.ts";
 import { pause } from "../slices.ts";
 
 export interface Content {
-  readonly json: Form;
+  readonly json: KeptContent;
   readonly page: PageParts;
   readonly origins: readonly string[];
   readonly operations: readonly NodeOperation[];
@@ -57,7 +58,7 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
     await pause();
     const origins = originsOf(document);
     const page = await renderParts(document, by);
-    const json = await encodeForm(await createWriter(document).json());
+    const json = await writeJson(document);
     const elsewhere = listServersElsewhere(document);
     return { content: { json, page, origins, operations, elsewhere }, ...others, stamps };
   } catch (error) {

@@ -17,7 +17,7 @@ import type { Offer } from "../openapi/kind.ts";
 import { KIND_FILES, type Loaded, type LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { createReader, type FetchUrl, fileOf, type Reader } from "../openapi/files.ts";
-import { type Description, prepareForms } from "../openapi/serve.ts";
+import { type Description, prepareDescription } from "../openapi/serve.ts";
 import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import type { Content, Prepare, Prepared, PrepareJob } from "./prepare.ts";
@@ -93,7 +93,7 @@ export function keepCurrent<T>(
       if (!content) return { diagnostics, stamps };
       const { json, operations } = content;
       const page = await makePage(content);
-      const shown = { ...await prepareForms({ json }), page, operations, methods };
+      const shown = { ...await prepareDescription(json), page, operations, methods };
       return { shown, diagnostics, stamps };
     } catch (error) {
       return { diagnostics: [diagnosticOfError(nameOf(options.place), error)], stamps };

@@ -1,16 +1,20 @@
 /**
- * Serves `GET /spec.json` and `GET /spec.yaml`: one OpenAPI document in two formats.
+ * Serves one OpenAPI document in two formats at two places: `/spec.json` and `/spec.yaml`, and the same below `/v1/`.
  *
  * @module
  */
-import { identityOf, keep, type KeptContent } from "../http/content-coding.ts";
+import { identityOf, type KeptContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
+import { buildingJson, readNumber, WRITTEN_DEPTH_MAX } from "../json/lossless.ts";
+import { JsonScanner } from "../json/scan.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
+import { inSlices } from "../slices.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
-import { createWriter, encodeForm, type Form, rebaseServers, yamlFormOf } from "./write.ts";
+import { mapServers } from "./servers.ts";
+import { writeJson, writeYaml } from "./write.ts";
 
-/** Writing YAML is slow, so the first request for YAML writes it. */
+/** All but the JSON at `/spec.json` is written from this JSON at its first request. */
 export interface Description {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
@@ -18,55 +22,56 @@ export interface Description {
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
-export interface Forms {
-  readonly json: Form;
-  readonly yaml: Form;
-}
-
-export async function documentOf({ json }: Forms): Promise<Json> {
-  return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
+export async function documentOf(json: KeptContent): Promise<Json> {
+  const text = new TextDecoder().decode(await identityOf(json));
+  const scanner = new JsonScanner(text, WRITTEN_DEPTH_MAX);
+  return await inSlices(buildingJson(scanner, readNumber)) as Json;
 }
 
 /** The host's operations and document parts are in the returned `document`, but not in `own`. */
 export async function prepareOwn(
-  forms: Forms,
+  packed: KeptContent,
   operations: readonly DescribedOperation[],
   ofHost: DocumentOfHost = {},
   omitted: readonly string[] = [],
 ): Promise<Description & { readonly document: Json; readonly own: Json }> {
-  const own = withoutPaths(await documentOf(forms), omitted);
+  const own = withoutPaths(await documentOf(packed), omitted);
   const isAsPacked = operations.length + omitted.length + Object.keys(ofHost).length === 0;
-  if (isAsPacked) return { document: own, own, ...await prepareForms(forms) };
-  const document = withHost(own, operations, ofHost);
-  const writer = createWriter(document);
-  const json = await encodeForm(await writer.json());
-  const yaml = await encodeForm(await writer.yaml());
-  return { document, own, ...await prepareForms({ json, yaml }) };
+  const document = isAsPacked ? own : withHost(own, operations, ofHost);
+  const json = isAsPacked ? packed : await writeJson(document);
+  return { document, own, ...await prepareDescription(json) };
 }
 
-/** @param yaml the form as YAML, if it has been written already */
-export async function prepareForms(
-  { json, yaml }: { readonly json: Form; readonly yaml?: Form },
-): Promise<Description> {
-  const written = lazy(async () => yaml ?? await yamlFormOf(json));
+export async function prepareDescription(json: KeptContent): Promise<Description> {
+  const document = () => documentOf(json);
+  const versioned = async () => belowVersion(await document());
   return {
-    json: await represented(json, "json"),
-    yaml: lazy(async () => await represented(await written.get(), "yaml")),
+    json: await represented("json", json),
+    yaml: lazy(async () => represented("yaml", await writeYaml(await document()))),
     versioned: {
-      json: lazy(async () => await rebased(json, "json")),
-      yaml: lazy(async () => await rebased(await written.get(), "yaml")),
+      json: lazy(async () => represented("json", await writeJson(await versioned()))),
+      yaml: lazy(async () => represented("yaml", await writeYaml(await versioned()))),
     },
   };
 }
 
-async function rebased(form: Form, name: keyof Forms): Promise<Representation> {
-  return await represented(await keep(rebaseServers(await identityOf(form), form.dots)), name);
+/** Seen from `/v1/`, this service is one level up: `./v1/node` becomes `../v1/node`. */
+function belowVersion(document: Json): Json {
+  return mapServers(
+    document,
+    (servers) =>
+      servers.map((server) =>
+        typeof server.url === "string" && server.url.startsWith(".")
+          ? { ...server, url: `.${server.url}` }
+          : server
+      ),
+  );
 }
 
-function represented(content: KeptContent, name: keyof Forms): Promise<Representation> {
+function represented(format: "json" | "yaml", content: KeptContent): Promise<Representation> {
   return represent(content, {
-    type: `application/${name}`,
+    type: `application/${format}`,
     cache: "public, no-cache",
-    headers: { "content-disposition": `inline; filename="spec.${name}"` },
+    headers: { "content-disposition": `inline; filename="spec.${format}"` },
   });
 }

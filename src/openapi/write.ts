@@ -1,18 +1,15 @@
 /**
- * Writes a document as JSON and YAML. Both formats are served at the root and below `/v1/`, for
- * example as `/spec.json` and `/v1/spec.json`.
+ * Writes a document as JSON and as YAML.
  *
  * @module
  */
 import { Document, type Node, type Scalar, type ScalarTag } from "yaml";
-import { type Bytes, createCollector, joinBytes } from "../bytes.ts";
-import { identityOf, keep, type KeptContent } from "../http/content-coding.ts";
-import { buildingJson, formatJson, readNumber, WRITTEN_DEPTH_MAX } from "../json/lossless.ts";
-import { JsonScanner } from "../json/scan.ts";
+import { createCollector, joinBytes } from "../bytes.ts";
+import { keep, type KeptContent } from "../http/content-coding.ts";
+import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json } from "../json/values.ts";
-import { inSlices, pause } from "../slices.ts";
+import { pause } from "../slices.ts";
 import { escapeOf } from "../untrusted-text.ts";
-import { mapServers } from "./servers.ts";
 
 /** Characters that JSON does not escape, but YAML 1.2 forbids (section 5.1) or YAML 1.1 treats as line breaks. */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
@@ -54,7 +51,7 @@ type Emit = (part: string) => void;
  * Writes a document with the `yaml` package in small parts. YAML 1.1 and YAML 1.2 parsers read the same values from the
  * output.
  */
-async function writeYaml(
+async function writeYamlParts(
   value: Json | unknown[],
   emit: Emit,
   indent: string = "",
@@ -86,7 +83,7 @@ async function writeYaml(
     const inner = `${indent}  `;
     if (!isList) emit(`${start}${head}\n`);
     // In a list, the first line of an item follows the dash.
-    await writeYaml(member as Json, emit, inner, isList ? start + head : inner);
+    await writeYamlParts(member as Json, emit, inner, isList ? start + head : inner);
     start = indent;
   }
   await emitGroup();
@@ -122,88 +119,35 @@ function writePart(value: Json | unknown[]): string {
 /** The levels of a document above its operations and schemas, which are written one at a time. */
 const LEVELS = 3;
 
-async function writeJson(value: unknown, emit: Emit, levels: number = LEVELS): Promise<void> {
+async function writeJsonParts(
+  value: unknown,
+  emit: Emit,
+  levels: number = LEVELS,
+): Promise<void> {
   await pause();
   if (levels === 0 || !isObject(value)) return emit(formatJson(value));
   let before = "{";
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue;
     emit(`${before}${JSON.stringify(key)}:`);
-    await writeJson(member, emit, levels - 1);
+    await writeJsonParts(member, emit, levels - 1);
     before = ",";
   }
   emit(before === "{" ? "{}" : "}");
 }
 
-export interface Written {
-  /** The text in UTF-8. */
-  readonly bytes: Bytes;
-  /**
-   * The sorted byte offsets of relative server URLs. For documents below `/v1/`, a dot is inserted at each offset:
-   * `./v1/node` becomes `../v1/node`.
-   */
-  readonly dots: readonly number[];
-}
+export const writeJson = (document: Json): Promise<KeptContent> =>
+  collect((emit) => writeJsonParts(document, emit));
 
-export interface Writer {
-  readonly json: () => Promise<Written>;
-  readonly yaml: () => Promise<Written>;
-}
+export const writeYaml = (document: Json): Promise<KeptContent> =>
+  collect(async (emit) => {
+    await writeYamlParts(document, emit);
+    if (Object.keys(document).length === 0) emit("{}\n");
+  });
 
-/**
- * Puts a unique mark before each relative server URL, to find the URL in the written text. The mark begins with `@`, so
- * the YAML writer must quote the marked URL.
- */
-export function createWriter(document: Json): Writer {
-  const mark = `@${crypto.randomUUID()}`;
-  const markServer = (server: Json) =>
-    typeof server.url === "string" && server.url.startsWith(".")
-      ? { ...server, url: mark + server.url }
-      : server;
-  const marked = mapServers(document, (servers) => servers.map(markServer));
-  const encode = async (write: (emit: Emit) => Promise<void>): Promise<Written> => {
-    const encoder = new TextEncoder();
-    const collector = createCollector();
-    const dots: number[] = [];
-    let size = 0;
-    await write((part) => {
-      for (const [i, text] of part.split(mark).entries()) {
-        if (i > 0) dots.push(size);
-        const bytes = encoder.encode(text);
-        size += bytes.byteLength;
-        collector.push(bytes);
-      }
-    });
-    return { bytes: joinBytes(collector.take()), dots };
-  };
-  return {
-    json: () => encode((emit) => writeJson(marked, emit)),
-    yaml: () =>
-      encode(async (emit) => {
-        await writeYaml(marked, emit);
-        if (Object.keys(marked).length === 0) emit("{}\n");
-      }),
-  };
-}
-
-export interface Form extends KeptContent {
-  readonly dots: readonly number[];
-}
-
-export async function encodeForm({ bytes, dots }: Written): Promise<Form> {
-  return { ...await keep(bytes), dots };
-}
-
-/** Writes the document of a JSON form as YAML. */
-export async function yamlFormOf(json: Form): Promise<Form> {
-  const text = new TextDecoder().decode(await identityOf(json));
-  const scanner = new JsonScanner(text, WRITTEN_DEPTH_MAX);
-  const document = await inSlices(buildingJson(scanner, readNumber));
-  return await encodeForm(await createWriter(document as Json).yaml());
-}
-
-export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
-  const dot = new TextEncoder().encode(".");
-  const parts = dots.flatMap((at, i) => [bytes.subarray(dots[i - 1] ?? 0, at), dot]);
-  return joinBytes([...parts, bytes.subarray(dots.at(-1) ?? 0)]);
+async function collect(write: (emit: Emit) => Promise<void>): Promise<KeptContent> {
+  const encoder = new TextEncoder();
+  const collector = createCollector();
+  await write((part) => collector.push(encoder.encode(part)));
+  return await keep(joinBytes(collector.take()));
 }

@@ -20,9 +20,8 @@ import { VERSION } from "../generated/build-info.js";
 import { lazy, type Resource } from "../lazy.ts";
 import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
-import { type PackedContent, unpack } from "../http/content-coding.ts";
-import { type Forms, prepareOwn } from "../openapi/serve.ts";
-import type { Form } from "../openapi/write.ts";
+import { type KeptContent, type PackedContent, unpack } from "../http/content-coding.ts";
+import { prepareOwn } from "../openapi/serve.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
@@ -116,25 +115,16 @@ function describing<T>(
   };
 }
 
-const WITHOUT_METRICS = lazy(async () => formsOf(await import("../generated/description.js")));
+const WITHOUT_METRICS = lazy(async () => kept(await import("../generated/description.js")));
 const WITH_METRICS = lazy(async () =>
-  formsOf(await import("../generated/description-with-metrics.js"))
+  kept(await import("../generated/description-with-metrics.js"))
 );
 
-export function ownDescription(hasMetrics: boolean): Resource<Forms> {
+export function ownDescription(hasMetrics: boolean): Resource<KeptContent> {
   return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
 }
 
-async function formsOf(
-  { SPEC_JSON, SPEC_YAML, SPEC_DOTS }: typeof import("../generated/description.js"),
-): Promise<Forms> {
-  return {
-    json: await formOf(SPEC_JSON, SPEC_DOTS.json),
-    yaml: await formOf(SPEC_YAML, SPEC_DOTS.yaml),
-  };
-}
-
-async function formOf(packed: PackedContent, dots: readonly number[]): Promise<Form> {
-  const codings = await unpack(packed);
-  return { codings, size: codings.identity.byteLength, dots };
+async function kept({ SPEC_JSON }: { readonly SPEC_JSON: PackedContent }): Promise<KeptContent> {
+  const codings = await unpack(SPEC_JSON);
+  return { codings, size: codings.identity.byteLength };
 }

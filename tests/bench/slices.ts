@@ -7,7 +7,7 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { prepare } from "../../src/description/prepare.ts";
 import { resolveForward } from "../../src/gateway/policy.ts";
-import { documentOf, prepareForms } from "../../src/openapi/serve.ts";
+import { documentOf, prepareDescription } from "../../src/openapi/serve.ts";
 import { ownDescription } from "../../src/resources/open-description.ts";
 
 /** The times of a main thread: the first number is the processor time in nanoseconds. */
@@ -49,7 +49,7 @@ const { content } = await prepare(
   job,
   (url) => Promise.resolve({ url, bytes, isJson, stamp: "" }),
 );
-const { yaml } = await prepareForms({ json: content!.json });
+const { yaml } = await prepareDescription(content!.json);
 const served = processorTime() - since;
 await yaml.get();
 isOver = true;

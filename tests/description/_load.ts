@@ -4,14 +4,15 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Diagnostic } from "../../src/openapi/diagnostics.ts";
 import { prepare, type Prepared } from "../../src/description/prepare.ts";
-import { identityOf } from "../../src/http/content-coding.ts";
+import { identityOf, type KeptContent } from "../../src/http/content-coding.ts";
 import {
   type DescriptionPlace,
   keepCurrent,
   type PlaceOptions,
   type Shown,
 } from "../../src/description/watch.ts";
-import { type Form, yamlFormOf } from "../../src/openapi/write.ts";
+import { documentOf } from "../../src/openapi/serve.ts";
+import { writeYaml } from "../../src/openapi/write.ts";
 import type { ServerContext } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
@@ -57,14 +58,15 @@ export async function load(
     ...where,
   }).ready;
   const { content } = prepared ?? {};
-  const text = async (form: Form | undefined) =>
+  const text = async (form: KeptContent | undefined) =>
     new TextDecoder().decode(form && await identityOf(form));
+  const written = content && await documentOf(content.json);
   return {
     diagnostics,
     origins: content?.origins ?? [],
     document: content && parseJson(await text(content.json)) as Json,
     json: await text(content?.json),
-    yaml: await text(content && await yamlFormOf(content.json)),
+    yaml: await text(written && await writeYaml(written)),
   };
 }
 
