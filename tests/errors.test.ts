@@ -32,12 +32,13 @@ errors("if a file of the explorer failed to load, the next request loads it agai
   let isOut = true;
   const importContent = () =>
     isOut ? Promise.reject(new Error("EMFILE")) : Promise.resolve({ identity: btoa("a {}") });
-  const find = createAssets({ "explorer-1/a.css": { type: "text/css", importContent } });
-  await find("explorer-1/a.css")!.then(() => assert.unreachable(), ({ message }) => {
+  const assets = createAssets({ "explorer-1/a.css": { type: "text/css", importContent } });
+  const load = async () => await assets.get("explorer-1/a.css")!.get();
+  await load().then(() => assert.unreachable(), ({ message }) => {
     assert.is(message, "EMFILE");
   });
   isOut = false;
-  const { variants } = await find("explorer-1/a.css")!;
+  const { variants } = await load();
   assert.is(new TextDecoder().decode(variants.identity!.body!), "a {}");
 });
 

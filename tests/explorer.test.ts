@@ -117,7 +117,7 @@ const scriptOf = async () =>
 
 explorer("all services in a process share the explorer's files in memory", async () => {
   const path = await scriptOf();
-  const find = () => createAssets(ASSETS)(path.slice("/assets/".length));
+  const find = () => createAssets(ASSETS).get(path.slice("/assets/".length))?.get();
   const [first, second] = [await find(), await find()];
   assert.ok(first!.variants.identity!.body);
   assert.is(first!.variants.identity!.body, second!.variants.identity!.body);

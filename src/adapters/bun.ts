@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { ResponseInParts } from "../http/response.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -16,11 +15,12 @@ import {
   listening,
   type Outcome,
   report,
+  responseOf,
   type Servable,
   type ServeOptions,
   TIMEOUTS,
   urlAt,
-  watched,
+  watchBody,
 } from "./shared.ts";
 
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
@@ -87,45 +87,27 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     (request as Writable).findIp = () => server.requestIP(request)?.address;
     const length = Number(request.headers.get("content-length"));
     if (length > 0 && length <= SHORT_MAX) readWhole(request);
-    response = await app.fetch(request);
+    response = await responseOf(app, request);
     server.timeout(request, IDLE_SECONDS);
-    if (response instanceof ResponseInParts) {
-      const { parts, release } = response.held;
-      response = new Response(streamOf(parts, release, endLater), response);
-    } else if (!response.headers.has("content-length") && response.body) {
+    // Only a stream tells when Bun 1.4 has taken all bytes, or when the client has disconnected.
+    const isStream = response instanceof ResponseInParts || !response.headers.has("content-length");
+    if (!isStream || !response.body) endLater();
+    else {
       const onFailure = (error: unknown) => {
         // A stream also fails when its client disconnects, which is not an error.
         if (request.signal.aborted) return;
         end("failed");
         report(error, app, callbacks);
       };
-      response = new Response(watched(response.body, onFailure, Infinity, endLater), response);
-    } else endLater();
+      const body = watchBody(response.body, { onFailure, onEnd: endLater });
+      response = new Response(body, response);
+    }
   } catch (error) {
     report(error, app, callbacks);
     response = failure();
     endLater();
   }
   return response;
-}
-
-/** Only a stream tells when Bun 1.4 has taken all bytes, or when the client has disconnected. */
-function streamOf(
-  parts: readonly Bytes[],
-  release: () => void,
-  onEnd: () => void,
-): ReadableStream<Bytes> {
-  let at = 0;
-  return new ReadableStream({
-    pull(controller) {
-      const part = parts[at++];
-      if (part) return controller.enqueue(part);
-      release();
-      onEnd();
-      controller.close();
-    },
-    cancel: release,
-  }, { highWaterMark: 0 });
 }
 
 /** In bytes. Bun 1.4 reads content up to this size faster with `bytes()` than as a stream. */

@@ -8,21 +8,19 @@ import { once } from "node:events";
 import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import {
+  FastResponse,
   NodeRequest as SrvxRequest,
   type NodeResponse as SrvxResponse,
   sendNodeResponse,
 } from "srvx/node";
-import { type Bytes, isInTinyParts, PART_LENGTH } from "../bytes.ts";
+import { type Bytes, isInTinyParts, PART_LENGTH, partsOf } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
 import {
   type HttpStatus,
-  type NodeForm,
-  nodeFormOf,
   problemText,
   REASONS,
-  ResponseInParts,
   SECURITY_HEADERS,
-  shortPartsOf,
+  useResponseClass,
 } from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import { Connections, type Slowest } from "./connections.ts";
@@ -37,12 +35,15 @@ import {
   listening,
   refusal,
   report,
+  responseOf,
   type Servable,
   type ServeOptions,
   TIMEOUTS,
   urlAt,
-  watched,
+  watchBody,
 } from "./shared.ts";
+
+useResponseClass(FastResponse);
 
 const IS_DENO = "Deno" in globalThis;
 
@@ -253,7 +254,7 @@ export async function respond(
   try {
     await send(
       response,
-      ownResponse(message) ?? await app.fetch(makeRequest(message, response), ...context),
+      ownResponse(message) ?? await responseOf(app, makeRequest(message, response), ...context),
     );
     // srvx sets `errored` if the body's stream fails, but not if the client disconnects.
     if (response.errored) report(response.errored, app, callbacks);
@@ -331,36 +332,45 @@ export const hasContent = ({ headers }: IncomingMessage): boolean =>
 const SHORT_MAX = 16_384;
 
 async function send(response: ServerResponse, given: Response): Promise<void> {
-  const held = given instanceof ResponseInParts ? given.held : undefined;
-  if (held) response.once("close", held.release);
-  const form = nodeFormOf(given);
+  const form = serverFormOf(given);
   const { body } = form;
-  const parts = held?.parts ?? (body instanceof Uint8Array ? [body] : []);
-  if (!body || parts.length > 0) return await sendParts(response, form, parts);
+  if (!body) return await sendBytes(response, form);
+  if (body instanceof Uint8Array) return await sendBytes(response, form, body);
   // Deno's `ServerResponse` does not report the error of a body stream.
-  const fail = (errored: unknown) => response.destroyed || Object.assign(response, { errored });
+  const onFailure = (errored: unknown) =>
+    response.destroyed || Object.assign(response, { errored });
   const sent = IS_DENO && body instanceof ReadableStream
-    ? { ...form, body: watched(body, fail, PART_LENGTH) }
+    ? { ...form, body: watchBody(body, { onFailure, partMax: PART_LENGTH }) }
     : form;
   await sendNodeResponse(response, { _toNodeResponse: () => sent } as SrvxResponse);
 }
 
-async function sendParts(
+type ServerForm = ReturnType<SrvxResponse["_toNodeResponse"]>;
+
+/** A host's app may return a native response. */
+function serverFormOf(response: Response): ServerForm {
+  if ("_toNodeResponse" in response) return (response as SrvxResponse)._toNodeResponse();
+  const { status, statusText, headers, body } = response;
+  return { status, statusText, headers: [...headers].flat(), body };
+}
+
+async function sendBytes(
   response: ServerResponse,
-  { status, statusText, headers }: NodeForm,
-  parts: readonly Bytes[],
+  { status, statusText, headers }: ServerForm,
+  body?: Uint8Array,
 ): Promise<void> {
   // Writes the responses of one tick together, since each write may cause a context switch.
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
-  if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
+  if (!body) return void response.end();
+  if (body.byteLength <= SHORT_MAX) {
     // `node:http` sends the head and a string in one packet, but the head and a buffer in two packets. Two packets take
     // twice the time (Node 26.10).
-    return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
+    return void response.end(Buffer.from(body).toString("latin1"), "latin1");
   }
   // Deno 2.9 reports no progress during a write, so a long write would look like a client that has stopped reading.
-  if (!IS_DENO) response.cork();
-  for (const part of IS_DENO ? shortPartsOf(parts) : parts) response.write(part);
+  if (!IS_DENO) return void response.end(body);
+  for (const part of partsOf(body as Bytes)) response.write(part);
   response.end();
 }
 

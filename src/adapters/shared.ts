@@ -153,9 +153,22 @@ export function beginEntry(
   };
 }
 
-export function report(error: unknown, app: Servable, { onError }: Callbacks): void {
-  const { onError: log } = app as { onError?: Callbacks["onError"] };
-  void notify(onError ?? log ?? console.error, error);
+/** The members of the service's `App` that are not for hosts. */
+type Own = Servable & {
+  readonly onError?: Callbacks["onError"];
+  readonly respond?: Servable["fetch"];
+};
+
+/** Takes the fast response of our own app, which only our adapters can send. */
+export function responseOf(
+  app: Own,
+  ...call: Parameters<Servable["fetch"]>
+): Response | Promise<Response> {
+  return app.respond ? app.respond(...call) : app.fetch(...call);
+}
+
+export function report(error: unknown, app: Own, { onError }: Callbacks): void {
+  void notify(onError ?? app.onError ?? console.error, error);
 }
 
 async function notify<T>(callback: (value: T) => unknown, value: T): Promise<void> {
@@ -166,13 +179,17 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
   }
 }
 
+interface BodyWatch {
+  readonly onFailure: (error: unknown) => void;
+  readonly onEnd?: () => void;
+  /** The longest part that is passed on, in bytes. */
+  readonly partMax?: number;
+}
+
 /** Calls `onFailure` if the body fails, and `onEnd` when it has ended, but neither if it is cancelled. */
-export function watched(
+export function watchBody(
   body: ReadableStream<Uint8Array>,
-  onFailure: (error: unknown) => void,
-  /** In bytes. */
-  partMax: number = Infinity,
-  onEnd: () => void = () => {},
+  { onFailure, onEnd, partMax = Infinity }: BodyWatch,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let rest: Uint8Array | undefined;
@@ -183,7 +200,7 @@ export function watched(
         throw error;
       });
       if (!rest) {
-        onEnd();
+        onEnd?.();
         return controller.close();
       }
       controller.enqueue(rest.byteLength > partMax ? rest.subarray(0, partMax) : rest);

@@ -67,7 +67,9 @@ function usedPartOfSrvx(): Plugin {
     name: "used-part-of-srvx",
     setup({ onLoad }) {
       onLoad({ filter: /[\\/]srvx[\\/]dist[\\/]adapters[\\/]node\.mjs$/ }, async ({ path }) => {
-        const contents = `export { NodeRequest, sendNodeResponse } from ${JSON.stringify(path)};`;
+        const contents = `export { FastResponse, NodeRequest, sendNodeResponse } from ${
+          JSON.stringify(path)
+        };`;
         const { outputFiles: [bundle] } = await build({
           ...COMMON,
           stdin: { contents, resolveDir: ROOT },

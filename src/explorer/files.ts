@@ -7,13 +7,14 @@ import type { Asset } from "../generated/assets.js";
 import { unpack } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { onceFor } from "../json/values.ts";
-import { lazy } from "../lazy.ts";
+import { lazy, type Resource } from "../lazy.ts";
 import { escape } from "./html.ts";
 import { imageTypeOf } from "./page-settings.ts";
 
 /** The folder's name contains a digest of its files, so the file at a URL never changes (RFC 8246). */
 const IMMUTABLE = "public, max-age=31536000, immutable";
-export type Assets = (path: string) => Promise<Representation> | undefined;
+
+export type Assets = ReadonlyMap<string, Resource<Representation>>;
 
 const contentOf = onceFor(({ importContent }: Asset) =>
   lazy(async () => unpack(await importContent()))
@@ -24,10 +25,9 @@ export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
     const { identity, ...encoded } = await contentOf(asset).get();
     return represent(identity, { type: asset.type, cache: IMMUTABLE, encoded });
   };
-  const files = new Map(
+  return new Map(
     Object.entries(assets).map(([path, asset]) => [path, lazy(() => prepare(asset))]),
   );
-  return (path) => files.get(path)?.get();
 }
 
 /** Background colours on which white text has a contrast of at least 5 (WCAG 2.2, 1.4.3). */

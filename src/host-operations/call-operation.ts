@@ -1,81 +1,46 @@
 /**
- * Serves the operations of a host: finds the operations at a path, calls one, and checks the response.
+ * Serves the operations of a host: calls one, and checks its response.
  *
  * @module
  */
-import {
-  type CommonHeadersFor,
-  type Cors,
-  createCommonHeaders,
-  FastResponse,
-  problem,
-} from "../http/response.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import { isFromOtherOrigin } from "../http/request.ts";
+import { type Cors, createCommonHeaders, FastResponse, problem } from "../http/response.ts";
+import type { OtherRoute } from "../http/routes.ts";
 import { describeValue, parsePercent } from "../untrusted-text.ts";
 import type { Operation } from "./operation.ts";
 
-export interface OperationMatch {
-  readonly template: string;
-  readonly headersFor: CommonHeadersFor;
-  call(request: Request, context: readonly unknown[]): Promise<Response>;
-}
-
-export function createOperations(
-  operations: readonly Operation[],
-  cors: Cors,
-  isServed: (method: string, path: string) => boolean,
-): (path: string) => ReadonlyMap<string, OperationMatch> {
-  // The service's own `cors: "*"` does not apply to the host's operations.
+/**
+ * Returns the routes of a host's operations, the most specific paths first.
+ *
+ * @param cors the origins for operations that list none; the service's own `"*"` does not apply to the operations
+ */
+export function operationRoutes(operations: readonly Operation[], cors: Cors): OtherRoute[] {
   const listed = cors === "*" ? [] : cors;
-  const taken = new Set<string>();
-  const table = operations.toSorted(bySpecificity).map((operation) => {
+  return operations.toSorted(bySpecificity).map((operation) => {
     const { method, path, cors = listed } = operation;
     const template = parsePathTemplate(path);
-    const key = `${method} ${template.source}`;
-    if (isServed(method, path) || taken.has(key)) {
-      throw new TypeError(`${method} ${path} is served already`);
-    }
-    taken.add(key);
-    return { operation, template, cors, headersFor: createCommonHeaders(cors) };
+    return {
+      path,
+      methods: method === "GET" ? ["GET", "HEAD"] : [method],
+      headersFor: createCommonHeaders(cors),
+      matches: (path) => template.match(normalizePath(path)) !== undefined,
+      handle(request, { path, context }) {
+        const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
+        // Browsers send simple cross-origin POSTs without a preflight, so CORS alone does not prevent the call.
+        if (method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
+          return problem(403, "Pages of other origins may not call this operation");
+        }
+        const values = template.match(normalizePath(path))!.map((text) => parsePercent(text));
+        const wrong = template.names.find((_, i) => values[i] === undefined);
+        if (wrong !== undefined) {
+          return problem(400, `"${wrong}" in the path is not encoded as UTF-8`);
+        }
+        const params = Object.fromEntries(template.names.map((name, i) => [name, values[i]!]));
+        return callOperation(operation, request, params, context);
+      },
+    };
   });
-  return (path) => {
-    const normal = normalizePath(path);
-    const found = new Map<string, OperationMatch>();
-    for (const { operation, template, cors, headersFor } of table) {
-      const texts = found.has(operation.method) ? undefined : template.match(normal);
-      if (!texts) continue;
-      found.set(operation.method, {
-        template: operation.path,
-        headersFor,
-        async call(request, context) {
-          const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
-          // Browsers send simple cross-origin POSTs without a preflight, so CORS alone does not prevent the call.
-          if (operation.method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
-            return problem(403, "Pages of other origins may not call this operation");
-          }
-          const params: [string, string][] = [];
-          for (const [i, name] of template.names.entries()) {
-            const value = parsePercent(texts[i]!);
-            if (value === undefined) {
-              return problem(400, `"${name}" in the path is not encoded as UTF-8`);
-            }
-            params.push([name, value]);
-          }
-          const response = await callHandler(
-            operation,
-            request,
-            Object.fromEntries(params),
-            context,
-          );
-          const { status, statusText, headers, body } = response;
-          // The host may have frozen the headers, or may use the same object for the next response.
-          return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
-        },
-      });
-    }
-    return found;
-  };
 }
 
 export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
@@ -91,7 +56,7 @@ function bySpecificity(a: Operation, b: Operation): number {
   return names(a) - names(b) || literals(b) - literals(a);
 }
 
-async function callHandler(
+async function callOperation(
   operation: Operation,
   request: Request,
   params: Readonly<Record<string, string>>,
@@ -110,6 +75,7 @@ async function callHandler(
   }
 }
 
+/** Returns a response of our own: the host may have frozen the headers, or may use the same object again. */
 function checkResponse(value: unknown, { method, path }: Operation, how: string): Response {
   const wrong = (what: string) => new TypeError(`${method} ${path} ${how} ${what}`);
   if (!isLikeResponse(value)) {
@@ -118,8 +84,9 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
   if (value.bodyUsed || value.body?.locked) {
     throw wrong("a Response whose body has been read already; return an unread clone");
   }
-  if (value.status === 0) throw wrong("Response.error(), which cannot be sent");
-  return value;
+  const { status, statusText, headers, body } = value;
+  if (status === 0) throw wrong("Response.error(), which cannot be sent");
+  return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
 }
 
 /** A framework may have its own `Response` class, so `instanceof` is not enough. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { parsePathTemplate } from "../http/path-template.ts";
 import type { DescribedOperation } from "../openapi/merge.ts";
 import { followReference } from "../openapi/operations.ts";
 import type { ComponentsObject, Operation, ParameterObject } from "./operation.ts";
@@ -46,7 +47,7 @@ export function* diagnosticsOfOperations(
       continue;
     }
     yield* diagnosticsOfParameters(operation, components, ["operations", at, "operation"]);
-    const template = path.replaceAll(/\{[^}]*\}/g, "{}");
+    const template = parsePathTemplate(path).source;
     const earlier = first.get(template);
     const same = taken.get(`${method} ${template}`);
     if (same !== undefined) {

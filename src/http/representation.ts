@@ -17,11 +17,11 @@ import {
 } from "./content-coding.ts";
 import {
   type CommonHeaders,
-  FastResponse,
+  completeHead,
+  completeResponse,
+  finish,
   type HttpStatus,
   problem,
-  REASONS,
-  sendable,
 } from "./response.ts";
 
 export interface Representation {
@@ -76,26 +76,31 @@ export async function represent(
     variants[coding] = makeVariant(coding, body, body?.byteLength ?? content.size, tag, init);
   }
   const load = share(() => identityOf(content));
+  const refuse = (status: 406 | 412, detail: string) =>
+    problem(status, detail, { vary: "Accept-Encoding" });
   return {
     variants,
-    respond({ method, headers }, common = NOTHING) {
+    respond(request, common = NOTHING) {
+      const { method, headers } = request;
       const accept = headers.get("accept-encoding");
       const accepted = accept === null ? ["identity"] as const : acceptedCodings(accept);
       const coding = accepted.find((coding) => variants[coding]);
       const variant = coding && variants[coding];
       if (!variant) {
-        return unmet(406, "Accept-Encoding excludes every available coding, even identity", common);
+        const detail = "Accept-Encoding excludes every available coding, even identity";
+        return finish(refuse(406, detail), common, request);
       }
       const { etag, full, notModified, body } = variant;
       // Preconditions apply only to responses that would otherwise be 2xx (RFC 9110, section 13.2.1).
       const outcome = status === 200 ? evaluatePreconditions(headers, etag) : 200;
       if (outcome === 412) {
-        return unmet(412, "If-Match matches none of the current entity tags of this path", common);
+        const detail = "If-Match matches none of the current entity tags of this path";
+        return finish(refuse(412, detail), common, request);
       }
-      if (outcome === 304) return new FastResponse(null, notModified(common));
-      if (method === "HEAD") return new FastResponse(null, full(common));
-      if (body) return new FastResponse(bodyOf(body), full(common));
-      return load().then((body) => new FastResponse(bodyOf(body), full(common)));
+      if (outcome === 304) return completeResponse(null, notModified(common));
+      if (method === "HEAD") return completeResponse(null, full(common));
+      if (body) return completeResponse(body, full(common));
+      return load().then((body) => completeResponse(body, full(common)));
     },
   };
 }
@@ -106,14 +111,7 @@ async function withCodings(content: string | Bytes, encoded?: Encoded): Promise<
   return { codings, size: identity.byteLength };
 }
 
-const NOTHING: CommonHeaders = { headers: [], vary: undefined };
-
-const varyOf = ({ vary }: CommonHeaders): string =>
-  vary === undefined ? "Accept-Encoding" : `Accept-Encoding, ${vary}`;
-
-function unmet(status: 406 | 412, detail: string, common: CommonHeaders): Response {
-  return problem(status, detail, { ...Object.fromEntries(common.headers), vary: varyOf(common) });
-}
+const NOTHING: CommonHeaders = { headers: {}, vary: undefined };
 
 function makeVariant(
   coding: ContentCoding,
@@ -128,6 +126,7 @@ function makeVariant(
   const validators = {
     "cache-control": cache,
     etag,
+    vary: "Accept-Encoding",
     // A 304 also has this header, since caches update stored headers from a 304 (RFC 9111, section 3.2).
     ...(policy && { "cross-origin-resource-policy": policy }),
   };
@@ -141,25 +140,14 @@ function makeVariant(
   return { etag, full: headMaker(status, all), notModified: headMaker(304, validators), body };
 }
 
-const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
-
 /** The cache needs no limit, since there are only a few sets of common headers. */
 function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
-  const make = (common: CommonHeaders): ResponseInit => {
-    const headers = { ...Object.fromEntries(common.headers), ...own, vary: varyOf(common) };
-    const init = {
-      status,
-      statusText: REASONS[status],
-      // A native `Response` copies a `Headers` object more than twice as fast as a list of headers.
-      headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
-      // Keeps workerd from encoding the bytes again (https://developers.cloudflare.com/workers/runtime-apis/response/).
-      encodeBody: "manual",
-    };
-    heads.set(common, init);
-    return init;
+  return (common) => {
+    const head = heads.get(common) ?? completeHead(status, own, common);
+    heads.set(common, head);
+    return head;
   };
-  return (common) => heads.get(common) ?? make(common);
 }
 
 /** Reuses the value of `make` until the value is garbage-collected. */

@@ -1,0 +1,180 @@
+/**
+ * The table of routes: finds the route of a request, and responds to requests with other methods.
+ *
+ * @module
+ */
+import { IttyRouter } from "itty-router";
+import type { RequestTarget } from "./request.ts";
+import {
+  type CommonHeaders,
+  type CommonHeadersFor,
+  FastResponse,
+  isPreflight,
+  notAllowed,
+  notFound,
+  preflightHeaders,
+  REASONS,
+} from "./response.ts";
+
+export interface Route {
+  /** A path as in a description, such as `/v1/rpc/{method}`. `{path}` matches any number of segments, even none. */
+  readonly path: string;
+  readonly methods: readonly string[];
+  readonly handle: Handler;
+  readonly headersFor: CommonHeadersFor;
+  /** True if a slash may follow the path. */
+  readonly allowsSlash?: boolean;
+  /** Returns the methods that do not get 405 at a path, if the node's description has the path. */
+  readonly methodsAt?: (path: string) => Promise<readonly string[] | undefined>;
+}
+
+export type Handler = (request: Request, visit: Visit) => Response | Promise<Response>;
+
+/** What metrics and the common headers need of a route. */
+export type Matched = Pick<Route, "path" | "headersFor">;
+
+/** A route that is not in the table of itty-router, such as an operation of the host. */
+export interface OtherRoute extends Route {
+  matches(path: string): boolean;
+}
+
+/**
+ * A request on its way. This object stands for the request in itty-router, since itty-router sets `params`, which Bun
+ * forbids for a `Request`, and since the request's own URL may have a prefix.
+ */
+export class Visit {
+  readonly request: Request;
+  readonly target: RequestTarget | undefined;
+  /** The path without the prefix at which the host mounts the service. */
+  readonly path: string;
+  /** Further arguments for handlers of the host. */
+  readonly context: readonly unknown[];
+  readonly method: string;
+  readonly url: string;
+  /** The route at the path, even if the route has another method. */
+  matched: Matched;
+  constructor(
+    request: Request,
+    target: RequestTarget | undefined,
+    path: string,
+    context: readonly unknown[],
+    unmatched: Matched,
+  ) {
+    this.request = request;
+    this.target = target;
+    this.path = path;
+    this.context = context;
+    this.method = request.method;
+    this.url = `http://localhost${path}`;
+    this.matched = unmatched;
+  }
+
+  get common(): CommonHeaders {
+    return this.matched.headersFor(this.request);
+  }
+}
+
+export class Routes {
+  readonly #router = IttyRouter();
+  /** The routes of `#router.routes`, in the same order. */
+  readonly #inRouter: Route[] = [];
+  #others: readonly OtherRoute[] = [];
+
+  /**
+   * @param routes tried in this order
+   * @param others tried after `routes`
+   * @throws {TypeError} if one of `others` has the method and path of one of `routes`
+   */
+  constructor(routes: readonly Route[], others: readonly OtherRoute[]) {
+    for (const route of routes) {
+      for (const method of route.methods) {
+        this.#inRouter.push(route);
+        this.#router[method.toLowerCase()]!(pathOf(route), (visit: Visit) => {
+          if (!allowsPath(route, visit.path)) return undefined;
+          visit.matched = route;
+          return route.handle(visit.request, visit);
+        });
+      }
+    }
+    for (const { path, methods: [method = ""] } of others) {
+      if (this.at(path).has(method)) throw new TypeError(`${method} ${path} is served already`);
+    }
+    this.#others = others;
+  }
+
+  async respond(visit: Visit): Promise<Response> {
+    return await this.#router.fetch(visit) ?? await this.#respondOther(visit);
+  }
+
+  /** Returns the routes at a path by their methods. */
+  at(path: string): ReadonlyMap<string, Route> {
+    const found = new Map<string, Route>();
+    const add = (method: string, route: Route) => {
+      if (!found.has(method)) found.set(method, route);
+    };
+    for (const [i, [method, pattern]] of this.#router.routes.entries()) {
+      const route = this.#inRouter[i]!;
+      if (pattern.test(path) && allowsPath(route, path)) add(method, route);
+    }
+    for (const route of this.#others) {
+      if (route.matches(path)) { for (const method of route.methods) add(method, route); }
+    }
+    return found;
+  }
+
+  async #respondOther(visit: Visit): Promise<Response> {
+    const { request, path } = visit;
+    const found = this.at(path);
+    const [first] = found.values();
+    if (!first) return notFound();
+    const route = found.get(request.method);
+    visit.matched = route ?? first;
+    if (route) return await route.handle(request, visit);
+    const methods = await allowedMethods(path, found);
+    if (request.method !== "OPTIONS") return notAllowed(methods);
+    const allow = [...methods, "OPTIONS"].join(", ");
+    return emptyResponse(204, { allow, ...isPreflight(request) && preflight(visit, found) });
+  }
+}
+
+/** The path in the syntax of itty-router. */
+const pathOf = ({ path }: Route): string =>
+  path.replace("{path}", "*").replaceAll(/\{(\w+)\}/g, ":$1");
+
+/** itty-router ignores slashes at the end, but the relative links of a page would break there. */
+const allowsPath = ({ path: template, allowsSlash = false }: Route, path: string): boolean =>
+  template.endsWith("/{path}") || !path.endsWith(allowsSlash ? "//" : "/");
+
+/** Returns the methods that do not get 405 at a path. */
+async function allowedMethods(
+  path: string,
+  found: ReadonlyMap<string, Route>,
+): Promise<readonly string[]> {
+  // The routes of the service come first, and a path has at most one that depends on the description.
+  const [first] = found.values();
+  const described = await first?.methodsAt?.(path);
+  const methods = [...found.keys()];
+  if (!described) return methods;
+  return methods.filter((method) => !found.get(method)!.methodsAt || described.includes(method));
+}
+
+function preflight(visit: Visit, found: ReadonlyMap<string, Route>): Record<string, string> {
+  const { request } = visit;
+  const asked = found.get(request.headers.get("access-control-request-method") ?? "");
+  if (asked) visit.matched = asked;
+  const { headersFor } = visit.matched;
+  const isAllowed = "access-control-allow-origin" in headersFor(request).headers;
+  // Browsers cache a preflight response for all methods in it, so these methods must allow the same origins.
+  const methods = [...found].filter(([, route]) => route.headersFor === headersFor)
+    .map(([method]) => method);
+  return isAllowed ? preflightHeaders(methods) : {};
+}
+
+export function emptyResponse(status: 204 | 307, headers: Record<string, string>): Response {
+  return new FastResponse(null, { status, statusText: REASONS[status], headers });
+}
+
+/** A relative `Location` works behind any proxy prefix (RFC 9110, section 10.2.2). */
+export function redirect(location: string): Response {
+  return emptyResponse(307, { location, "content-length": "0", "cache-control": "no-cache" });
+}
