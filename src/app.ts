@@ -107,8 +107,24 @@ export class App implements Nodeface {
     this.ready = this.#resources.prepare;
   }
 
-  readonly fetch: Nodeface["fetch"] = async (request, ...context) =>
-    nativeOf(await this.respond(request, ...context));
+  readonly fetch: Nodeface["fetch"] = async (request, ...context) => {
+    // A host written in JavaScript may pass any value.
+    if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
+      const error = new TypeError("fetch expects a Request");
+      this.#options.log(describeError(error), { code: "error", level: "error", error });
+      const common = this.#headersFor({ headers: new Headers() });
+      return nativeOf(finish(problem(500, FAILED), common, { method: "GET" }));
+    }
+    const target = parseTarget(request.url);
+    const { pathname } = target ?? { pathname: "/" };
+    const path = this.#options.prefix === ""
+      ? pathname
+      : this.#findPath(this.#prefix.strip(pathname)) ?? pathname;
+    const visit = new Visit(request, target, path, context, this.#unmatched);
+    const response = await this.#respond(visit);
+    this.#options.meters?.responses.add(visit.matched.path, response.status);
+    return (request as ServedRequest).takesFastResponse ? response : nativeOf(response);
+  };
 
   readonly matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
     const target = parseTarget(url);
@@ -134,45 +150,28 @@ export class App implements Nodeface {
     }
   }
 
-  /** Like `fetch`, but the response may be of a class that only our adapters can send. */
-  async respond(request: Request, ...context: unknown[]): Promise<Response> {
-    const { log, meters, prefix } = this.#options;
-    // A host written in JavaScript may pass any value.
-    if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
-      const error = new TypeError("fetch expects a Request");
-      log(describeError(error), { code: "error", level: "error", error });
-      const common = this.#headersFor({ headers: new Headers() });
-      return finish(problem(500, FAILED), common, { method: "GET" });
-    }
-    const target = parseTarget(request.url);
-    const { pathname } = target ?? { pathname: "/" };
-    const path = prefix === ""
-      ? pathname
-      : this.#findPath(this.#prefix.strip(pathname)) ?? pathname;
-    const visit = new Visit(request, target, path, context, this.#unmatched);
-    let response: Response;
+  async #respond(visit: Visit): Promise<Response> {
+    const { request } = visit;
     try {
-      response = finish(await this.#respondTo(visit), visit.common, request);
+      const response = this.#refuse(visit) ?? await this.#routes.respond(visit);
+      return finish(response, visit.common, request);
     } catch (error) {
       // The query may contain secrets, so it is not logged.
-      const message = `${request.method} ${path} failed with 500: ${describeError(error)}`;
-      log(message, { code: "error", level: "error", error });
-      response = finish(problem(500, FAILED), visit.common, request);
+      const message = `${request.method} ${visit.path} failed with 500: ${describeError(error)}`;
+      this.#options.log(message, { code: "error", level: "error", error });
+      return finish(problem(500, FAILED), visit.common, request);
     }
-    meters?.responses.add(visit.matched.path, response.status);
-    return response;
   }
 
   #findPath(paths: readonly string[]): string | undefined {
     return paths.find((path) => this.#routes.at(path).size > 0);
   }
 
-  #respondTo(visit: Visit): Response | Promise<Response> {
+  #refuse(visit: Visit): Response | undefined {
     const malformed = this.#hostGuard.refuseMalformed(visit.request, visit.target);
     if (malformed) return malformed;
     // Without `cors: "*"`, other pages may read nothing, so no response may be read by rebinding either.
-    const refusal = this.#options.cors === "*" ? undefined : this.#refuseHost(visit);
-    return refusal ?? this.#routes.respond(visit);
+    return this.#options.cors === "*" ? undefined : this.#refuseHost(visit);
   }
 
   #refuseHost({ request, target }: Visit): Response | undefined {

@@ -15,7 +15,6 @@ import {
   listening,
   type Outcome,
   report,
-  responseOf,
   type Servable,
   type ServeOptions,
   TIMEOUTS,
@@ -87,7 +86,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     (request as Writable).findIp = () => server.requestIP(request)?.address;
     const length = Number(request.headers.get("content-length"));
     if (length > 0 && length <= SHORT_MAX) readWhole(request);
-    response = await responseOf(app, request);
+    response = await app.fetch(request);
     server.timeout(request, IDLE_SECONDS);
     // Only a stream tells when Bun 1.4 has taken all bytes, or when the client has disconnected.
     const isStream = response instanceof ResponseInParts || !response.headers.has("content-length");

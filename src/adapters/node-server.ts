@@ -35,7 +35,6 @@ import {
   listening,
   refusal,
   report,
-  responseOf,
   type Servable,
   type ServeOptions,
   TIMEOUTS,
@@ -254,7 +253,7 @@ export async function respond(
   try {
     await send(
       response,
-      ownResponse(message) ?? await responseOf(app, makeRequest(message, response), ...context),
+      ownResponse(message) ?? await app.fetch(makeRequest(message, response), ...context),
     );
     // srvx sets `errored` if the body's stream fails, but not if the client disconnects.
     if (response.errored) report(response.errored, app, callbacks);
@@ -278,6 +277,7 @@ export function requestOf(message: IncomingMessage, response: ServerResponse): R
 }
 
 class MessageRequest extends SrvxRequest implements ServedRequest {
+  readonly takesFastResponse = true;
   #gone: LightSignal | undefined;
 
   get #node() {

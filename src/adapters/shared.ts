@@ -153,22 +153,9 @@ export function beginEntry(
   };
 }
 
-/** The members of the service's `App` that are not for hosts. */
-type Own = Servable & {
-  readonly onError?: Callbacks["onError"];
-  readonly respond?: Servable["fetch"];
-};
-
-/** Takes the fast response of our own app, which only our adapters can send. */
-export function responseOf(
-  app: Own,
-  ...call: Parameters<Servable["fetch"]>
-): Response | Promise<Response> {
-  return app.respond ? app.respond(...call) : app.fetch(...call);
-}
-
-export function report(error: unknown, app: Own, { onError }: Callbacks): void {
-  void notify(onError ?? app.onError ?? console.error, error);
+export function report(error: unknown, app: Servable, { onError }: Callbacks): void {
+  const { onError: log } = app as { onError?: Callbacks["onError"] };
+  void notify(onError ?? log ?? console.error, error);
 }
 
 async function notify<T>(callback: (value: T) => unknown, value: T): Promise<void> {

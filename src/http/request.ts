@@ -16,6 +16,8 @@ export interface ServedRequest extends Request {
   readonly findIp?: (() => string | undefined) | undefined;
   /** Aborted when the client disconnects. This signal is cheaper to create than `signal`. */
   readonly gone?: Signal | undefined;
+  /** True if the server can send a `FastResponse`. Other servers may accept only a native `Response`. */
+  readonly takesFastResponse?: boolean | undefined;
   /** Reads the content of the request more cheaply than `body`. */
   readonly readChunks?: ReadChunks | undefined;
 }

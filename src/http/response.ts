@@ -17,7 +17,7 @@ export function useResponseClass(responseClass: typeof FastResponse): void {
   FastResponse = responseClass;
 }
 
-/** Other servers may accept only the native class. srvx keeps a native response in `_response`. */
+/** srvx makes the native response when it is read. */
 export const nativeOf = (response: Response): Response =>
   (response as { readonly _response?: Response })._response ?? response;
 
@@ -224,8 +224,8 @@ export function createCommonHeaders(
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 
-/** The responses that already have the common headers. */
-const complete = new WeakSet<Response>();
+/** Marks a response that already has the common headers. A `WeakSet` of such responses would be slower. */
+const COMPLETE = Symbol("complete");
 
 /** Returns the start of a response with the common headers, which its own headers override. */
 export function completeHead(
@@ -256,8 +256,7 @@ export function completeResponse(body: Bytes | HeldBytes | Body, head: ResponseI
   const response = body && "parts" in body
     ? new ResponseInParts(streamOf(body), head)
     : new FastResponse(FastResponse === Response ? sendable(body) : body, head);
-  complete.add(response);
-  return response;
+  return Object.assign(response, { [COMPLETE]: true });
 }
 
 /** Adds the common headers, unless the response has them already, and removes the body for HEAD. */
@@ -267,7 +266,7 @@ export function finish(
   { method }: Pick<Request, "method">,
 ): Response {
   const { status, statusText } = response;
-  if (!complete.has(response)) {
+  if (!(COMPLETE in response)) {
     const { headers } = response;
     for (const [name, value] of Object.entries(common)) {
       if (!headers.has(name)) headers.set(name, value);
