@@ -8,13 +8,11 @@ import {
   UNTAGGED,
   wordsOf,
 } from "../src/explorer/labels.ts";
-import { commandOf, fillIn } from "../src/explorer/form-request.ts";
-import { readForm } from "../src/explorer/read-form.ts";
 import { CALL_MARK, TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
 import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { ONE_METHOD } from "../src/kinds/interface.ts";
 import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
-import { operationsIn, operationsOf, parametersOf } from "../src/openapi/operations.ts";
+import { operationsIn, operationsOf } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { followInfo } from "./head.ts";
@@ -25,35 +23,24 @@ interface Scalar {
 }
 
 interface Prepared {
-  request: Request;
-  requestBuilder: {
-    headers: Headers;
-    method: string;
-    path: { raw: string };
-    security: { bearerFormat?: string }[];
-  };
+  requestBuilder: { headers: Headers; method: string; path: { raw: string } };
 }
 
-/** The `bearerFormat` by which this script recognizes the service's token. */
-const TOKEN_FORMAT = "the token of this service";
+/**
+ * The service requires this header from pages, and other origins cannot send it. From Scalar to `sendRequest`, it
+ * carries the name of the operation.
+ */
+const OWN_HEADER = "X-Nodeface";
 
 /** Operations that need no confirmation, such as `GET /blocks`. */
 const harmless = new Set<string>();
 
-const writes = new WeakMap<Request, string>();
-
 /** The node's identity when the user opened Scalar's client. */
 let opened: Promise<Identity> | undefined;
 
-/**
- * Selects all links except Scalar's own links to fragments and files. In the description's Markdown, selects every
- * link.
- */
-const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
-
-const isForeign = "foreign" in document.getElementById("node")!.dataset;
-
 const mount = document.getElementById("scalar")!;
+const spec = new URL("spec.json", base);
+const token = element("input", { type: "text", className: "secret", autocomplete: "off" });
 const { scalar } = document.querySelector<HTMLScriptElement>("script[data-scalar]")!.dataset;
 
 followInfo(base, () => false);
@@ -61,19 +48,19 @@ showAddress();
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
 mount.addEventListener("click", rememberNode, true);
-mount.addEventListener("click", downloadServed, true);
-if (isForeign) keepHere();
 await show().catch((error) => {
   document.querySelector("#loading span")!.textContent = "The reference cannot be loaded.";
   reportError(error);
 });
 
 async function show(): Promise<void> {
+  // Zod, a part of Scalar, would test whether it may compile code, which the content policy reports as a violation.
+  Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
   const [description, { createApiReference }]: [Json, Scalar] = await Promise.all([
-    fetch(new URL("spec.json", base)).then((response) => response.json()),
+    fetch(spec).then((response) => response.json()),
     import(new URL(scalar!, location.href).href),
   ]);
-  hideButtons(arrange(description));
+  adapt(description);
   /** Replaces the page's short URL fragment with the fragment that Scalar understands. */
   const follow = () => {
     const fragment = fragmentOf(description, decodePercent(location.hash.slice(1)));
@@ -82,9 +69,12 @@ async function show(): Promise<void> {
   };
   follow();
   addEventListener("hashchange", () => follow() && dispatchEvent(new PopStateEvent("popstate")));
+  const isForeign = "foreign" in document.getElementById("node")!.dataset;
+  if (isForeign) blockImages();
   createApiReference(mount, {
-    content: description,
+    url: spec.href,
     slug: "spec",
+    documentDownloadType: "direct",
     // By default, Scalar sends requests to its vendor's hosts.
     withDefaultFonts: false,
     telemetry: false,
@@ -92,132 +82,97 @@ async function show(): Promise<void> {
     mcp: { disabled: true },
     showDeveloperTools: "never",
     hideClientButton: true,
-    // Hides Scalar's code samples: they contain the entered token, and may contain invisible characters. The function
-    // `arrange` adds safe samples.
-    hiddenClients: true,
+    // Scalar's samples do not escape every text, and users run them, so those of an untrusted description are hidden.
+    hiddenClients: isForeign || [],
     persistAuth: false,
-    onBeforeRequest: prepareRequest,
-    onRequestBuilt: markWrite,
-    customFetch: sendRequest,
+    onBeforeRequest: nameRequest,
+    customFetch: (request: RequestInfo | URL, init?: RequestInit) =>
+      request.toString() === spec.href
+        ? Promise.resolve(Response.json(description))
+        : sendRequest(new Request(request, init)),
     tagsSorter: (a: Json, b: Json) =>
       Number(a.name === SERVICE_TAG) - Number(b.name === SERVICE_TAG),
   });
 }
 
-/**
- * The service requires the header `X-Nodeface` from pages, and other origins cannot send this header. Scalar sends a
- * selected token with every request, so the token is removed from requests that do not call the node.
- */
-function prepareRequest({ request, requestBuilder }: Prepared): void {
-  if (isCall(request.url)) return requestBuilder.headers.set("X-Nodeface", "1");
-  const { security } = requestBuilder;
-  requestBuilder.security = security.filter(({ bearerFormat }) => bearerFormat !== TOKEN_FORMAT);
+function nameRequest({ requestBuilder: { headers, method, path } }: Prepared): void {
+  headers.set(OWN_HEADER, encodeURI(`${method.toUpperCase()} ${path.raw}`));
 }
 
-function markWrite({ request, requestBuilder: { method, path } }: Prepared): void {
-  const name = `${method.toUpperCase()} ${path.raw}`;
-  if (!harmless.has(name)) writes.set(request, name);
-}
-
-/** Downloads the served description, since Scalar's button would download the page's rearranged copy. */
-function downloadServed(event: Event): void {
-  const button = (event.target as Element).closest("button.download-button");
-  if (!button) return;
-  event.stopPropagation();
-  const name = /yaml/i.test(button.textContent ?? "") ? "spec.yaml" : "spec.json";
-  element("a", { href: new URL(name, base).href, download: name }).click();
-}
-
-function rememberNode({ target }: Event): void {
-  if ((target as Element).closest(".show-api-client-button")) opened = readIdentity();
-}
-
-async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-  const name = request instanceof Request && writes.get(request);
-  if (!name) return await fetch(request, init);
+async function sendRequest(request: Request): Promise<Response> {
+  const { headers, url } = request;
+  const name = decodePercent(headers.get(OWN_HEADER) ?? "");
+  headers.delete(OWN_HEADER);
+  if (isCall(url)) {
+    headers.set(OWN_HEADER, "1");
+    const secret = token.value.trim();
+    if (secret) headers.set("Authorization", `Bearer ${secret}`);
+  }
+  if (name === "" || harmless.has(name)) return await fetch(request);
   const body = await request.clone().text();
   const hidden = ["accept", "authorization", "content-type", "x-nodeface"];
   const values = [
-    ...new URL(request.url).searchParams,
-    ...[...request.headers].filter(([header]) => !hidden.includes(header)),
+    ...new URL(url).searchParams,
+    ...[...headers].filter(([header]) => !hidden.includes(header)),
     ["body", body] as const,
   ];
   // Scalar's client keeps the focus inside itself, so the dialog must be inside too.
   const parent = mount.querySelector(".scalar-client") ?? mount;
   const refusal = await confirm(opened, name, request, values, parent);
   if (refusal) throw new Error(refusal);
-  return await fetch(request, init);
+  return await fetch(request);
 }
 
-function arrange(description: Json): string[] {
+function rememberNode({ target }: Event): void {
+  if ((target as Element).closest(".show-api-client-button")) opened = readIdentity();
+}
+
+/** Adapts a copy of the description to Scalar. Each method is listed once, by its name, and common ones come first. */
+function adapt(description: Json): void {
   const common: Json = {}, others: Json = {};
-  const refused: string[] = [];
-  const used = new Set<string>();
-  description.servers &&= resolveServers(description.servers);
+  description.servers &&= absolute(description.servers);
   for (const [path, value] of Object.entries(objectOf(description.paths))) {
     const item = objectOf(value);
     nameMethod(path, item);
     const operations = operationsOf(item);
     for (const { method, operation } of operations) {
-      if (isForeign) removeSamples(operation);
       if (!mayChange(method, operation)) harmless.add(`${method} ${path}`);
       // Scalar ignores the servers of path items, and uses those of an operation only if
       // `x-scalar-selected-server` is set.
-      const servers = resolveServers(operation.servers ?? item.servers);
-      const [server = objectOf(listOf(description.servers)[0])] = servers;
-      if (servers[0]) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });
-      const isPermitted = operation[CALL_MARK] === "open" || operation[CALL_MARK] === "token";
-      const url = `${textOf(server.url) ?? here}${path}`;
-      const isRefused = isCall(url) && !isPermitted;
-      if (isRefused) refused.push(`${method} ${path}`);
-      const source = !isRefused && lineOf(description, item, operation, method, url);
-      if (source) operation["x-codeSamples"] = [{ lang: "shell", label: "curl, for sh", source }];
-      const badges = wordsOf(operation).map((name) => {
-        used.add(name);
+      const servers = absolute(operation.servers ?? item.servers);
+      const [server] = servers;
+      if (server) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });
+      if (operation[CALL_MARK] === "token") askForToken(operation);
+      operation["x-badges"] = wordsOf(operation).map((name) => {
         const color = MARKS.find(([, , word]) => word === name)?.[4];
         return { name, ...color && { color } };
       });
-      if (badges.length > 0) operation["x-badges"] ??= badges;
     }
     const isCommon = operations.some(({ operation }) => operation["x-common"] === true);
     (isCommon ? common : others)[path] = item;
   }
   description.paths = { ...common, ...others };
-  const legend = MARKS.filter(([, , word]) => used.has(word))
-    .map(([, , word, meaning]) => `- **${word}** ${meaning}`);
-  const info = objectOf(description.info);
-  if (isForeign) removeSamples(info);
-  info.description = [textOf(info.description), legend.join("\n")].filter(Boolean).join("\n\n");
   const schemes = objectOf(objectOf(description.components).securitySchemes);
-  for (const [name, scheme] of Object.entries(schemes)) {
-    if (name.startsWith(TOKEN_SCHEME)) objectOf(scheme).bearerFormat = TOKEN_FORMAT;
-  }
-  return refused;
+  for (const name of Object.keys(schemes)) if (name.startsWith(TOKEN_SCHEME)) delete schemes[name];
 }
 
-function lineOf(root: Json, item: Json, operation: Json, method: string, url: string): string {
-  const address = url.startsWith(`${here}/`) ? url.slice(here.length) : url;
-  const form = readForm(root, operation, parametersOf(root, item, operation), method, address);
-  return form ? commandOf(form, fillIn(form), here) : "";
+/** The token is entered in the header: Scalar would show it in samples, and send it to other servers. */
+function askForToken(operation: Json): void {
+  operation.security = [];
+  operation.parameters = [...listOf(operation.parameters), {
+    name: "Authorization",
+    in: "header",
+    description: "Enter the token above, beside the state of the node.",
+    schema: { type: "string", default: "Bearer $NODEFACE_TOKEN" },
+    required: true,
+  }];
+  if (token.isConnected) return;
+  const notes = document.querySelector("#node .notes")!;
+  notes.append(element("label", {}, "The operator's token ", token));
 }
 
-/** Users might copy commands from the code samples of an untrusted description. */
-function removeSamples(object: Json): void {
-  for (const key of Object.keys(object)) {
-    if (/^x-(scalar|stainless|readme|custom|code)/i.test(key)) delete object[key];
-  }
-}
-
-/** In Scalar, the id of an operation's section ends with the method and the path. */
-function hideButtons(operations: readonly string[]): void {
-  const ids = operations.map((name) => JSON.stringify(`/${name.replace(" ", "")}`));
-  const sections = ids.map((id) => `[id$=${id}]`).join();
-  const textContent = `:is(${sections}) .show-api-client-button { display: none }`;
-  document.head.append(element("style", { textContent }));
-}
-
-/** Relative server URLs begin with a dot. */
-function resolveServers(servers: unknown): Json[] {
+/** Relative server URLs begin with a dot. Scalar would resolve them without the path prefix of this service. */
+function absolute(servers: unknown): Json[] {
   return listOf(servers).map(objectOf).map((server) => ({
     ...server,
     url: textOf(server.url)?.replace(/^\./, () => here),
@@ -246,21 +201,13 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
   return `${tagFragment(tag)}/${found.method}${found.path}`;
 }
 
-/**
- * Blocks images and turns links into text: in a description from the network, URLs may lead to this service.
- */
-function keepHere(): void {
-  const content = `img-src ${new URL("favicon.ico", base)} data: blob:; media-src blob:`;
+/** The images of a description from the network could have URLs of this service. */
+function blockImages(): void {
+  const content = `img-src ${new URL("favicon.ico", base)} data: blob:`;
   document.head.append(element("meta", { httpEquiv: "Content-Security-Policy", content }));
-  new MutationObserver(() => {
-    for (const link of mount.querySelectorAll<HTMLAnchorElement>(LEADING_AWAY)) {
-      link.dataset.to = link.textContent === link.href ? "" : ` (${link.href})`;
-      link.removeAttribute("href");
-    }
-  }).observe(mount, { subtree: true, childList: true, attributeFilter: ["href"] });
 }
 
-/** Moves the focus to the content without changing the URL's fragment, which Scalar would interpret. */
+/** Scalar would take a changed fragment for one of its own. */
 function skip(event: Event): void {
   event.preventDefault();
   const target = mount.querySelector("main") ?? mount;

@@ -24,7 +24,7 @@ import type { Kind } from "../kinds/kind.ts";
 import { withoutPaths } from "../openapi/merge.ts";
 import { writeJson } from "../openapi/write.ts";
 import { packageFolder } from "./bundle-for-runtime.ts";
-import { readScalar, staticImports } from "./patch-scalar.ts";
+import { readScalar, staticImports } from "./scalar.ts";
 import { stampOf, writeStamp } from "./stamp.mjs";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

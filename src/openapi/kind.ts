@@ -143,7 +143,16 @@ function numbersOf(version: string | undefined): number[] | undefined {
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
-/** Replaces the marks in the node's own description with those of the kind, since only the kind is trusted. */
+/** Extensions for viewers: people run code samples, and links and scripts may lead elsewhere. */
+const FOR_VIEWERS = /^x-(?:scalar|stainless|readme|custom|code)/i;
+
+const withoutViewers = (object: Json): Json =>
+  mapMembers(object, (member, key) => FOR_VIEWERS.test(key) ? undefined : member);
+
+/**
+ * Replaces the marks in the node's own description with those of the kind, since only the kind is trusted. Omits
+ * extensions for viewers.
+ */
 export function withMarks(document: Json, kind: Json = {}): Json {
   const marked = new Map(
     operationsIn(kind).map((located) => {
@@ -152,8 +161,12 @@ export function withMarks(document: Json, kind: Json = {}): Json {
       return [addressOf(kind, located), known];
     }),
   );
+  const { info } = document;
   return mapOperationsIn(
-    document,
+    withoutViewers({
+      ...document,
+      ...info !== undefined && { info: withoutViewers(objectOf(info)) },
+    }),
     (located) => remarked(located.operation, marked.get(addressOf(document, located))),
   );
 }
@@ -203,7 +216,7 @@ const withoutRead = (operation: Json): Json => without(operation, ["x-access", "
 
 function remarked(operation: Json, known: Json = {}): Json {
   const marks = picked(known, OF_OPERATIONS);
-  const bare = without(operation, OF_OPERATIONS);
+  const bare = withoutViewers(without(operation, OF_OPERATIONS));
   return Object.keys(marks).length === 0 ? bare : { ...bare, ...marks };
 }
 

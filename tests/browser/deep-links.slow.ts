@@ -174,7 +174,9 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
     await work(page);
     // If JavaScript is disabled, Chromium cancels the loading of modules and reports the requests as failed.
     const { javaScriptEnabled = true } = options;
-    assert.equal({ ...complaints, ...!javaScriptEnabled && { failed: [] } }, QUIET);
+    // Scalar cannot make samples of a JSON body whose example is a text.
+    const console = complaints.console.filter((text) => !/Invalid JSON body/.test(text));
+    assert.equal({ ...complaints, console, ...!javaScriptEnabled && { failed: [] } }, QUIET);
   } finally {
     await context.close();
   }

@@ -1,8 +1,6 @@
-import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { parse } from "yaml";
 import { COMMANDS, type Running, start } from "../_server.ts";
 import { closePages, type Complaints, launch, QUIET, watch } from "./_browser.ts";
 import { mounted, send, visit } from "./_page.ts";
@@ -54,32 +52,15 @@ explorer("pressing Test Request and then Send shows this service's own response"
   await page.getByText(info.started_at).waitFor();
 });
 
-explorer("an HTML response is shown as text, so it cannot violate the content policy", async () => {
-  await page.locator("#scalar").getByRole("link", { name: "Open the explorer" }).first().click();
-  await send(page, "/v1/spec");
-  await page.getByText("<!DOCTYPE html>").first().waitFor();
-});
-
 explorer("search finds an operation", async () => {
   await page.getByRole("button", { name: /Search/ }).first().click();
   await page.getByRole("combobox", { name: "Enter search query" }).fill("explorer");
   await page.getByRole("option", { name: /Open the explorer/ }).first().waitFor();
 });
 
-explorer("the description can be downloaded as JSON and as YAML", async () => {
-  const served = await (await fetch(`${server.url}spec.json`)).json();
-  const buttons = page.getByRole("button", { name: "Download OpenAPI Document" });
-  for (
-    const [form, read] of [["json", JSON.parse], ["yaml", (text: string) => parse(text)]] as const
-  ) {
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      buttons.filter({ hasText: form }).click(),
-    ]);
-    assert.is(download.suggestedFilename(), `spec.${form}`);
-    const { openapi, paths } = read(await readFile(await download.path(), "utf8"));
-    assert.equal([openapi, paths], [served.openapi, served.paths]);
-  }
+explorer("the download button leads to the served description", async () => {
+  const link = page.getByRole("link", { name: "Download OpenAPI Document" });
+  assert.is(await link.evaluate((link: HTMLAnchorElement) => link.href), `${server.url}spec.json`);
 });
 
 explorer("after a reload, the operation of a deep link is in view again", async () => {

@@ -117,27 +117,6 @@ explorer("Send calls the server that the user chose, if the description has seve
   });
 });
 
-explorer(
-  "if calls are off, operations that this service would forward have no Test Request",
-  async () => {
-    const app = createNodeface({
-      description: { text: ERGO },
-      node: { url: nodeUrl, kind: "none" },
-    });
-    const through = await serve(app, { hostname: "127.0.0.1", port: 0 });
-    try {
-      await page.goto(`${through.url}v1/spec#tag/info/GET/info`);
-      await page.getByRole("heading", { name: "Get the information about the Node" }).first()
-        .waitFor();
-      const button = page.getByRole("button", { name: /Test Request.*get \/info/ });
-      assert.is(await button.count(), 0);
-      assert.equal(asked.filter((path) => path !== "GET /"), []);
-    } finally {
-      await through.close();
-    }
-  },
-);
-
 explorer("Send calls this service if the operation belongs to this service", async () => {
   await open("Get the node's information", "tag/about-this-service/GET/v1/info");
   await tryOut(/Test Request.*get \/v1\/info/);
