@@ -159,7 +159,7 @@ described("a description without operations of the node is not changed", async (
 described("forwarded operations have one server, whatever the description lists", async () => {
   const text = JSON.stringify({
     ...DOCUMENT,
-    servers: [{ url: "https://public.example" }, { url: "http://127.0.0.1:9000/api" }],
+    servers: [{ url: "http://127.0.0.1:9000/api" }, { url: "https://public.example" }],
     paths: { "/read": { get: { responses: { 200: { description: "Done" } } } } },
   });
   const node = "http://127.0.0.1:9000";

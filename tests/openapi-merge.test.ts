@@ -239,7 +239,7 @@ node("operations of every method are called at the node, and the input is not mo
     servers: [{ url: "../v2" }],
   };
   const before = structuredClone(document);
-  const where = { node: "http://node.example", isFromNode: true };
+  const where = { node: "http://node.example" };
   const placed = withServers(document, where, "http://node.example/v1/spec.json");
   assert.equal(document, before);
   const get = { servers: [{ url: "./v1/node/v1/x" }] };

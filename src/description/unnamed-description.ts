@@ -95,7 +95,6 @@ export function keepFound<T>(
       kind: { title: node.title, version },
       offer: () => ({ ...of.offer, ...offer?.() }),
       readOther: createNodeReader(node),
-      isFromNode: true,
     });
   }
 

@@ -20,39 +20,31 @@ export interface ServerContext {
   readonly node?: string | undefined;
   /** The base path of the node's operations. @default the path of the document's servers */
   readonly base?: string | undefined;
-  /** True if the node served the document. Then a loopback host in a server URL means the node. */
-  readonly isFromNode?: boolean | undefined;
 }
 
 /**
- * Replaces the servers that lead to the node with a path of this service. If the node's URL is unknown, only relative
- * URLs change.
+ * Replaces the servers with a path of this service: those of the document, and those of a path or an operation that have
+ * the host of the node or of one of the document's servers. If the node's URL is unknown, only relative URLs change.
  *
  * @param from the URL from which the document was read
  */
 export function withServers(document: Json, context: ServerContext, from: string): Json {
-  const { node, isFromNode = false } = context;
+  const { node } = context;
   const top = topServersOf(document);
   if (node === undefined) {
     const near = (servers: readonly Json[]) => mapUrls(servers, (url) => nearUrl(url, from));
     return { ...mapServers(document, near), servers: near(top) };
   }
-  const [path = ""] = basePathsAtNode(document, context, from);
-  const server = { url: NODE + path };
-  // In Swagger 2.0, an operation may repeat a top-level server, but with another scheme.
-  const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
-  const atTop = new Set(top.map(nameOf));
   const folder = folderOf(node, from);
+  const urls = top.flatMap((server) => usualHttpUrl(server, folder) ?? []);
+  const hosts = new Set([new URL(node), ...urls].map(hostOfNode));
   const placed = mapServers(document, (servers) => {
-    if (servers.some((one) => atTop.has(nameOf(one)))) return [server];
-    const mapped = mapUrls(servers, (url) => {
-      const path = pathAtNode(isRelative(url) ? absolute(url, folder) : url, node, isFromNode);
-      return path === undefined ? url : NODE + path;
-    });
-    const atNode = mapped.find(({ url }) => String(url).startsWith(NODE));
-    return atNode ? [atNode] : mapped;
+    const own = servers.map((server) => usualHttpUrl(server, folder))
+      .find((url) => url && hosts.has(hostOfNode(url)));
+    return own ? [{ url: NODE + belowNode(pathOf(own), node) }] : servers;
   });
-  return { ...placed, servers: [server] };
+  const [path = ""] = basePathsAtNode(document, context, from);
+  return { ...placed, servers: [{ url: NODE + path }] };
 }
 
 /** A document without servers has the server `/` (OpenAPI 3.1, section 4.8.1.1). */
@@ -78,32 +70,26 @@ export function basePathsAtNode(
   from: string,
 ): string[] {
   if (node === undefined) return [];
-  const urls = base !== undefined
-    ? [base]
-    : topServersOf(document).map(usualUrl).filter((url) => url !== undefined);
-  const near = urls.find((url) => isNear(url, node));
-  const paths = (near === undefined ? urls : [near])
-    .map((url) => absolute(url, folderOf(node, from)))
-    .filter((url) => /^https?:/i.test(url) && URL.canParse(url))
-    .map((url) => belowNode(trim(withBraces(new URL(url).pathname)), node))
+  const servers = base === undefined ? topServersOf(document) : [{ url: base }];
+  const paths = servers.flatMap((server) => usualHttpUrl(server, folderOf(node, from)) ?? [])
+    .map((url) => belowNode(pathOf(url), node))
     .filter((path) => variablesOf(path).size === 0);
   return [...new Set(paths)];
 }
 
-function isNear(url: string, node: string): boolean {
-  if (isRelative(url)) return !/^[\\/]{2}/.test(url);
-  return isLoopbackUrl(url) || (URL.canParse(url) && new URL(url).origin === new URL(node).origin);
+/** Returns the URL with the usual values of its variables, or `undefined` for a WebSocket. */
+function usualHttpUrl(server: Json, base: string): URL | undefined {
+  const text = usualUrl(server);
+  if (text === undefined || !URL.canParse(text, base)) return undefined;
+  const url = new URL(text, base);
+  return /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
-function pathAtNode(url: string, node: string, isFromNode: boolean): string | undefined {
-  const host = hostOf(url);
-  if (!URL.canParse(host)) return undefined;
-  const [there, at] = [new URL(host), new URL(node)];
-  const isLocal = isLoopbackUrl(url) &&
-    (isFromNode || (isLoopbackUrl(node) && there.port === at.port));
-  if (there.origin !== at.origin && !isLocal) return undefined;
-  return belowNode(trim(url.slice(host.length)), node);
-}
+/** In Swagger 2.0, an operation may repeat the document's server with another scheme. */
+const hostOfNode = ({ hostname, port }: URL): string =>
+  `${isLoopback(hostname) ? "localhost" : hostname}:${port}`;
+
+const pathOf = ({ pathname }: URL): string => trim(withBraces(pathname));
 
 function belowNode(path: string, node: string): string {
   const base = trim(new URL(node).pathname);
@@ -233,11 +219,6 @@ export function withoutLogin(url: string): string {
 
 function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
-}
-
-function isLoopbackUrl(url: string): boolean {
-  const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0] ?? "";
-  return URL.canParse(origin) && isLoopback(new URL(origin).hostname);
 }
 
 /** Omits slashes at the end in linear time, unlike a regular expression. */
