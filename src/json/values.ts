@@ -57,6 +57,15 @@ function firstMembers(object: Json, keys: readonly string[]): Json {
   return members;
 }
 
+/** Omits the members that are `undefined`. */
+export function present(members: Json): Json {
+  return firstMembers(members, Object.keys(members));
+}
+
+/** Returns `undefined` for a list or an object that is empty. */
+export const filled = <T extends object>(value: T): T | undefined =>
+  Object.keys(value).length > 0 ? value : undefined;
+
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) {

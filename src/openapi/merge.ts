@@ -6,12 +6,14 @@
 import {
   capital,
   createFreeName,
+  filled,
   isEqual,
   isObject,
   type Json,
   listOf,
   mapMembers,
   objectOf,
+  present,
   setMember,
 } from "../json/values.ts";
 import { operationsOf } from "./operations.ts";
@@ -50,10 +52,12 @@ function addHost(
   return {
     document: {
       ...document,
-      ...info !== undefined && { info },
-      ...externalDocs !== undefined && { externalDocs },
-      ...tags !== undefined && { tags: [...listOf(tags), ...others] },
-      ...components !== undefined && { components: merged.components },
+      ...present({
+        info,
+        externalDocs,
+        tags: tags && [...listOf(tags), ...others],
+        components: components && merged.components,
+      }),
     },
     operations: operations.map((operation) => merged.rename(operation)),
   };
@@ -117,8 +121,8 @@ export function withServiceOperations(
   return {
     ...document,
     paths: { ...theirs, ...added },
-    ...(Object.keys(used).length > 0 && { components }),
-    ...(isTagNew && { tags: [...tags, { name: TAG, description: TAG_DESCRIPTION }] }),
+    ...filled(used) && { components },
+    ...isTagNew && { tags: [...tags, { name: TAG, description: TAG_DESCRIPTION }] },
   };
 }
 

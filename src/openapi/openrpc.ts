@@ -7,11 +7,13 @@
 import {
   createFreeName,
   estimateSize,
+  filled,
   isObject,
   type Json,
   listOf,
   mapMembers,
   objectOf,
+  present,
   setMember,
   textOf,
   valueAt,
@@ -64,11 +66,7 @@ function upgradeSchema(value: Json): Json {
   const schema = typeof contentEncoding === "string" ? { ...others, contentEncoding } : value;
   if (!Array.isArray(schema.items)) return schema;
   const { items: prefixItems, additionalItems: items, ...rest } = schema;
-  return {
-    ...rest,
-    ...prefixItems.length > 0 && { prefixItems },
-    ...items !== undefined && { items },
-  };
+  return present({ ...rest, prefixItems: filled(prefixItems), items });
 }
 
 const PROBLEM = {
@@ -161,13 +159,13 @@ export async function openApiOfMethods(
 }
 
 export async function upgradeOpenRpc(openrpc: Json): Promise<Json> {
-  return {
+  return present({
     openapi: "3.1.1",
     info: openrpc.info ?? { title: "", version: "" },
-    ...openrpc.externalDocs !== undefined && { externalDocs: openrpc.externalDocs },
+    externalDocs: openrpc.externalDocs,
     servers: [{ url: THIS_SERVICE }],
     ...await openApiOfMethods(openrpc),
-  };
+  });
 }
 
 interface Parts {
@@ -209,38 +207,40 @@ function theOne(types: readonly unknown[]): string | undefined {
 function operationOf({ method, result, tags }: Parts, operationId: string, input: Json): Json {
   const { summary, description, deprecated } = method;
   const examples = examplesOf(method, (example) => objectOf(example.result).value);
-  return {
+  return present({
     operationId,
-    ...summary !== undefined && { summary },
-    ...description !== undefined && { description },
-    ...deprecated !== undefined && { deprecated },
-    ...tags.length > 0 && { tags },
+    summary,
+    description,
+    deprecated,
+    tags: filled(tags),
     ...input,
     responses: {
       200: {
         description: textOf(result.description ?? result.summary) ?? "",
         content: {
-          "application/json": { schema: result.schema ?? {}, ...examples && { examples } },
+          "application/json": present({ schema: result.schema ?? {}, examples }),
         },
       },
       default: { $ref: "#/components/responses/RpcProblem" },
     },
     ...marksOf(method),
-  };
+  });
 }
 
 function byQuery({ method, params }: Parts): Json {
   if (params.length === 0) return {};
   const values = valuesOf(objectOf(listOf(method.examples)[0]));
-  const parameters = params.map((param) => ({
-    name: textOf(param.name) ?? "",
-    in: "query",
-    ...aboutParam(param),
-    ...param.required === true && { required: true },
-    schema: param.schema ?? {},
-    ...Object.hasOwn(values, String(param.name)) && { example: values[String(param.name)] },
-    ...marksOf(param),
-  }));
+  const parameters = params.map((param) =>
+    present({
+      name: textOf(param.name) ?? "",
+      in: "query",
+      ...aboutParam(param),
+      required: param.required === true || undefined,
+      schema: param.schema ?? {},
+      example: valueAt(values, [String(param.name)]),
+      ...marksOf(param),
+    })
+  );
   return { parameters };
 }
 
@@ -252,27 +252,26 @@ function byBody({ method, params }: Parts): Json {
     return [textOf(param.name) ?? "", { ...known, ...aboutParam(param), ...marksOf(param) }];
   }));
   const required = params.filter((param) => param.required === true).map(({ name }) => name);
-  const schema = {
+  const schema = present({
     type: "object",
     properties,
-    ...required.length > 0 && { required },
+    required: filled(required),
     additionalProperties: false,
-  };
+  });
   const examples = examplesOf(method, valuesOf);
   return {
-    requestBody: {
-      ...required.length > 0 && { required: true },
-      content: { "application/json": { schema, ...examples && { examples } } },
-    },
+    requestBody: present({
+      required: required.length > 0 || undefined,
+      content: { "application/json": present({ schema, examples }) },
+    }),
   };
 }
 
 function aboutParam(param: Json): Json {
-  const description = textOf(param.description ?? param.summary);
-  return {
-    ...description !== undefined && { description },
-    ...param.deprecated === true && { deprecated: true },
-  };
+  return present({
+    description: textOf(param.description ?? param.summary),
+    deprecated: param.deprecated === true || undefined,
+  });
 }
 
 function valuesOf(example: Json): Json {
@@ -287,7 +286,7 @@ function examplesOf(method: Json, partOf: (example: Json) => unknown): Json | un
     const value = partOf(example);
     if (value !== undefined) setMember(all, textOf(example.name) ?? "example", { value });
   }
-  return Object.keys(all).length > 0 ? all : undefined;
+  return filled(all);
 }
 
 const marksOf = (object: Json): Json =>

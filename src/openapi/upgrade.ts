@@ -7,17 +7,19 @@
 import { LIMITS } from "./diagnostics.ts";
 import {
   estimateSize,
+  filled,
   isObject,
   type Json,
   listOf,
   mapMembers,
   objectOf,
+  present,
   setMember,
 } from "../json/values.ts";
 import { mapMembersInSlices } from "../json/in-slices.ts";
 import { pause } from "../slices.ts";
 import { COMMON_METHODS, followReference } from "./operations.ts";
-import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
+import { type Shape, shapeOfMember, type Structure, structureOf } from "./structure.ts";
 import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
@@ -61,71 +63,133 @@ const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 
 /** @throws {RangeError} if the result would be many times as large as the document */
 export async function upgradeSwagger(document: Json): Promise<Json> {
-  const structure = structureOf(document);
-  const schemas = new Map<unknown, unknown>();
-  const most = 2 * estimateSize(document) + LIMITS.added;
-  const checkSize = (size: number) => {
-    if (size > most) throw new RangeError("the converted document would be many times larger");
-  };
-  let made = 0;
+  return await new SwaggerConverter(document).convert();
+}
+
+class SwaggerConverter {
+  readonly #document: Json;
+  readonly #structure: Structure;
+  readonly #schemas = new Map<unknown, unknown>();
+  readonly #sizeMax: number;
+  #mediaTypes = 0;
+
+  constructor(document: Json) {
+    this.#document = document;
+    this.#structure = structureOf(document);
+    this.#sizeMax = 2 * estimateSize(document) + LIMITS.added;
+  }
+
+  async convert(): Promise<Json> {
+    const document = this.#document;
+    const { info, ...others } = keep(document, KEPT.document);
+    const paths = await mapMembersInSlices(
+      objectOf(document.paths),
+      (item, path) => path.startsWith("x-") ? item : this.#pathItem(objectOf(item)),
+    );
+    const produced = mediaTypes(document.produces);
+    const components = present({
+      schemas: await convertAll(document.definitions, (schema) => this.#schema(schema)),
+      parameters: await convertAll(
+        document.parameters,
+        (value) => this.#isBody(value) ? undefined : this.#parameter(value),
+      ),
+      responses: await convertAll(
+        document.responses,
+        (value) => this.#response(value, produced),
+      ),
+      securitySchemes: await convertAll(document.securityDefinitions, convertScheme),
+    });
+    const converted = present({
+      openapi: "3.0.4",
+      info,
+      servers: filled(serversOf(document)),
+      ...others,
+      paths,
+      components: filled(components),
+    });
+    await pause();
+    this.#checkSize(estimateSize(converted));
+    return converted;
+  }
+
+  #checkSize(size: number): void {
+    if (size <= this.#sizeMax) return;
+    throw new RangeError("the converted document would be many times larger");
+  }
+
   /** Limits the total number of media types, since every operation may inherit all media types of the document. */
-  const contentOf = (types: readonly string[], mediaType: Json): Json => {
-    made += types.length;
-    checkSize(made);
+  #content(types: readonly string[], mediaType: Json): Json {
+    this.#mediaTypes += types.length;
+    this.#checkSize(this.#mediaTypes);
     return Object.fromEntries(types.map((type) => [type, mediaType]));
-  };
-  const resolve = (value: unknown) => followReference(document, value);
-  const isBody = (value: unknown) => /^(?:body|formData)$/.test(String(resolve(value).in));
-  function upgradeSchema(value: unknown, shape: Shape = "schema"): unknown {
+  }
+
+  #resolve(value: unknown): Json {
+    return followReference(this.#document, value);
+  }
+
+  #isBody(value: unknown): boolean {
+    return /^(?:body|formData)$/.test(String(this.#resolve(value).in));
+  }
+
+  #schema(value: unknown, shape: Shape = "schema"): unknown {
     if (typeof value !== "object" || value === null) return value;
-    const known = schemas.get(value);
+    const known = this.#schemas.get(value);
     if (known) return known;
-    if (Array.isArray(value)) return value.map((item) => upgradeSchema(item, "schema"));
+    if (Array.isArray(value)) return value.map((item) => this.#schema(item));
     const schema = value as Json;
-    if (shape.startsWith("{")) return mapMembers(schema, (member) => upgradeSchema(member));
+    if (shape.startsWith("{")) return mapMembers(schema, (member) => this.#schema(member));
     if (typeof schema.$ref === "string") return { $ref: redirect(schema.$ref) };
-    const upgradeMember = (member: unknown, key: string) => {
-      const inner = shapeOfMember(structure, "schema", key);
-      return inner !== undefined && /schema/.test(inner) ? upgradeSchema(member, inner) : member;
-    };
-    const { "x-nullable": _, ...upgraded } = mapMembers(keep(schema, KEPT.schema), upgradeMember);
+    const { "x-nullable": isNullable, ...converted } = mapMembers(
+      keep(schema, KEPT.schema),
+      (member, key) => {
+        const inner = shapeOfMember(this.#structure, "schema", key);
+        return inner !== undefined && /schema/.test(inner) ? this.#schema(member, inner) : member;
+      },
+    );
     const types = listOf(schema.type);
-    if (schema["x-nullable"] === true || types.includes("null")) upgraded.nullable = true;
+    if (isNullable === true || types.includes("null")) converted.nullable = true;
     if (types.length > 0) {
       const [type, another] = types.filter((type) => type !== "null");
-      delete upgraded.type;
-      if (another === undefined && type !== undefined) upgraded.type = type;
+      delete converted.type;
+      if (another === undefined && type !== undefined) converted.type = type;
     }
-    if (schema.type === "file") Object.assign(upgraded, { type: "string", format: "binary" });
+    if (schema.type === "file") Object.assign(converted, { type: "string", format: "binary" });
     if (typeof schema.discriminator === "string") {
-      upgraded.discriminator = { propertyName: schema.discriminator };
+      converted.discriminator = { propertyName: schema.discriminator };
     }
-    schemas.set(value, upgraded);
-    return upgraded;
+    this.#schemas.set(value, converted);
+    return converted;
   }
 
-  const simpleSchema = (value: Json) => upgradeSchema(keep(value, KEPT.simple, false)) as Json;
+  #simpleSchema(value: Json): Json {
+    return this.#schema(keep(value, KEPT.simple, false)) as Json;
+  }
 
-  function upgradeParameter(parameter: Json): Json {
+  #parameter(parameter: Json): Json {
     if (typeof parameter.$ref === "string") return { $ref: redirect(parameter.$ref) };
-    const { "x-example": example, ...upgraded } = keep(parameter, KEPT.parameter);
-    const { collectionFormat = "csv" } = parameter;
+    const { "x-example": example, ...converted } = keep(parameter, KEPT.parameter);
     const place = String(parameter.in);
-    if (place === "path") upgraded.required = true;
-    if (place !== "query") delete upgraded.allowEmptyValue;
-    const style = parameter.type === "array" && STYLES[place]?.[String(collectionFormat)];
-    const schema = simpleSchema(parameter);
-    return { ...upgraded, ...style, schema, ...example !== undefined && { example } };
+    if (place === "path") converted.required = true;
+    if (place !== "query") delete converted.allowEmptyValue;
+    return present({
+      ...converted,
+      ...styleOf(parameter, place),
+      schema: this.#simpleSchema(parameter),
+      example,
+    });
   }
 
-  const upgradeParameters = (all: readonly unknown[]): Json[] =>
-    all.filter((one) => !isBody(one)).map((one) => upgradeParameter(objectOf(one)));
+  #parameters(all: readonly unknown[]): Json[] | undefined {
+    const others = all.filter((one) => !this.#isBody(one));
+    return filled(others.map((one) => this.#parameter(objectOf(one))));
+  }
 
-  function upgradeBody(parameters: readonly Json[], consumes: unknown): Json | undefined {
+  #body(parameters: readonly Json[], consumes: unknown): Json | undefined {
     const body = parameters.find((parameter) => parameter.in === "body");
     if (body) {
-      const schema = upgradeSchema(body.schema ?? {});
-      const content = contentOf(mediaTypes(consumes), { schema });
+      const schema = this.#schema(body.schema ?? {});
+      const content = this.#content(mediaTypes(consumes), { schema });
       return { ...keep(body, KEPT.body), content };
     }
     const fields = parameters.filter((parameter) => parameter.in === "formData");
@@ -134,105 +198,84 @@ export async function upgradeSwagger(document: Json): Promise<Json> {
     for (const field of fields) {
       const name = String(field.name);
       const { description } = field;
-      const schema = simpleSchema(field);
-      setMember(properties, name, { ...schema, ...description !== undefined && { description } });
-      const style = STYLES.query![String(field.collectionFormat ?? "csv")];
-      if (field.type === "array" && style) setMember(encoding, name, style);
+      setMember(properties, name, present({ ...this.#simpleSchema(field), description }));
+      const style = styleOf(field, "query");
+      if (style) setMember(encoding, name, style);
     }
     const required = fields.filter((field) => field.required === true).map(({ name }) => name);
-    const schema = { type: "object", properties, ...required.length > 0 && { required } };
+    const schema = present({ type: "object", properties, required: filled(required) });
     const hasFile = fields.some(({ type }) => type === "file");
     const types = mediaTypes(consumes).filter((type) => FORMS.includes(type));
-    const form = types.length > 0 ? types : [hasFile ? FORMS[0]! : FORMS[1]!];
-    const hasEncoding = Object.keys(encoding).length > 0;
-    return { content: contentOf(form, { schema, ...hasEncoding && { encoding } }) };
+    const form = filled(types) ?? [hasFile ? FORMS[0]! : FORMS[1]!];
+    return { content: this.#content(form, present({ schema, encoding: filled(encoding) })) };
   }
 
-  function upgradeResponse(response: Json, produces: readonly string[]): Json {
+  #response(response: Json, produces: readonly string[]): Json {
     if (typeof response.$ref === "string") return { $ref: redirect(response.$ref) };
     const { schema, examples, headers } = response;
     const types = schema === undefined ? [] : produces;
-    const content = contentOf(types, { schema: upgradeSchema(schema) });
+    const content = this.#content(types, { schema: this.#schema(schema) });
     for (const [type, example] of Object.entries(objectOf(examples))) {
       // Copies the object, since all members of `content` share it.
       if (type.includes("/")) setMember(content, type, { ...objectOf(content[type]), example });
     }
-    const upgraded = mapMembers(objectOf(headers), (value) => {
+    const converted = mapMembers(objectOf(headers), (value) => {
       const header = objectOf(value);
-      return { ...keep(header, KEPT.header), schema: simpleSchema(header) };
+      return { ...keep(header, KEPT.header), schema: this.#simpleSchema(header) };
     });
-    return {
+    return present({
       description: "",
       ...keep(response, KEPT.response),
-      ...Object.keys(upgraded).length > 0 && { headers: upgraded },
-      ...Object.keys(content).length > 0 && { content },
-    };
+      headers: filled(converted),
+      content: filled(content),
+    });
   }
 
-  function upgradeOperation(operation: Json, inherited: readonly unknown[]): Json {
-    const { consumes = document.consumes, produces, schemes } = operation;
+  #operation(operation: Json, inherited: readonly unknown[]): Json {
+    const { consumes, host, produces } = this.#document;
     const own = listOf(operation.parameters);
-    const parameters = upgradeParameters(own);
-    const bodies = own.some(isBody) ? own.filter(isBody) : inherited.filter(isBody);
-    const requestBody = upgradeBody(bodies.map(resolve), consumes);
-    const types = mediaTypes(produces ?? document.produces);
-    const responses = mapMembers(
-      objectOf(operation.responses),
-      (value, status) => status.startsWith("x-") ? value : upgradeResponse(objectOf(value), types),
-    );
-    return {
+    const bodies = filled(own.filter((one) => this.#isBody(one))) ??
+      inherited.filter((one) => this.#isBody(one));
+    const types = mediaTypes(operation.produces ?? produces);
+    const { schemes } = operation;
+    const hasSchemes = listOf(schemes).length > 0 && typeof host === "string";
+    return present({
       ...keep(operation, KEPT.operation),
-      ...parameters.length > 0 && { parameters },
-      ...requestBody && { requestBody },
-      responses,
-      ...listOf(schemes).length > 0 && typeof document.host === "string" && {
-        servers: serversOf({ ...document, schemes }),
-      },
-    };
+      parameters: this.#parameters(own),
+      requestBody: this.#body(
+        bodies.map((body) => this.#resolve(body)),
+        operation.consumes ?? consumes,
+      ),
+      responses: mapMembers(
+        objectOf(operation.responses),
+        (value, status) => status.startsWith("x-") ? value : this.#response(objectOf(value), types),
+      ),
+      servers: hasSchemes ? serversOf({ ...this.#document, schemes }) : undefined,
+    });
   }
 
-  function upgradePathItem(item: Json): Json {
-    const parameters = listOf(item.parameters);
-    const upgraded: Json = keep(item, []);
-    const simple = upgradeParameters(parameters);
-    if (simple.length > 0) upgraded.parameters = simple;
-    for (const method of COMMON_METHODS.filter((method) => isObject(item[method]))) {
-      upgraded[method] = upgradeOperation(item[method] as Json, parameters);
-    }
-    return upgraded;
+  #pathItem(item: Json): Json {
+    const shared = listOf(item.parameters);
+    const methods = COMMON_METHODS.filter((method) => isObject(item[method]));
+    return present({
+      ...keep(item, []),
+      parameters: this.#parameters(shared),
+      ...Object.fromEntries(
+        methods.map((method) => [method, this.#operation(item[method] as Json, shared)]),
+      ),
+    });
   }
-  const { info, ...others } = keep(document, KEPT.document);
-  const servers = serversOf(document);
-  const paths = await mapMembersInSlices(
-    objectOf(document.paths),
-    (item, path) => path.startsWith("x-") ? item : upgradePathItem(objectOf(item)),
-  );
-  const produced = mediaTypes(document.produces);
-  const components = {
-    schemas: await upgradeAll(document.definitions, (schema) => upgradeSchema(schema)),
-    parameters: await upgradeAll(
-      document.parameters,
-      (value) => isBody(value) ? undefined : upgradeParameter(value),
-    ),
-    responses: await upgradeAll(document.responses, (value) => upgradeResponse(value, produced)),
-    securitySchemes: await upgradeAll(document.securityDefinitions, upgradeScheme),
-  };
-  const filled = Object.entries(components).filter(([, all]) => Object.keys(all).length > 0);
-  const upgraded = {
-    openapi: "3.0.4",
-    ...info !== undefined && { info },
-    ...servers.length > 0 && { servers },
-    ...others,
-    paths,
-    ...filled.length > 0 && { components: Object.fromEntries(filled) },
-  };
-  await pause();
-  checkSize(estimateSize(upgraded));
-  return upgraded;
 }
 
-const upgradeAll = (members: unknown, upgrade: (value: Json) => unknown): Promise<Json> =>
-  mapMembersInSlices(objectOf(members), (value) => upgrade(objectOf(value)));
+function styleOf({ type, collectionFormat = "csv" }: Json, place: string): Json | undefined {
+  return type === "array" ? STYLES[place]?.[String(collectionFormat)] : undefined;
+}
+
+const convertAll = async (
+  members: unknown,
+  convert: (value: Json) => unknown,
+): Promise<Json | undefined> =>
+  filled(await mapMembersInSlices(objectOf(members), (value) => convert(objectOf(value))));
 
 function serversOf({ host, basePath, schemes }: Json): Json[] {
   const path = typeof basePath === "string" ? basePath : "";
@@ -243,18 +286,18 @@ function serversOf({ host, basePath, schemes }: Json): Json[] {
   }));
 }
 
-function upgradeScheme(scheme: Json): Json {
+function convertScheme(scheme: Json): Json {
   const { type, flow, authorizationUrl, tokenUrl, scopes = {} } = scheme;
   const extensions = keep(scheme, ["description"]);
   if (type === "basic") return { type: "http", scheme: "basic", ...extensions };
   if (type !== "oauth2") return keep(scheme, KEPT.scheme);
   const name = FLOWS[String(flow)] ?? "implicit";
   const needsAuthorization = name === "implicit" || name === "authorizationCode";
-  const url = {
+  const urls = {
     ...needsAuthorization && { authorizationUrl },
     ...name !== "implicit" && { tokenUrl },
   };
-  return { type, ...extensions, flows: { [name]: { ...url, scopes } } };
+  return { type, ...extensions, flows: { [name]: { ...urls, scopes } } };
 }
 
 function keep(value: Json, names: readonly string[], hasExtensions = true): Json {
@@ -264,7 +307,7 @@ function keep(value: Json, names: readonly string[], hasExtensions = true): Json
 
 function mediaTypes(value: unknown): string[] {
   const types = listOf(value).filter((type): type is string => typeof type === "string");
-  return types.length > 0 ? types : ["application/json"];
+  return filled(types) ?? ["application/json"];
 }
 
 const redirect = (ref: string): string =>
