@@ -196,6 +196,9 @@ servers("with base, every operation without its own server is below that path", 
     node.forget();
   }
   assert.is(await arrives("/a", describe([PUBLIC]), { base: "/" }), "/a");
+  node.forget();
+  const repeated = { ...describe([PUBLIC]), paths: { "/a": { servers: [PUBLIC], get: GET } } };
+  assert.is(await arrives("/v1/a", repeated, { base: "/v1" }), "/v1/a");
 });
 
 servers(

@@ -38,13 +38,18 @@ export function withServers(document: Json, context: ServerContext, from: string
   const folder = folderOf(node, from);
   const urls = top.flatMap((server) => usualHttpUrl(server, folder) ?? []);
   const hosts = new Set([new URL(node), ...urls].map(hostOfNode));
-  const placed = mapServers(document, (servers) => {
-    const own = servers.map((server) => usualHttpUrl(server, folder))
-      .find((url) => url && hosts.has(hostOfNode(url)));
-    return own ? [{ url: NODE + belowNode(pathOf(own), node) }] : servers;
-  });
+  const addressOf = (url: URL) => hostOfNode(url) + pathOf(url);
+  const addresses = new Set(urls.map(addressOf));
   const [path = ""] = basePathsAtNode(document, context, from);
-  return { ...placed, servers: [{ url: NODE + path }] };
+  const common = [{ url: NODE + path }];
+  const placed = mapServers(document, (servers) => {
+    const own = servers.flatMap((server) => usualHttpUrl(server, folder) ?? [])
+      .find((url) => hosts.has(hostOfNode(url)));
+    if (!own) return servers;
+    // An operation may repeat a server of the document, for which `base` stands.
+    return addresses.has(addressOf(own)) ? common : [{ url: NODE + belowNode(pathOf(own), node) }];
+  });
+  return { ...placed, servers: common };
 }
 
 /** A document without servers has the server `/` (OpenAPI 3.1, section 4.8.1.1). */
