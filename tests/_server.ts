@@ -128,7 +128,7 @@ export async function start(
   };
 }
 
-function launch(
+export function launch(
   program: string,
   args: string[],
   env: Record<string, string>,

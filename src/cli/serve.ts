@@ -15,10 +15,10 @@ import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/watch.ts";
 import { Meters } from "../metrics/metrics.ts";
 import { LOOK_AT } from "../resources/resources.ts";
-import { describeError, type Log } from "../log.ts";
+import { describeError } from "../log.ts";
 import type { Config } from "./read-config.ts";
 import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
-import { handleSignals } from "./signals.ts";
+import { signals } from "./signals.ts";
 import { isLoopback, parseTarget } from "../http/request.ts";
 import type { CheckedOptions } from "../options.ts";
 
@@ -31,111 +31,147 @@ interface RunningService {
 
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
   const { log, flush } = openLog();
-  let reload = async () => {};
-  let reloading = Promise.resolve();
   const stopped = new Promise<void>((stop) => {
-    handleSignals({
-      stop: () => stop(),
-      hangUp() {
-        if (config.file === undefined) return stop();
-        reloading = reloading.then(() => reload());
-      },
-    });
+    signals.onStop(() => stop());
+    if (config.file === undefined) signals.onHangUp(stop);
   });
-  const startedAt = new Date();
   const requests = createLineWriter(
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  // The counters keep their values when the configuration is reloaded.
-  const meters = new Meters();
-  /** The logged messages about the description. A reload does not log them again. */
-  const logged = new Set<string>();
-  let isReloading = false;
-  const logOnce: Log = (message, { code, level }) => {
-    if (code === "description") {
-      if (isReloading && logged.has(message)) return;
-      logged.add(message);
-    }
-    log(message, level);
-  };
-  const make = (config: Config, memory = new NodeMemory()): RunningService => {
-    const service: Omit<RunningService, "nodeface"> = { config, memory };
-    const onDescription = ({ shown }: DescriptionReport) => {
-      service.shown = shown;
-      if (shown === "current") logged.clear();
-    };
-    const nodeface = createApp({
-      ...config,
-      ...inNetwork(config),
-      startedAt,
-      meters,
-      memory,
-      onDescription,
-      log: logOnce,
-    });
-    return Object.assign(service, { nodeface });
-  };
-  let current = make(config);
-  const app = { fetch: (request: Request) => current.nodeface.fetch(request) };
+  const service = new Service(config, read, log);
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,
     // Adapters read this property on every request, since a reload may change the setting.
     get onAnswer(): ServeOptions["onAnswer"] {
-      const { accessLog: form } = current.config;
+      const { accessLog: form } = service.config;
       return form === "off" ? undefined : (record) => requests.write(formatAccess(record, form));
     },
     onError: (error) => log(describeError(error), "error"),
   };
-  const server = await Promise.race([listen(app, options), stopped]);
+  const server = await Promise.race([listen(service, options), stopped]);
   if (!server) return;
-  warmUp(current);
-  let stopWatching = watchDescription(current, log);
-
-  const makeNext = async (next: Config): Promise<RunningService> => {
-    const made = make(next, isSameNode(next, current.config) ? current.memory : undefined);
-    try {
-      await made.nodeface.ready();
-      warmUp(made);
-      // Without this wait, the first responses would lack the node's description.
-      await made.nodeface.refresh();
-      if (!isWorse(made, current)) return made;
-      throw new Error("the node's description cannot be read with the new configuration");
-    } catch (error) {
-      await made.nodeface.close();
-      throw error;
-    }
-  };
-  reload = async () => {
-    try {
-      const next = await read();
-      if (next.host !== config.host || next.port !== config.port) {
-        log('"listen" has changed; restart the service to use the new address');
-      }
-      isReloading = true;
-      const made = await makeNext(next);
-      stopWatching();
-      const before = current;
-      current = made;
-      stopWatching = watchDescription(current, log);
-      await before.nodeface.close();
-      await logSettings(next, log);
-      log("the configuration has been read again", "info");
-    } catch (error) {
-      log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
-    } finally {
-      isReloading = false;
-    }
-  };
+  service.start();
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
-  void logSettings(config, log);
+  if (config.file !== undefined) signals.onHangUp(() => service.reload());
   await stopped;
-  stopWatching();
-  // Closing the app cancels calls that wait for the node, so that the server soon becomes idle.
-  await Promise.all([current.nodeface.close(), server.close()]);
+  // Closing the service cancels calls that wait for the node, so that the server soon becomes idle.
+  await Promise.all([service.close(), server.close()]);
   await Promise.all([flush(), requests.flush()]);
+}
+
+/** The service of the current configuration. A reload replaces it as a whole. */
+class Service {
+  readonly #first: Config;
+  readonly #read: () => Promise<Config>;
+  readonly #log: WriteLog;
+  readonly #startedAt = new Date();
+  /** The counters keep their values when the configuration is reloaded. */
+  readonly #meters = new Meters();
+  /** The logged messages about the description. A reload does not log them again. */
+  readonly #logged = new Set<string>();
+  #isReloading = false;
+  #reloading = Promise.resolve();
+  #current: RunningService;
+  #stopWatching = () => {};
+
+  constructor(config: Config, read: () => Promise<Config>, log: WriteLog) {
+    this.#first = config;
+    this.#read = read;
+    this.#log = log;
+    this.#current = this.#make(config, new NodeMemory());
+  }
+
+  get config(): Config {
+    return this.#current.config;
+  }
+
+  fetch(request: Request): ReturnType<App["fetch"]> {
+    return this.#current.nodeface.fetch(request);
+  }
+
+  start(): void {
+    warmUp(this.#current);
+    this.#watch();
+    void logSettings(this.config, this.#log);
+  }
+
+  /** Reloads run one after the other, so that the last configuration is the one that stays. */
+  reload(): void {
+    this.#reloading = this.#reloading.then(() => this.#reload());
+  }
+
+  async close(): Promise<void> {
+    this.#stopWatching();
+    await this.#current.nodeface.close();
+  }
+
+  #make(config: Config, memory: NodeMemory): RunningService {
+    const service: Omit<RunningService, "nodeface"> = { config, memory };
+    const nodeface = createApp({
+      ...config,
+      ...inNetwork(config),
+      startedAt: this.#startedAt,
+      meters: this.#meters,
+      memory,
+      onDescription: ({ shown }) => {
+        service.shown = shown;
+        if (shown === "current") this.#logged.clear();
+      },
+      log: (message, { code, level }) => {
+        if (code === "description") {
+          if (this.#isReloading && this.#logged.has(message)) return;
+          this.#logged.add(message);
+        }
+        this.#log(message, level);
+      },
+    });
+    return Object.assign(service, { nodeface });
+  }
+
+  async #makeNext(config: Config): Promise<RunningService> {
+    const isSame = isSameNode(config, this.config);
+    const next = this.#make(config, isSame ? this.#current.memory : new NodeMemory());
+    try {
+      await next.nodeface.ready();
+      warmUp(next);
+      // Without this wait, the first responses would lack the node's description.
+      await next.nodeface.refresh();
+      if (!isWorse(next, this.#current)) return next;
+      throw new Error("the node's description cannot be read with the new configuration");
+    } catch (error) {
+      await next.nodeface.close();
+      throw error;
+    }
+  }
+
+  async #reload(): Promise<void> {
+    try {
+      const config = await this.#read();
+      if (config.host !== this.#first.host || config.port !== this.#first.port) {
+        this.#log('"listen" has changed; restart the service to use the new address');
+      }
+      this.#isReloading = true;
+      const next = await this.#makeNext(config);
+      const before = this.#current;
+      this.#current = next;
+      this.#watch();
+      await before.nodeface.close();
+      await logSettings(config, this.#log);
+      this.#log("the configuration has been read again", "info");
+    } catch (error) {
+      this.#log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
+    } finally {
+      this.#isReloading = false;
+    }
+  }
+
+  #watch(): void {
+    this.#stopWatching();
+    this.#stopWatching = watchDescription(this.#current, this.#log);
+  }
 }
 
 /** If other machines can reach the service, the names of this machine are served, too. */

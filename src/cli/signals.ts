@@ -1,38 +1,46 @@
 /**
  * The command's entry point imports this module first. Until a command handles signals, SIGINT and SIGTERM end the
- * process with exit code 0.
+ * process with exit code 0, and a SIGHUP is kept for the command.
  *
  * @module
  */
 
-interface SignalHandlers {
-  /** May be called twice, since a signal to a process group can arrive twice. */
-  stop(signal: "SIGINT" | "SIGTERM"): void;
-  hangUp(): void;
+type Stop = "SIGINT" | "SIGTERM";
+
+class Signals {
+  #stop: (signal: Stop) => void = () => process.exit(0);
+  #hangUp: (() => void) | undefined;
+  #isHungUp = false;
+
+  constructor() {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      // Removes the listeners of `src/build/signals-before-tsx.mjs`.
+      process.removeAllListeners(signal);
+      process.on(signal, () => this.#stop(signal));
+    }
+    process.on("SIGHUP", () => {
+      if (this.#hangUp) this.#hangUp();
+      else this.#isHungUp = true;
+    });
+  }
+
+  /** @param stop may be called twice, since a signal to a process group can arrive twice */
+  onStop(stop: (signal: Stop) => void): void {
+    this.#stop = stop;
+  }
+
+  /** @param hangUp is called at once if a SIGHUP has already arrived */
+  onHangUp(hangUp: () => void): void {
+    this.#hangUp = hangUp;
+    if (this.#isHungUp) hangUp();
+    this.#isHungUp = false;
+  }
 }
 
-let handlers: SignalHandlers | undefined;
-let isHungUp = false;
-
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  // Removes the listeners of `src/build/signals-before-tsx.mjs`.
-  process.removeAllListeners(signal);
-  process.on(signal, () => handlers ? handlers.stop(signal) : process.exit(0));
-}
-process.on("SIGHUP", () => {
-  if (handlers) handlers.hangUp();
-  else isHungUp = true;
-});
-
-export function handleSignals(next: SignalHandlers): void {
-  handlers = next;
-  if (isHungUp) next.hangUp();
-}
+export const signals: Signals = new Signals();
 
 /** The exit code is 128 plus the number of the signal, such as 130 for SIGINT. */
 export function endOnSignals(): void {
-  handleSignals({
-    stop: (signal) => process.exit(signal === "SIGINT" ? 130 : 143),
-    hangUp: () => process.exit(129),
-  });
+  signals.onStop((signal) => process.exit(signal === "SIGINT" ? 130 : 143));
+  signals.onHangUp(() => process.exit(129));
 }

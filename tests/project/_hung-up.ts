@@ -4,12 +4,12 @@
  */
 import { once } from "node:events";
 import process from "node:process";
-import { handleSignals } from "../../src/cli/signals.ts";
+import { signals } from "../../src/cli/signals.ts";
 
 // Without the timer, Node would exit, even though a signal handler is installed.
 setInterval(() => {}, 1000);
 const hungUp = once(process, "SIGHUP");
 process.kill(process.pid, "SIGHUP");
 await hungUp;
-handleSignals({ stop() {}, hangUp: () => process.exit(0) });
+signals.onHangUp(() => process.exit(0));
 process.exit(1);

@@ -108,6 +108,18 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   });
 
   suiteOf(
+    "a SIGHUP after the configuration was read, but before listening, reloads it",
+    async () => {
+      const config = join(folder, `early-${runtime}.yaml`);
+      writeFileSync(config, "info: { static: { name: second } }");
+      const program = serving(command, "tests/project/_reloaded-early.ts");
+      const server = await start([...program, "--config", config]);
+      await until(async () => (await infoOf(server.url)).info.name === "second");
+      assert.is((await server.stop()).code, 0);
+    },
+  );
+
+  suiteOf(
     "SIGHUP ends the command if there is no configuration file to reload",
     async () => {
       const server = await start(command);

@@ -11,6 +11,7 @@ import type { Json } from "../../src/json/values.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 import { readMetrics } from "../_metrics.ts";
 import { COMMANDS, run, start } from "../_server.ts";
+import { DELAYS_MS, hangUpAfter } from "./_hang-up.ts";
 
 const command = suite("the command with a node");
 
@@ -81,6 +82,14 @@ command(
     assert.match(stderr, "reload.yaml:1:9: unknown key info.statics");
   },
 );
+
+if (process.platform === "linux") {
+  for (const delay of DELAYS_MS) {
+    command(`a SIGHUP ${delay} ms after it can be caught is not lost`, async () => {
+      await hangUpAfter(delay, folder);
+    });
+  }
+}
 
 command(
   "if the description is invalid at SIGHUP, the previous one stays, and the log says so",
