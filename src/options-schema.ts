@@ -13,56 +13,79 @@ import { structureOf } from "./openapi/structure.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import {
   allowed,
-  CLI_OPTIONS,
   forwardConflicts,
   pageSettings,
   placeWithBase,
   sharedSettings,
 } from "./settings/configuration.ts";
+import { CLI_OPTIONS } from "./settings/flags.ts";
 import { kindSchema, withoutSecretFiles } from "./settings/kind.ts";
 import { hasKind, infoSettings, nodeSettings, unknownSources } from "./settings/node.ts";
-import * as s from "./settings/schema.ts";
-import type { Diagnostic, Schema, Settings } from "./settings/schema.ts";
-import * as t from "./settings/texts.ts";
+import {
+  anyOf,
+  BOOLEAN,
+  byKey,
+  type Diagnostic,
+  formatDiagnostic,
+  json,
+  map,
+  object,
+  readValue,
+  type Schema,
+  secret,
+  setting,
+  type Settings,
+  word,
+} from "./settings/schema.ts";
+import {
+  FILE,
+  KIND_NAME,
+  LINE,
+  NODE_URL,
+  ORIGIN,
+  PLACE,
+  PREFIX,
+  URL_EXAMPLE,
+} from "./settings/texts.ts";
 
 function nodeOptions(own: readonly string[]): Schema {
   const urlObject = v.pipe(
     v.instance(URL),
     v.transform(({ href }) => href),
-    t.NODE_URL as v.GenericSchema<string>,
+    NODE_URL as v.GenericSchema<string>,
   );
-  const url = s.secret(v.union([t.NODE_URL, urlObject], t.URL_EXAMPLE));
+  const url = secret(anyOf([NODE_URL, urlObject], URL_EXAMPLE));
   const optional = v.optional(url);
-  const whole = s.object({ ...nodeSettings(t.FILE, own), url: optional });
+  const whole = object({ ...nodeSettings(FILE, own), url: optional });
   const alone = v.pipe(url, v.transform((url) => ({ url })));
-  return v.union([alone, whole], "the URL of the node, or an object with url");
+  return anyOf([alone, whole], "the URL of the node, or an object with url");
 }
 
 const DOCUMENT = 'the path of a file, a URL, "none", an OpenAPI document, or an object with "text"';
-const TEXT_OF_DOCUMENT = s.object({
+const TEXT_OF_DOCUMENT = object({
   text: v.string("the description as text"),
-  name: v.optional(t.LINE),
+  name: v.optional(LINE),
 });
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
 
 /** An object is converted to text, so that it is checked like any other description. */
 const DOCUMENT_AS_TEXT = v.pipe(
-  s.json,
+  json,
   v.looseObject({ openapi: VERSION, swagger: VERSION }),
   v.transform((value) => ({ text: formatJson(value, 2), name: "description.json" })),
 );
 
-const DOCUMENT_FORMS: Parameters<typeof s.byKey>[0] = [
+const DOCUMENT_FORMS: Parameters<typeof byKey>[0] = [
   [["openapi", "swagger"], DOCUMENT_AS_TEXT],
   [["text"], TEXT_OF_DOCUMENT],
 ];
 
-const PLACE_OR_DOCUMENT = v.union([t.PLACE, v.instance(URL), s.byKey(DOCUMENT_FORMS)], DOCUMENT);
+const PLACE_OR_DOCUMENT = anyOf([PLACE, v.instance(URL), byKey(DOCUMENT_FORMS)], DOCUMENT);
 
-const DESCRIPTION = v.union([
-  t.PLACE,
+const DESCRIPTION = anyOf([
+  PLACE,
   v.instance(URL),
-  s.byKey([...DOCUMENT_FORMS, [["from"], placeWithBase(PLACE_OR_DOCUMENT)]]),
+  byKey([...DOCUMENT_FORMS, [["from"], placeWithBase(PLACE_OR_DOCUMENT)]]),
 ], `${DOCUMENT} or "from"`);
 
 const LOGO = v.pipe(
@@ -87,7 +110,7 @@ function openApi(kind: string, closer: Settings = {}): Schema {
     const schema = closer[key] ?? schemaOfShape(shape);
     return [key, needed ? schema : v.optional(schema)] as const;
   });
-  return s.object(Object.fromEntries(settings), (key) => key.startsWith("x-"));
+  return object(Object.fromEntries(settings), (key) => key.startsWith("x-"));
 }
 
 function schemaOfShape(shape: string): Schema {
@@ -98,18 +121,18 @@ function schemaOfShape(shape: string): Schema {
 }
 
 const OPERATION_OBJECT = v.pipe(
-  s.json,
+  json,
   openApi("operation", {
     tags: TEXTS,
     responses: OBJECTS,
-    deprecated: s.BOOLEAN,
+    deprecated: BOOLEAN,
     security: v.array(mapOf(TEXTS), "a list of security requirements"),
   }),
 );
 
 const DOCUMENT_PARTS = v.pipe(
-  s.json,
-  s.object({
+  json,
+  object({
     info: v.optional(openApi("info")),
     tags: v.optional(v.array(openApi("tag"), "a list of tags")),
     externalDocs: v.optional(openApi("externalDocs")),
@@ -121,28 +144,28 @@ const callback = (expected: string): Schema =>
   v.custom((value) => typeof value === "function", expected);
 const FUNCTION = callback("a function");
 
-const OPERATION = s.object({
-  method: s.word(["GET", "POST", "PUT", "PATCH", "DELETE"]),
-  path: t.LINE,
+const OPERATION = object({
+  method: word(["GET", "POST", "PUT", "PATCH", "DELETE"]),
+  path: LINE,
   operation: OPERATION_OBJECT,
-  cors: v.optional(allowed(t.ORIGIN, "origins")),
+  cors: v.optional(allowed(ORIGIN, "origins")),
   handle: callback("a function that responds to a request"),
 });
 
 /** Besides the known kinds, `node.kind` may be a name in `own`. */
 function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
-    ...sharedSettings(t.FILE),
-    prefix: v.optional(t.PREFIX),
-    description: s.setting(DESCRIPTION, CLI_OPTIONS.spec),
+    ...sharedSettings(FILE),
+    prefix: v.optional(PREFIX),
+    description: setting(DESCRIPTION, CLI_OPTIONS.spec.text, CLI_OPTIONS.spec),
     kinds: v.optional(
-      s.map(t.KIND_NAME, v.lazy(() => v.pipe(kindSchema(), v.transform(withoutSecretFiles)))),
+      map(KIND_NAME, v.lazy(() => v.pipe(kindSchema(), v.transform(withoutSecretFiles)))),
     ),
-    page: v.optional(s.object(pageSettings(LOGO))),
+    page: v.optional(object(pageSettings(LOGO))),
     node: v.optional(nodeOptions(own)),
     info: v.optional(
-      v.union(
-        [s.object(infoSettings(t.FILE)), FUNCTION],
+      anyOf(
+        [object(infoSettings(FILE)), FUNCTION],
         "an object with settings of the info, or a function that returns the info",
       ),
     ),
@@ -152,7 +175,7 @@ function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
     log: v.optional(FUNCTION),
     logCalls: v.optional(CLI_OPTIONS.logCalls.schema),
   };
-  return s.object(settings) as Schema<ReadOptions>;
+  return object(settings) as Schema<ReadOptions>;
 }
 
 type ReadOptions = Omit<CheckedOptions, "description"> & {
@@ -162,7 +185,7 @@ type ReadOptions = Omit<CheckedOptions, "description"> & {
 /** @throws {TypeError} with one line for each error */
 export function checkOptions(options: NodefaceOptions): CheckedOptions {
   const own = Object.keys(options?.kinds ?? {});
-  const { value, diagnostics } = s.readValue(options, optionsSchema(own));
+  const { value, diagnostics } = readValue(options, optionsSchema(own));
   const found = diagnostics.length > 0 ? diagnostics : diagnosticsBetween(value);
   if (found.length === 0) {
     const { description, ...others } = value;
@@ -170,7 +193,7 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
       ? { ...others, description: description.from, base: description.base }
       : { ...others, description };
   }
-  const lines = found.map(s.formatDiagnostic);
+  const lines = found.map(formatDiagnostic);
   throw new TypeError(lines.length === 1 ? lines[0] : ["invalid options:", ...lines].join("\n  "));
 }
 

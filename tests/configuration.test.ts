@@ -13,15 +13,9 @@ import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
-import {
-  aboutOf,
-  type CliOption,
-  ConfigError,
-  partsOf,
-  readValue,
-  type Schema,
-} from "../src/settings/schema.ts";
-import { CLI_OPTIONS, configuration } from "../src/settings/configuration.ts";
+import { aboutOf, ConfigError, partsOf, readValue, type Schema } from "../src/settings/schema.ts";
+import { configuration } from "../src/settings/configuration.ts";
+import { CLI_OPTIONS, type CliOption } from "../src/settings/flags.ts";
 
 const config = suite("config");
 

@@ -15,16 +15,10 @@ import { KNOWN_KEYS } from "../info/fields.ts";
 import { type Access, type KindInterface, MARKS, type OperationMarks } from "../kinds/interface.ts";
 import type { AuthFile, Kind, Test } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations.ts";
-import { CLI_OPTIONS, configuration } from "../settings/configuration.ts";
+import { configuration } from "../settings/configuration.ts";
+import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
 import { kindSchema } from "../settings/kind.ts";
-import {
-  type About,
-  aboutOf,
-  type CliOption,
-  partsOf,
-  type Schema,
-  type Settings,
-} from "../settings/schema.ts";
+import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -46,19 +40,13 @@ function jsonSchemaOf(of: Schema, title: string, change = (schema: JsonSchema) =
 }
 
 function convert(schema: Schema): JsonSchema {
-  const { $defs: _, ...converted } = toJsonSchema(schema, {
+  return toJsonSchema(schema, {
     target: "draft-2020-12",
     typeMode: "input",
     ignoreActions: ["check", "raw_check", "raw_transform", "transform"],
     overrideAction: ({ jsonSchema }) => described(jsonSchema),
-    overrideSchema: ({ valibotSchema, jsonSchema }) => {
-      if (!("getter" in valibotSchema)) return closed(jsonSchema, valibotSchema.type);
-      // Editors show an inlined schema better than a reference to a schema.
-      const { $schema: _, ...inner } = convert((valibotSchema.getter as () => Schema)());
-      return inner;
-    },
+    overrideSchema: ({ valibotSchema, jsonSchema }) => closed(jsonSchema, valibotSchema.type),
   });
-  return converted;
 }
 
 function described(schema: JsonSchema & { about?: About }): JsonSchema {

@@ -20,7 +20,8 @@ import type { Config } from "./read-config.ts";
 import type { Files } from "./configuration-file.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
-import { CLI_OPTIONS, configuration } from "../settings/configuration.ts";
+import { configuration } from "../settings/configuration.ts";
+import { CLI_OPTIONS } from "../settings/flags.ts";
 import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
 const PLACES_MAX = 6;

@@ -11,21 +11,9 @@ import type { LogCalls } from "../log.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
 import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
-import {
-  type AccessLog,
-  CLI_OPTIONS,
-  type CliValues,
-  configuration,
-  type FileConfig,
-  forwardConflicts,
-} from "../settings/configuration.ts";
-import {
-  type CliOption,
-  ConfigError,
-  partsOf,
-  readValue,
-  type Schema,
-} from "../settings/schema.ts";
+import { configuration, type FileConfig, forwardConflicts } from "../settings/configuration.ts";
+import { type AccessLog, CLI_OPTIONS, type CliOption, type CliValues } from "../settings/flags.ts";
+import { ConfigError, partsOf, readValue, type Schema } from "../settings/schema.ts";
 import { isFilePlace, isKindFile, kindName, kindNameOf } from "../settings/texts.ts";
 import { quote } from "../untrusted-text.ts";
 import type { Files, Overrides, ReadFiles } from "./configuration-file.ts";

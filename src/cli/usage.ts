@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { CLI_OPTIONS } from "../settings/configuration.ts";
-import type { CliOption } from "../settings/schema.ts";
+import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
 import { wrap } from "./output.ts";
 
 export type CommandName = "check" | "init" | "kinds";

@@ -24,112 +24,38 @@ import {
   type NodeSettings,
 } from "../info/settings.ts";
 import { listOf, objectOf } from "../json/values.ts";
-import { LOG_CALLS, type LogCalls } from "../log.ts";
-import { infoSettings, KIND_OPTION, nodeSettings, URL_OPTION } from "./node.ts";
-import * as s from "./schema.ts";
-import type { CliOption, Diagnostic, Schema, SettingsOf } from "./schema.ts";
-import * as t from "./texts.ts";
-
-export const ACCESS_LOGS = ["text", "json", "off"] as const;
-export type AccessLog = (typeof ACCESS_LOGS)[number];
-
-export interface CliValues {
-  url?: string;
-  kind?: string;
-  spec?: string;
-  config?: string;
-  host?: string;
-  port?: number;
-  accessLog?: AccessLog;
-  logCalls?: LogCalls;
-  forward?: (typeof FORWARDS)[number];
-  metrics?: boolean;
-}
-
-export const CLI_OPTIONS: {
-  readonly [Name in keyof CliValues]-?: CliOption<NonNullable<CliValues[Name]>>;
-} = {
-  url: URL_OPTION,
-  kind: KIND_OPTION,
-  spec: {
-    key: "description",
-    also: ["spec"],
-    schema: t.PLACE,
-    text:
-      "The node's own OpenAPI description: a file, a URL, or none. A changed description is reloaded",
-    default: "taken from the node or its kind",
-    example: "openapi.yaml",
-    flag: "spec",
-    variables: ["NODEFACE_SPEC"],
-    argument: "PLACE",
-  },
-  config: {
-    schema: t.FILE,
-    text: "A YAML or JSON configuration file, reloaded on SIGHUP",
-    default: "nodeface.yaml in the working directory, if there is one",
-    flag: "config",
-    variables: ["NODEFACE_CONFIG"],
-    argument: "FILE",
-  },
-  host: {
-    key: "listen",
-    schema: t.HOST,
-    text: "The address to listen on",
-    default: "127.0.0.1",
-    flag: "host",
-    variables: ["NODEFACE_HOST"],
-    argument: "HOST",
-  },
-  port: {
-    key: "listen",
-    schema: t.PORT,
-    text: "The port to listen on; 0 selects any free port",
-    default: "8080",
-    flag: "port",
-    variables: ["NODEFACE_PORT", "PORT"],
-    argument: "PORT",
-  },
-  forward: {
-    key: "forward",
-    schema: s.word(FORWARDS, undefined, MEANT_FORWARD),
-    text: 'The calls to forward to the node: "off", or "reads" for all read operations',
-    default: "off",
-    example: "reads",
-    flag: "forward",
-    variables: ["NODEFACE_FORWARD"],
-    argument: "WHAT",
-  },
-  metrics: {
-    key: "metrics",
-    schema: t.SWITCH,
-    text: "Serve /v1/metrics, for Prometheus",
-    default: "false",
-    example: "true",
-    flag: "metrics",
-    variables: ["NODEFACE_METRICS"],
-  },
-  accessLog: {
-    key: "access_log",
-    schema: s.word(ACCESS_LOGS),
-    text: "The access log on standard output: text, json or off",
-    default: "off",
-    example: "json",
-    flag: "access-log",
-    variables: ["NODEFACE_ACCESS_LOG"],
-    also: ["log"],
-    argument: "FORM",
-  },
-  logCalls: {
-    key: "log_calls",
-    schema: s.word(LOG_CALLS),
-    text: "The forwarded calls that are logged to standard error: failed, all or off",
-    default: "failed",
-    example: "all",
-    flag: "log-calls",
-    variables: ["NODEFACE_LOG_CALLS"],
-    argument: "CALLS",
-  },
-};
+import type { LogCalls } from "../log.ts";
+import { type AccessLog, CLI_OPTIONS, type CliOption } from "./flags.ts";
+import { infoSettings, nodeSettings } from "./node.ts";
+import {
+  anyOf,
+  BOOLEAN,
+  type Diagnostic,
+  json,
+  needed,
+  object,
+  type Schema,
+  section,
+  setting,
+  type SettingsOf,
+  wholeNumber,
+  word,
+} from "./schema.ts";
+import {
+  BASE,
+  CALL_TIMEOUT,
+  FILE,
+  HOST_NAME,
+  isFilePlace,
+  KIND_FILE,
+  KIND_NAME,
+  LINE,
+  LISTEN,
+  ORIGIN,
+  PLACE,
+  SIZE,
+  TITLE,
+} from "./texts.ts";
 
 /** The content of a configuration file, with resolved paths. */
 export interface FileConfig {
@@ -148,18 +74,24 @@ export interface FileConfig {
   info?: InfoSettings | undefined;
 }
 
+/** A key of the file that a flag also sets. */
+const keyOf = <T>(
+  option: CliOption,
+  schema: Schema<T> = option.schema as Schema<T>,
+  text: string = option.text,
+): Schema<T | undefined> => setting(schema, text, option);
+
 export function allowed(entry: Schema<string>, entries: string): Schema<readonly string[] | "*"> {
   const expected = `a list of ${entries}, or "*" for any`;
-  return v.union([s.word(["*"], expected), v.array(entry, expected)], expected);
+  return anyOf([v.array(entry, expected), word(["*"], expected)], expected);
 }
 
 export const placeWithBase = <T>(
   place: Schema<T>,
 ): Schema<{ from: T; base: string | undefined }> =>
-  s.object({
-    from: s.needed(place, { ...CLI_OPTIONS.spec, text: "A file, a URL, or none" }),
-    base: s.setting(t.BASE, {
-      text: "The path below node.url with which the paths of all operations begin",
+  object({
+    from: needed(place, "A file, a URL, or none", CLI_OPTIONS.spec),
+    base: setting(BASE, "The path below node.url with which the paths of all operations begin", {
       default: "the path in the description's server URLs",
       example: "/v1",
     }),
@@ -172,19 +104,20 @@ interface Page<Logo> {
 }
 
 export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> => ({
-  title: s.setting(t.TITLE, {
-    text: "The title of the page",
+  title: setting(TITLE, "The title of the page", {
     default: "the name of the node",
     example: "Harbour 2",
   }),
-  logo: s.setting(logo, {
-    text: `An image file: ${LOGO_TYPES}, at most 256 KiB. ` +
+  logo: setting(
+    logo,
+    `An image file: ${LOGO_TYPES}, at most 256 KiB. ` +
       "The image appears beside the title and as the page icon",
-    default: "the first letter of the title",
-    example: "logo.svg",
-  }),
-  view: s.setting(s.word(VIEWS), {
-    text: "The page at /v1/spec: Scalar's reference, or the simple page",
+    {
+      default: "the first letter of the title",
+      example: "logo.svg",
+    },
+  ),
+  view: setting(word(VIEWS), "The page at /v1/spec: Scalar's reference, or the simple page", {
     default: "reference",
     example: "simple",
   }),
@@ -193,13 +126,14 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
 const KIND = "a file such as mine.yaml, or an object with name or extends";
 
 const OWN_KIND = v.pipe(
-  s.object({
-    name: s.setting(t.KIND_NAME, {
-      text: "The name of your kind",
+  object({
+    name: setting(KIND_NAME, "The name of your kind", {
       default: "the name of the kind that it extends",
       example: "mine",
     }),
-    extends: s.setting(s.json, { text: "The known kind to extend", example: "ethereum" }),
+    extends: setting(json, "The known kind to extend", {
+      example: "ethereum",
+    }),
   }, () => true),
   v.check(({ name, extends: base }) => name !== undefined || base !== undefined, KIND),
 );
@@ -214,124 +148,160 @@ export function configuration(
   own: readonly string[] = [],
 ): Schema<FileConfig> {
   const place = v.pipe(
-    t.PLACE,
-    v.transform((place) => t.isFilePlace(place) ? locate(place) : place),
+    PLACE,
+    v.transform((place) => isFilePlace(place) ? locate(place) : place),
   );
-  const path = v.pipe(t.FILE, v.transform(locate));
+  const path = v.pipe(FILE, v.transform(locate));
   const { hosts, cors, ...shared } = sharedSettings(path);
   const settings: SettingsOf<FileConfig> = {
-    listen: s.setting(t.LISTEN, {
-      text: "The address and port to listen on. An IPv6 address needs brackets, as in [::1]:8080",
-      also: ["host", "port"],
-      default: "127.0.0.1:8080",
-      example: "127.0.0.1:8080",
-    }),
-    access_log: s.setting(s.word(ACCESS_LOGS), CLI_OPTIONS.accessLog),
-    log_calls: s.setting(s.word(LOG_CALLS), CLI_OPTIONS.logCalls),
+    listen: setting(
+      LISTEN,
+      "The address and port to listen on. An IPv6 address needs brackets, as in [::1]:8080",
+      {
+        also: ["host", "port"],
+        default: "127.0.0.1:8080",
+        example: "127.0.0.1:8080",
+      },
+    ),
+    access_log: keyOf(CLI_OPTIONS.accessLog),
+    log_calls: keyOf(CLI_OPTIONS.logCalls),
     ...{ hosts, cors },
-    description: s.setting(
-      v.union(
+    description: keyOf(
+      CLI_OPTIONS.spec,
+      anyOf(
         [v.pipe(place, v.transform((from) => ({ from }))), placeWithBase(place)],
         'the path of a file, a URL, "none", or an object with "from" and "base"',
       ),
-      CLI_OPTIONS.spec,
     ),
     ...shared,
-    kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
-      text: "Your own kinds, which replace known kinds of the same name. " +
+    kinds: setting(
+      v.array(anyOf([KIND_FILE, OWN_KIND], KIND), "a list of kinds"),
+      "Your own kinds, which replace known kinds of the same name. " +
         "A kind is a file named after the kind, such as mine.yaml, or an object with a name. " +
         "The files in spec/kinds/ show the keys of a kind",
-      default: "[]",
-      example: "[mine.yaml]",
-    }),
-    page: s.setting(s.section(pageSettings(path)), {
-      text: "The title, logo and default view of the explorer page",
-    }),
-    node: s.setting(s.section(nodeSettings(path, own)), { text: "The node to describe" }),
-    info: s.setting(s.section(infoSettings(path)), { text: "The content of /v1/info" }),
+      {
+        default: "[]",
+        example: "[mine.yaml]",
+      },
+    ),
+    page: setting(
+      section(pageSettings(path)),
+      "The title, logo and default view of the explorer page",
+    ),
+    node: setting(section(nodeSettings(path, own)), "The node to describe"),
+    info: setting(section(infoSettings(path)), "The content of /v1/info"),
   };
-  return s.section(settings);
+  return section(settings);
 }
 
-const OPERATIONS = v.array(t.LINE, "a list of operations, as in [reads, getblock]");
+const OPERATIONS = v.array(LINE, "a list of operations, as in [reads, getblock]");
 const FORWARD = "off, reads, or an object such as { open: [reads] }";
 
 export function sharedSettings(
   path: Schema<string>,
 ): SettingsOf<Pick<FileConfig, "hosts" | "cors" | "forward" | "metrics" | "events">> {
   return {
-    hosts: s.setting(allowed(t.HOST_NAME, "host names"), {
-      text: "The host names to serve, besides loopback names and IP addresses. " +
+    hosts: setting(
+      allowed(HOST_NAME, "host names"),
+      "The host names to serve, besides loopback names and IP addresses. " +
         "Under other host names, only what every page may read is served",
-      default: "[]",
-      example: "[node.example]",
-    }),
-    cors: s.setting(allowed(t.ORIGIN, "origins"), {
-      text: 'The origins whose pages may read the responses: "*" for any, [] for none',
-      default: "'*'",
-      example: "[https://app.example]",
-    }),
+      {
+        default: "[]",
+        example: "[node.example]",
+      },
+    ),
+    cors: setting(
+      allowed(ORIGIN, "origins"),
+      'The origins whose pages may read the responses: "*" for any, [] for none',
+      {
+        default: "'*'",
+        example: "[https://app.example]",
+      },
+    ),
     forward: forwardSetting(path),
-    metrics: s.setting(s.BOOLEAN, {
-      ...CLI_OPTIONS.metrics,
-      text: "If true, /v1/metrics serves Prometheus metrics",
-    }),
-    events: s.setting(
-      s.section<SettingsOf<EventSettings>>({
-        listeners: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The maximum number of concurrent /v1/events streams",
-          default: String(EVENT_DEFAULTS.listeners),
-        }),
-        per_address: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The maximum number of streams to one client address. " +
+    metrics: keyOf(
+      CLI_OPTIONS.metrics,
+      BOOLEAN,
+      "If true, /v1/metrics serves Prometheus metrics",
+    ),
+    events: setting(
+      section<SettingsOf<EventSettings>>({
+        listeners: setting(
+          wholeNumber(1, 10_000),
+          "The maximum number of concurrent /v1/events streams",
+          {
+            default: String(EVENT_DEFAULTS.listeners),
+          },
+        ),
+        per_address: setting(
+          wholeNumber(1, 10_000),
+          "The maximum number of streams to one client address. " +
             "Behind a proxy, all clients have the proxy's address",
-          default: String(EVENT_DEFAULTS.per_address),
-          example: "1000",
-        }),
+          {
+            default: String(EVENT_DEFAULTS.per_address),
+            example: "1000",
+          },
+        ),
       }),
-      { text: "The limits of /v1/events" },
+      "The limits of /v1/events",
     ),
   };
 }
 
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
-    open: s.setting(OPERATIONS, {
-      text: 'The names of operations that need no token; "reads" allows all read operations. ' +
+    open: setting(
+      OPERATIONS,
+      'The names of operations that need no token; "reads" allows all read operations. ' +
         "A name is a JSON-RPC method, an operationId, or an HTTP method with a path template. " +
         'In names, "*" matches any text, but never allows operations marked "write" or "secret". ' +
         'For a description fetched over HTTP, use neither "*" nor operationIds',
-      default: "[]",
-      example: '[reads, "GET /blocks/*"]',
-    }),
-    with_token: s.setting(OPERATIONS, {
-      text: "The operations that need the token, named as in forward.open",
-      default: "[]",
-      example: '["POST /transactions"]',
-    }),
-    token_file: s.setting(path, {
-      text: "A file with the token (at least 32 characters). The file is read on every use",
-      example: "/etc/nodeface/token",
-    }),
-    token_env: s.setting(t.LINE, { text: "An environment variable with the token" }),
-    origins: s.setting(allowed(t.ORIGIN, "origins"), {
-      text: "The origins whose pages may call the node, besides this service's origin. " +
+      {
+        default: "[]",
+        example: '[reads, "GET /blocks/*"]',
+      },
+    ),
+    with_token: setting(
+      OPERATIONS,
+      "The operations that need the token, named as in forward.open",
+      {
+        default: "[]",
+        example: '["POST /transactions"]',
+      },
+    ),
+    token_file: setting(
+      path,
+      "A file with the token (at least 32 characters). The file is read on every use",
+      {
+        example: "/etc/nodeface/token",
+      },
+    ),
+    token_env: setting(LINE, "An environment variable with the token"),
+    origins: setting(
+      allowed(ORIGIN, "origins"),
+      "The origins whose pages may call the node, besides this service's origin. " +
         "* covers only operations that need no token",
-      default: "[]",
-      example: "[https://app.example]",
-    }),
-    timeout: s.setting(t.CALL_TIMEOUT, {
-      text: "The maximum duration of a call, including its whole response",
+      {
+        default: "[]",
+        example: "[https://app.example]",
+      },
+    ),
+    timeout: setting(CALL_TIMEOUT, "The maximum duration of a call, including its whole response", {
       default: FORWARD_DEFAULTS.timeout,
     }),
-    limit: s.setting(t.SIZE, { text: "The response size limit", default: FORWARD_DEFAULTS.limit }),
-    concurrency: s.setting(s.wholeNumber(1, 1000), {
-      text: "The maximum number of concurrent calls. Up to 64 further calls wait for at most 5 s",
-      default: String(FORWARD_DEFAULTS.concurrency),
+    limit: setting(SIZE, "The response size limit", {
+      default: FORWARD_DEFAULTS.limit,
     }),
+    concurrency: setting(
+      wholeNumber(1, 1000),
+      "The maximum number of concurrent calls. Up to 64 further calls wait for at most 5 s",
+      {
+        default: String(FORWARD_DEFAULTS.concurrency),
+      },
+    ),
   };
   const checked = v.pipe(
-    s.object(settings),
+    object(settings),
     v.rawCheck(({ dataset: { value }, addIssue }) => {
       const { with_token: withToken, token_file: file, token_env: variable, origins } = objectOf(
         value,
@@ -346,14 +316,11 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       if (listOf(origins).includes("null")) addIssue({ message: 'cannot have "null" in origins' });
     }),
   );
-  const whole = v.union([s.word(FORWARDS, FORWARD, MEANT_FORWARD), checked], FORWARD);
-  return s.setting(
+  const whole = anyOf([checked, word(FORWARDS, FORWARD, MEANT_FORWARD)], FORWARD);
+  return keyOf(
+    CLI_OPTIONS.forward,
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
-    {
-      ...CLI_OPTIONS.forward,
-      text:
-        "The calls to forward to the node: none, all read operations, or only listed operations",
-    },
+    "The calls to forward to the node: none, all read operations, or only listed operations",
   );
 }
 

@@ -16,17 +16,30 @@ import { pathOf, structureOf, walk } from "../openapi/structure.ts";
 import { COMMON_METHODS } from "../openapi/operations.ts";
 import { validatePart } from "../openapi/validate.ts";
 import { describeValue } from "../untrusted-text.ts";
-import * as s from "./schema.ts";
-import type { Diagnostic, Path, Schema, Settings, SettingsOf } from "./schema.ts";
+import {
+  type Diagnostic,
+  filledList,
+  filledMap,
+  json,
+  needed,
+  object,
+  type Path,
+  type Schema,
+  setting,
+  type Settings,
+  type SettingsOf,
+  text,
+  word,
+} from "./schema.ts";
 import { mergedComponents } from "./kind-extension.ts";
 import { LINE } from "./texts.ts";
 
-const VERSION = s.text('a version in quotes, as in "0.19"', /^\d+(\.\d+)*$/);
-const SOFTWARE = s.text("the name of software in lower case", /^[a-z0-9][a-z0-9._-]*$/);
-const METHOD_NAME = s.text("the name of a method", /^[^\s\p{Cc}]+$/u);
-const OPERATION_ID = s.text("a name of letters, digits, _ and -", /^[A-Za-z_][\w-]*$/);
-const TEMPLATE = s.text("a path such as /blocks/{hash}, without a query", /^\/[^\s?#]*$/);
-const BASE_PATH = s.text(
+const VERSION = text('a version in quotes, as in "0.19"', /^\d+(\.\d+)*$/);
+const SOFTWARE = text("the name of software in lower case", /^[a-z0-9][a-z0-9._-]*$/);
+const METHOD_NAME = text("the name of a method", /^[^\s\p{Cc}]+$/u);
+const OPERATION_ID = text("a name of letters, digits, _ and -", /^[A-Za-z_][\w-]*$/);
+const TEMPLATE = text("a path such as /blocks/{hash}, without a query", /^\/[^\s?#]*$/);
+const BASE_PATH = text(
   "a path such as /v1, appended to the node's URL",
   /^(\/[\w.~-]+)+$/,
 );
@@ -34,92 +47,93 @@ const BASE_PATH = s.text(
 const TRUE = v.literal(true, "true or omitted") as Schema<true>;
 
 const OPERATION_MARKS: SettingsOf<OperationMarks> = {
-  "x-access": s.needed(s.word(["read", "write", "secret"]), MARKS["x-access"]),
-  "x-cost": s.setting(s.word(["heavy"], "heavy"), MARKS["x-cost"]),
-  "x-streaming": s.setting(TRUE, MARKS["x-streaming"]),
-  "x-since": s.setting(VERSION, MARKS["x-since"]),
-  "x-software": s.setting(
-    s.filledList(SOFTWARE, "a list of names, as in [mastodon]"),
-    MARKS["x-software"],
+  "x-access": needed(word(["read", "write", "secret"]), MARKS["x-access"].text),
+  "x-cost": setting(word(["heavy"], "heavy"), MARKS["x-cost"].text),
+  "x-streaming": setting(TRUE, MARKS["x-streaming"].text),
+  "x-since": setting(VERSION, MARKS["x-since"].text),
+  "x-software": setting(
+    filledList(SOFTWARE, "a list of names, as in [mastodon]"),
+    MARKS["x-software"].text,
   ),
-  "x-common": s.setting(TRUE, MARKS["x-common"]),
-  "x-auth": s.setting(s.word(["none"], "none"), MARKS["x-auth"]),
-  "x-checked": s.setting(TRUE, MARKS["x-checked"]),
+  "x-common": setting(TRUE, MARKS["x-common"].text),
+  "x-auth": setting(word(["none"], "none"), MARKS["x-auth"].text),
+  "x-checked": setting(TRUE, MARKS["x-checked"].text),
 };
 
-const SUMMARY = s.needed(LINE, { text: "A summary in one line" });
+const SUMMARY = needed(LINE, "A summary in one line");
 
 const standard = (name: string, keys: readonly string[]): Settings =>
-  Object.fromEntries(keys.map((key) => [key, s.setting(s.json, { text: `As in ${name}` })]));
+  Object.fromEntries(keys.map((key) => [key, setting(json, `As in ${name}`)]));
 
 const openRpc = (...keys: readonly string[]) => standard("OpenRPC 1.3", keys);
 const openApi = (...keys: readonly string[]) => standard("OpenAPI 3.1", keys);
 
-const METHOD = s.object({
-  name: s.needed(METHOD_NAME, { text: "The method's name at the node" }),
+const METHOD = object({
+  name: needed(METHOD_NAME, "The method's name at the node"),
   summary: SUMMARY,
-  params: s.needed(v.array(s.json, "a list of parameters"), {
-    text: "The parameters, in order of position",
-  }),
-  result: s.needed(s.json, { text: "The result" }),
-  paramStructure: s.setting(s.word(["by-name", "by-position", "either"]), {
-    text: "The form of the parameters",
-    default: "either",
-  }),
+  params: needed(v.array(json, "a list of parameters"), "The parameters, in order of position"),
+  result: needed(json, "The result"),
+  paramStructure: setting(
+    word(["by-name", "by-position", "either"]),
+    "The form of the parameters",
+    {
+      default: "either",
+    },
+  ),
   ...openRpc("description", "tags", "examples", "deprecated"),
   ...OPERATION_MARKS,
 });
 
-const OPERATION = s.object({
-  operationId: s.needed(OPERATION_ID, { text: "A unique name, for generated clients" }),
+const OPERATION = object({
+  operationId: needed(OPERATION_ID, "A unique name, for generated clients"),
   summary: SUMMARY,
-  responses: s.needed(s.json, {
-    text: "The responses by status. Only the headers listed here are passed on",
-  }),
+  responses: needed(json, "The responses by status. Only the headers listed here are passed on"),
   ...openApi("description", "tags", "parameters", "requestBody", "deprecated"),
   ...OPERATION_MARKS,
 });
 
-const ITEM = s.object({
-  parameters: s.setting(s.json, { text: "Parameters that all operations at this path share" }),
+const ITEM = object({
+  parameters: setting(json, "Parameters that all operations at this path share"),
   ...Object.fromEntries(COMMON_METHODS.map((name) => [
     name,
-    s.setting(OPERATION, { text: `The operation ${name.toUpperCase()}` }),
+    setting(OPERATION, `The operation ${name.toUpperCase()}`),
   ])),
 });
 
 const SERVERS = v.pipe(
   v.array(
-    s.object({ url: s.needed(BASE_PATH, { text: "The prefix of all paths" }) }),
+    object({ url: needed(BASE_PATH, "The prefix of all paths") }),
     "a list of one server",
   ),
   v.check((servers) => servers.length === 1, "a list of one server"),
 );
 
-const OPENRPC = s.object({
-  path: s.setting(TEMPLATE, {
-    text: "The path below the node's URL that receives the calls",
+const OPENRPC = object({
+  path: setting(TEMPLATE, "The path below the node's URL that receives the calls", {
     default: "the node's URL itself",
   }),
-  methods: s.needed(s.filledList(METHOD, "a list of methods"), { text: "The methods" }),
+  methods: needed(filledList(METHOD, "a list of methods"), "The methods"),
   ...openRpc("components"),
 });
 
-const OPENAPI = s.object({
-  paths: s.needed(s.filledMap(TEMPLATE, ITEM, "paths, each with its operations"), {
-    text: "The operations by path below the node's URL",
-  }),
-  servers: s.setting(SERVERS, { text: "One server, with the prefix of all paths" }),
+const OPENAPI = object({
+  paths: needed(
+    filledMap(TEMPLATE, ITEM, "paths, each with its operations"),
+    "The operations by path below the node's URL",
+  ),
+  servers: setting(SERVERS, "One server, with the prefix of all paths"),
   ...openApi("components", "tags"),
 });
 
 export const interfaceSettings = (): SettingsOf<KindInterface> => ({
-  openrpc: s.setting(OPENRPC as Schema<KindInterface["openrpc"]>, {
-    text: "The JSON-RPC methods: a part of an OpenRPC document",
-  }),
-  openapi: s.setting(OPENAPI as Schema<KindInterface["openapi"]>, {
-    text: "The REST operations: a part of an OpenAPI 3.1 document",
-  }),
+  openrpc: setting(
+    OPENRPC as Schema<KindInterface["openrpc"]>,
+    "The JSON-RPC methods: a part of an OpenRPC document",
+  ),
+  openapi: setting(
+    OPENAPI as Schema<KindInterface["openapi"]>,
+    "The REST operations: a part of an OpenAPI 3.1 document",
+  ),
 });
 
 /** @param base the interface that `kind` extends; references in `kind` may lead to components of `base` */

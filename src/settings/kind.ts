@@ -20,115 +20,167 @@ import { mistakeInExpression } from "../regular-expression.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, examplesIn, interfaceSettings } from "./kind-interface.ts";
 import { authFile, explainSource, FIELD, NODE_SOURCE, placesOf, REFERENCES } from "./node.ts";
-import * as s from "./schema.ts";
-import type { Diagnostic, Path, Schema, SettingsOf } from "./schema.ts";
-import * as t from "./texts.ts";
+import {
+  anyOf,
+  type Diagnostic,
+  filledList,
+  filledMap,
+  issuePath,
+  json,
+  map,
+  needed,
+  NUMBER,
+  object,
+  oneOf,
+  type Path,
+  type Schema,
+  setting,
+  type SettingsOf,
+  wholeNumber,
+  word,
+} from "./schema.ts";
+import {
+  AGE,
+  EXPRESSION,
+  FILE,
+  HEADER,
+  INFO_KEY,
+  KIND_NAME,
+  LINE,
+  NODE_URL,
+  PATH,
+  REASON,
+  REFERENCE_TEXT,
+  SOURCE_NAME,
+  WEB_URL,
+} from "./texts.ts";
 
 const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"] as const;
 
 const TESTS = "{ not: EXPRESSION }, { above: NUMBER } or { below: NUMBER }";
 
-const TEST = v.union([
-  t.EXPRESSION,
+const TEST = anyOf([
+  EXPRESSION,
   v.null("null"),
-  s.oneOf({
+  oneOf({
     not: {
-      not: s.needed(t.EXPRESSION, {
-        text: "True if the value is a text, a number, true or false, and does not match",
-      }),
+      not: needed(
+        EXPRESSION,
+        "True if the value is a text, a number, true or false, and does not match",
+      ),
     },
-    above: { above: s.needed(s.NUMBER, { text: "True if the value is greater than this number" }) },
-    below: { below: s.needed(s.NUMBER, { text: "True if the value is less than this number" }) },
+    above: { above: needed(NUMBER, "True if the value is greater than this number") },
+    below: { below: needed(NUMBER, "True if the value is less than this number") },
   }),
 ], `a regular expression, null, ${TESTS}`);
 
-const RULE = s.object({
-  when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
-    text: "A test for each place. The rule applies if all tests pass. " +
+const RULE = object({
+  when: needed(
+    filledMap(REFERENCE_TEXT, TEST, "places, each with a test"),
+    "A test for each place. The rule applies if all tests pass. " +
       `A test is a regular expression, null (the value is missing), ${TESTS}`,
-    example: "{ 'status#/leader': null }",
+    {
+      example: "{ 'status#/leader': null }",
+    },
+  ),
+  code: needed(word(CODES), "The value of status_code", {
+    example: "no_leader",
   }),
-  code: s.needed(s.word(CODES), { text: "The value of status_code", example: "no_leader" }),
-  reason: s.needed(t.REASON, {
-    text: "The text of status_reason. {source#/pointer} is replaced by the value at that place",
-    example: "etcd has no leader",
-  }),
+  reason: needed(
+    REASON,
+    "The text of status_reason. {source#/pointer} is replaced by the value at that place",
+    {
+      example: "etcd has no leader",
+    },
+  ),
 });
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
-  quiet: s.setting(t.AGE, {
-    text: "The longest normal time between two blocks. " +
+  quiet: setting(
+    AGE,
+    "The longest normal time between two blocks. " +
       "If the last block is older than this, the node is stalled",
-    example: "3h",
-  }),
-  peers: s.setting(s.wholeNumber(1), {
-    text: "The minimum number of peers. A node with fewer peers has the status_code no_peers",
-    example: "1",
-  }),
+    {
+      example: "3h",
+    },
+  ),
+  peers: setting(
+    wholeNumber(1),
+    "The minimum number of peers. A node with fewer peers has the status_code no_peers",
+    {
+      example: "1",
+    },
+  ),
 };
 
 const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
-  warming_up: s.setting(v.array(s.wholeNumber(), "a list of whole numbers"), {
-    text: "JSON-RPC error codes or HTTP statuses that a starting node returns",
-    example: "[-28]",
-  }),
-  rules: s.setting(v.array(RULE, "a list of rules"), {
-    text: "Rules for the status. The first matching rule applies",
-  }),
-  complete: s.setting(s.NUMBER, {
-    text: "The sync_progress of a node that is in sync",
+  warming_up: setting(
+    v.array(wholeNumber(), "a list of whole numbers"),
+    "JSON-RPC error codes or HTTP statuses that a starting node returns",
+    {
+      example: "[-28]",
+    },
+  ),
+  rules: setting(
+    v.array(RULE, "a list of rules"),
+    "Rules for the status. The first matching rule applies",
+  ),
+  complete: setting(NUMBER, "The sync_progress of a node that is in sync", {
     example: "1",
   }),
-  target: s.setting(REFERENCES, {
-    text: "The highest block that the node or its peers know of",
+  target: setting(REFERENCES, "The highest block that the node or its peers know of", {
     example: "chain#/headers",
   }),
-  lag: s.setting(s.wholeNumber(0), {
-    text: "The maximum number of blocks that a synced node may be behind the target",
-    default: "2",
-  }),
-  networks: s.setting(s.map(t.LINE, s.object(NETWORK_RULES)), {
-    text: "Limits by network. A key is a chain_id, a network, or * for all other networks",
-    example: "{ main: { quiet: 3h, peers: 1 } }",
-  }),
+  lag: setting(
+    wholeNumber(0),
+    "The maximum number of blocks that a synced node may be behind the target",
+    {
+      default: "2",
+    },
+  ),
+  networks: setting(
+    map(LINE, object(NETWORK_RULES)),
+    "Limits by network. A key is a chain_id, a network, or * for all other networks",
+    {
+      example: "{ main: { quiet: 3h, peers: 1 } }",
+    },
+  ),
 };
 
 const CALL = {
-  jsonrpc: s.needed(t.LINE, { text: "The name of the method" }),
-  path: s.setting(t.PATH, {
-    text: "The path below the node's URL to which the call is posted",
+  jsonrpc: needed(LINE, "The name of the method"),
+  path: setting(PATH, "The path below the node's URL to which the call is posted", {
     default: "the node's URL itself",
   }),
 };
 
 const NAMES = {
-  names: s.setting(t.EXPRESSION, {
-    text: "A regular expression whose first group matches a name in the response",
-  }),
-  except: s.setting(t.EXPRESSION, { text: "A regular expression for names to omit" }),
-  tree: s.setting(
-    s.object({
-      name: s.needed(t.LINE, { text: "The member that holds a name" }),
-      children: s.needed(t.LINE, { text: "The member that holds the list of children" }),
-    }),
-    {
-      text: 'The members to read if the response is a JSON tree. Set either "names" or "tree". ' +
-        "The name of a method is its path from the root, such as block/get",
-    },
+  names: setting(
+    EXPRESSION,
+    "A regular expression whose first group matches a name in the response",
   ),
-  before: s.setting(t.LINE, {
-    text:
-      "The separator between the group and the rest of a method name, if the response lists groups",
-  }),
+  except: setting(EXPRESSION, "A regular expression for names to omit"),
+  tree: setting(
+    object({
+      name: needed(LINE, "The member that holds a name"),
+      children: needed(LINE, "The member that holds the list of children"),
+    }),
+    'The members to read if the response is a JSON tree. Set either "names" or "tree". ' +
+      "The name of a method is its path from the root, such as block/get",
+  ),
+  before: setting(
+    LINE,
+    "The separator between the group and the rest of a method name, if the response lists groups",
+  ),
 };
 
-const PATH = s.needed(t.PATH, { text: "A path below the node's URL" });
+const NODE_PATH = needed(PATH, "A path below the node's URL");
 
 const LISTING = v.pipe(
-  s.oneOf({
+  oneOf({
     jsonrpc: { ...CALL, ...NAMES },
-    get: { get: PATH, ...NAMES },
-    post: { post: PATH, json: s.setting(s.json, { text: "The JSON to post" }), ...NAMES },
+    get: { get: NODE_PATH, ...NAMES },
+    post: { post: NODE_PATH, json: setting(json, "The JSON to post"), ...NAMES },
   }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -137,107 +189,97 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
+export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kind> {
   // In an extension, every setting is optional: an omitted setting is inherited from the base.
-  const needed = base ? s.setting as typeof s.needed : s.needed;
+  const own = base ? setting as typeof needed : needed;
   const auth: SettingsOf<KindAuth> = {
-    refusal: s.setting(
-      s.object({
-        header: s.needed(t.HEADER, { text: "A header of the response" }),
-        pattern: s.needed(t.EXPRESSION, { text: "A regular expression for the header's value" }),
+    refusal: setting(
+      object({
+        header: needed(HEADER, "A header of the response"),
+        pattern: needed(EXPRESSION, "A regular expression for the header's value"),
       }),
-      {
-        text: "The response with which the node refuses access. " +
-          "Secrets from auth.files are sent only after this response",
-      },
+      "The response with which the node refuses access. " +
+        "Secrets from auth.files are sent only after this response",
     ),
-    files: s.setting(v.array(authFile(path), "a list of files"), {
-      text: "The files in which nodes of this kind store their secret. " +
+    files: setting(
+      v.array(authFile(path), "a list of files"),
+      "The files in which nodes of this kind store their secret. " +
         "Each entry is written like node.auth",
-    }),
-    reads: s.setting(s.word(["none"]), {
-      text: 'If "none", read operations are called without the secret. ' +
+    ),
+    reads: setting(
+      word(["none"]),
+      'If "none", read operations are called without the secret. ' +
         "With the secret, the node would return private data",
-    }),
-    example: s.setting(authFile(path), {
-      text: "An example of node.auth, for nodes without secret files",
-    }),
+    ),
+    example: setting(authFile(path), "An example of node.auth, for nodes without secret files"),
   };
   const kind: SettingsOf<Omit<Kind, "examples">> = {
-    title: needed(t.LINE, { text: "The display name of the kind" }),
-    url: needed(t.NODE_URL, { text: "The usual URL of nodes of this kind" }),
-    aliases: s.setting(v.array(t.KIND_NAME, "a list of names"), {
-      text: "Other names for the kind: names of programs and networks",
-    }),
-    description: s.setting(
-      v.union([t.PATH, s.object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
-      {
-        text:
-          "The place of the node's own description: a path below its URL that returns OpenAPI, " +
-          "or a JSON-RPC method that returns OpenRPC",
-      },
+    title: own(LINE, "The display name of the kind"),
+    url: own(NODE_URL, "The usual URL of nodes of this kind"),
+    aliases: setting(
+      v.array(KIND_NAME, "a list of names"),
+      "Other names for the kind: names of programs and networks",
     ),
-    listing: s.setting(LISTING, {
-      text: "The request that lists the node's operations, " +
+    description: setting(
+      anyOf([PATH, object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
+      "The place of the node's own description: a path below its URL that returns OpenAPI, " +
+        "or a JSON-RPC method that returns OpenRPC",
+    ),
+    listing: setting(
+      LISTING,
+      "The request that lists the node's operations, " +
         "and a rule to find their names in the response. " +
         "Unlisted operations are omitted. If the kind has JSON-RPC methods, " +
         "the names are method names; otherwise, they are paths without the leading slash",
-    }),
-    detect: needed(
-      s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
-      { text: "Places in the node's responses, each with a regular expression. All must match" },
     ),
-    auth: s.setting(s.object(auth), {
-      text: "How the node refuses access, and where it stores its secret",
-    }),
-    static: s.setting(s.map(t.INFO_KEY, s.json), {
-      text: "Keys to add, each with a constant value",
-    }),
-    sources: needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
-    fields: needed(s.map(t.INFO_KEY, FIELD), {
-      text: "The keys of the info, each with the place of its value",
-    }),
-    health: needed(
-      s.object({
-        ok: needed(t.LINE, {
-          text: "A text that describes a node whose status is ok",
+    detect: own(
+      filledMap(REFERENCE_TEXT, EXPRESSION, "places, each with a regular expression"),
+      "Places in the node's responses, each with a regular expression. All must match",
+    ),
+    auth: setting(object(auth), "How the node refuses access, and where it stores its secret"),
+    static: setting(map(INFO_KEY, json), "Keys to add, each with a constant value"),
+    sources: own(map(SOURCE_NAME, NODE_SOURCE), "The sources by name"),
+    fields: own(map(INFO_KEY, FIELD), "The keys of the info, each with the place of its value"),
+    health: own(
+      object({
+        ok: own(LINE, "A text that describes a node whose status is ok", {
           example: "it has a leader and raises no alarm",
         }),
         ...HEALTH,
       }),
-      { text: "The rules for the status" },
+      "The rules for the status",
     ),
-    history: s.setting(
-      v.pipe(v.array(t.INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
+    history: setting(
+      v.pipe(v.array(INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
         string[]
       >,
+      "The keys of the info that /v1/history records, at most four",
       {
-        text: "The keys of the info that /v1/history records, at most four",
         default: "[height, peers]",
       },
     ),
-    written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
-      text: "The source of the operations: URLs of files or folders at a fixed version",
-    }),
-    tried: s.setting(t.LINE, {
-      text: "The software and version with which the read operations were tested",
-    }),
+    written_from: setting(
+      filledList(WEB_URL, "a list of URLs"),
+      "The source of the operations: URLs of files or folders at a fixed version",
+    ),
+    tried: setting(LINE, "The software and version with which the read operations were tested"),
     ...interfaceSettings(),
-    extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
-      text:
-        "The known kind that this kind extends. If this key is set, all other keys are optional. " +
+    extends: setting(
+      word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES),
+      "The known kind that this kind extends. If this key is set, all other keys are optional. " +
         "Methods, paths and other members are added to the known kind, " +
         "or replace its members of the same name",
-    }),
-    loosen: s.setting(v.array(t.LINE, "a list of operations"), {
-      text: "The operations, by method or operationId, " +
+    ),
+    loosen: setting(
+      v.array(LINE, "a list of operations"),
+      "The operations, by method or operationId, " +
         "that are less restricted in this file than in the known kind. " +
         "For example, a write operation becomes a read operation, " +
         "or a read operation gets other parameters",
-    }),
+    ),
   };
   return v.pipe(
-    s.object(kind) as Schema<Kind>,
+    object(kind) as Schema<Kind>,
     v.rawCheck(({ dataset: { value, issues = [] }, addIssue }) => {
       const keyOf = (path: readonly unknown[]) => JSON.stringify(path);
       const reported = new Set(issues.map(({ path = [] }) => keyOf(path.map(({ key }) => key))));
@@ -252,7 +294,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         found.push({ path: ["extends"], message, isKey: true });
       }
       for (const { path, message, isKey } of found) {
-        addIssue({ message, path: s.issuePath(value, path, isKey) });
+        addIssue({ message, path: issuePath(value, path, isKey) });
       }
     }),
   );

@@ -9,10 +9,46 @@ import { parseReference, referencesOf } from "../info/query-plan.ts";
 import { isObject } from "../json/values.ts";
 import type { AuthFile, Field, Kind, Reference, Source, SourceOptions } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
+import { CLI_OPTIONS } from "./flags.ts";
 import { describeValue } from "../untrusted-text.ts";
-import * as s from "./schema.ts";
-import type { CliOption, Diagnostic, Schema, Settings, SettingsOf } from "./schema.ts";
-import * as t from "./texts.ts";
+import {
+  anyOf,
+  BOOLEAN,
+  type Diagnostic,
+  filledList,
+  json,
+  map,
+  needed,
+  NUMBER,
+  object,
+  oneOf,
+  type Schema,
+  secret,
+  setting,
+  type Settings,
+  type SettingsOf,
+  word,
+} from "./schema.ts";
+import {
+  AGE,
+  EXPRESSION,
+  HEADER,
+  HISTORY,
+  INFO_KEY,
+  kindName,
+  LINE,
+  NODE_URL,
+  PATH,
+  PATH_OR_LINK,
+  POINTER,
+  REFERENCE_TEXT,
+  SOURCE_GET,
+  SOURCE_NAME,
+  SOURCE_PATH,
+  STALLED_AFTER,
+  TIMEOUT,
+  WATCH,
+} from "./texts.ts";
 
 const SCHEMES = {
   basic: "user:password, for HTTP Basic",
@@ -21,14 +57,16 @@ const SCHEMES = {
   header: 'a header value, or "Name: value"',
 } as const;
 
-const HEADER = s.setting(t.HEADER, {
-  text: "The header that contains the secret. " +
+const NAME_OF_HEADER = setting(
+  HEADER,
+  "The header that contains the secret. " +
     'If "header" is not set, the secret must have the form "Name: value"',
-  example: "X-API-Key",
-});
+  {
+    example: "X-API-Key",
+  },
+);
 
-const MATCH = s.setting(t.EXPRESSION, {
-  text: "A regular expression whose first group captures the secret",
+const MATCH = setting(EXPRESSION, "A regular expression whose first group captures the secret", {
   example: "'<apikey>(.*?)</apikey>'",
 });
 
@@ -36,7 +74,7 @@ function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
   const forms: Record<string, Settings> = {};
   for (const [scheme, secret] of Object.entries(SCHEMES)) {
     const key = `${scheme}_${where}`;
-    const header = scheme === "header" && { header: HEADER };
+    const header = scheme === "header" && { header: NAME_OF_HEADER };
     forms[key] = { [key]: placeOf(secret), ...header, ...where === "file" && { match: MATCH } };
   }
   return forms;
@@ -44,264 +82,284 @@ function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
 
 const authFileForms = (path: Schema<string>) =>
   authForms("file", (secret) =>
-    s.needed(path, {
-      text: `A file with ${secret}`,
+    needed(path, `A file with ${secret}`, {
       example: "~/.node/secret",
     }));
 
 export const authFile = (path: Schema<string>): Schema<AuthFile> =>
-  s.oneOf(authFileForms(path)) as Schema<unknown> as Schema<AuthFile>;
+  oneOf(authFileForms(path)) as Schema<unknown> as Schema<AuthFile>;
 
 function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
-  const variables = authForms("env", (secret) =>
-    s.needed(t.LINE, {
-      text: `An environment variable with ${secret}`,
-      example: "NODE_SECRET",
-    }));
-  const forms = s.oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
-  return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
-    text: "The file or variable with the node's secret. " +
+  const variables = authForms(
+    "env",
+    (secret) =>
+      needed(LINE, `An environment variable with ${secret}`, {
+        example: "NODE_SECRET",
+      }),
+  );
+  const forms = oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
+  return setting(
+    secret(forms as Schema<NonNullable<NodeSettings["auth"]>>),
+    "The file or variable with the node's secret. " +
       "Only the origin of node.url receives the secret. A response that contains the secret is " +
       "refused, unless the secret is shorter than 8 characters, which may occur by chance",
-    default: "the usual secret files of this kind of node",
-    example: "{ basic_file: ~/.node/cookie }",
-  });
+    {
+      default: "the usual secret files of this kind of node",
+      example: "{ basic_file: ~/.node/cookie }",
+    },
+  );
 }
-
-export const URL_OPTION: CliOption<string> = {
-  key: "node.url",
-  schema: t.NODE_URL,
-  text: "The node's URL, such as http://127.0.0.1:8545",
-  example: "http://127.0.0.1:8545",
-  variables: ["NODEFACE_URL"],
-  argument: "NODE_URL",
-};
-
-export const KIND_OPTION: CliOption<string> = {
-  key: "node.kind",
-  schema: t.KIND_OR_FILE,
-  text: "The kind of the node, or a file that defines your own kind",
-  default: "detected",
-  example: "bitcoin",
-  flag: "kind",
-  variables: ["NODEFACE_KIND"],
-  argument: "KIND",
-};
 
 export function nodeSettings(
   path: Schema<string>,
   own: readonly string[] = [],
 ): SettingsOf<NodeSettings> {
   return {
-    url: s.setting(t.NODE_URL, URL_OPTION),
-    kind: s.setting(t.kindName(own), {
-      ...KIND_OPTION,
-      text: 'The kind of the node, or "none" to use only the settings in info',
-    }),
+    url: setting(NODE_URL, CLI_OPTIONS.url.text, CLI_OPTIONS.url),
+    kind: setting(
+      kindName(own),
+      'The kind of the node, or "none" to use only the settings in info',
+      CLI_OPTIONS.kind,
+    ),
     auth: auth(path),
-    tls: s.setting(
-      s.object({
-        ca_file: s.needed(path, {
-          text: "A PEM file with the CA certificate that signed the node's certificate",
-          example: "~/.node/ca.pem",
-        }),
+    tls: setting(
+      object({
+        ca_file: needed(
+          path,
+          "A PEM file with the CA certificate that signed the node's certificate",
+          {
+            example: "~/.node/ca.pem",
+          },
+        ),
       }),
+      "An additional certificate authority to trust for https",
       {
-        text: "An additional certificate authority to trust for https",
         default: "the authorities that the runtime trusts",
         example: "{ ca_file: ~/.node/ca.pem }",
       },
     ),
-    timeout: s.setting(t.TIMEOUT, {
-      text: "The maximum time for a response from the node",
+    timeout: setting(TIMEOUT, "The maximum time for a response from the node", {
       default: DEFAULTS.timeout,
       example: "5s",
     }),
-    ask_methods: s.setting(s.BOOLEAN, {
-      text: "Ask the node once which of its kind's methods it lacks; " +
+    ask_methods: setting(
+      BOOLEAN,
+      "Ask the node once which of its kind's methods it lacks; " +
         "only a node in this machine or network is asked",
-      default: "true",
-      example: "false",
-    }),
+      {
+        default: "true",
+        example: "false",
+      },
+    ),
   };
 }
 
 const COMMON: SettingsOf<SourceOptions> = {
-  timeout: s.setting(t.TIMEOUT, {
-    text: "The maximum time for a response",
+  timeout: setting(TIMEOUT, "The maximum time for a response", {
     default: "node.timeout",
   }),
-  ttl: s.setting(t.AGE, { text: "The time for which a response is valid", default: "info.ttl" }),
-  optional: s.setting(s.BOOLEAN, {
-    text: "If true, a missing method or path is not an error",
+  ttl: setting(AGE, "The time for which a response is valid", {
+    default: "info.ttl",
+  }),
+  optional: setting(BOOLEAN, "If true, a missing method or path is not an error", {
     default: "false",
   }),
-  keep_errors: s.setting(s.BOOLEAN, {
-    text: "If true, JSON error responses are accepted as values, " +
+  keep_errors: setting(
+    BOOLEAN,
+    "If true, JSON error responses are accepted as values, " +
       "except for a missing method or path. " +
       'With keep_errors, the value of a JSON-RPC source is an object with "result" or "error"',
-    default: "false",
-  }),
+    {
+      default: "false",
+    },
+  ),
 };
 
 const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   jsonrpc: {
-    jsonrpc: s.needed(t.LINE, { text: "The JSON-RPC method to call", example: "getmininginfo" }),
-    params: s.setting(
-      v.union([v.array(s.json, "a list"), s.map(t.LINE, s.json)], "a list or an object"),
+    jsonrpc: needed(LINE, "The JSON-RPC method to call", {
+      example: "getmininginfo",
+    }),
+    params: setting(
+      anyOf([v.array(json, "a list"), map(LINE, json)], "a list or an object"),
+      "The parameters. In a list, { from: PLACE } is replaced by a value from another response",
       {
-        text:
-          "The parameters. In a list, { from: PLACE } is replaced by a value from another response",
         example: "[1, true]",
       },
     ),
-    path: s.setting(path, {
-      text: "The path below node.url to which the call is posted",
+    path: setting(path, "The path below node.url to which the call is posted", {
       default: "node.url itself",
       example: "/rpc",
     }),
     ...COMMON,
   },
   get: {
-    get: s.needed(get, {
-      text: "A path below node.url, a URL, or a link in another response",
+    get: needed(get, "A path below node.url, a URL, or a link in another response", {
       example: "/status",
     }),
-    accept: s.setting(t.LINE, {
-      text: "The media type to request",
+    accept: setting(LINE, "The media type to request", {
       default: "application/json",
       example: "application/nostr+json",
     }),
     ...COMMON,
   },
   post: {
-    post: s.needed(path, {
-      text: "The POST target: a path below node.url, or a URL",
+    post: needed(path, "The POST target: a path below node.url, or a URL", {
       example: "/v3/maintenance/status",
     }),
-    json: s.setting(s.json, { text: "The JSON to post", example: "{}" }),
+    json: setting(json, "The JSON to post", {
+      example: "{}",
+    }),
     ...COMMON,
   },
 });
 
 /** A kind may come from anyone, so its sources cannot read files or run programs. */
-export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
+export const NODE_SOURCE: Schema<Source> = oneOf(nodeSources(PATH, PATH_OR_LINK));
 
 const source = (path: Schema<string>): Schema<Source> =>
-  s.oneOf({
-    ...nodeSources(t.SOURCE_PATH, t.SOURCE_GET),
+  oneOf({
+    ...nodeSources(SOURCE_PATH, SOURCE_GET),
     file: {
-      file: s.needed(path, { text: "A file with JSON or plain text", example: "build.json" }),
+      file: needed(path, "A file with JSON or plain text", {
+        example: "build.json",
+      }),
       ...COMMON,
     },
     command: {
-      command: s.needed(s.filledList(v.string("text"), "a list: the program and its arguments"), {
-        text: "A program and its arguments. " +
+      command: needed(
+        filledList(v.string("text"), "a list: the program and its arguments"),
+        "A program and its arguments. " +
           "The program prints JSON or plain text, and runs without a shell",
-        example: "[df, --output=avail, /data]",
-      }),
+        {
+          example: "[df, --output=avail, /data]",
+        },
+      ),
       ...COMMON,
     },
   });
 
 const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] as const;
 
-const CONVERSION = v.union([
-  s.word(CONVERSIONS),
-  s.oneOf({
+const CONVERSION = anyOf([
+  oneOf({
     count: {
-      count: s.needed(t.POINTER, {
-        text: "The number of members whose value at this JSON Pointer is true",
-      }),
+      count: needed(POINTER, "The number of members whose value at this JSON Pointer is true"),
     },
     match: {
-      match: s.needed(t.EXPRESSION, {
-        text: "The text that the first group matches, or the whole match if there is no group",
-      }),
+      match: needed(
+        EXPRESSION,
+        "The text that the first group matches, or the whole match if there is no group",
+      ),
     },
-    add: { add: s.needed(s.NUMBER, { text: "The value plus this number" }) },
-    times: { times: s.needed(s.NUMBER, { text: "The value times this number" }) },
+    add: { add: needed(NUMBER, "The value plus this number") },
+    times: { times: needed(NUMBER, "The value times this number") },
     uptime: {
-      uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start time, from the uptime" }),
+      uptime: needed(word(["ms", "s", "m", "h"]), "The start time, from the uptime"),
     },
     join: {
-      join: s.needed(v.string("text"), { text: "All values, joined by this separator" }),
+      join: needed(v.string("text"), "All values, joined by this separator"),
     },
   }),
+  word(CONVERSIONS),
 ], `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`);
 
-export const REFERENCES: Schema<Reference | Reference[]> = v.union([
-  t.REFERENCE_TEXT,
-  s.filledList(t.REFERENCE_TEXT, "a list of places"),
+export const REFERENCES: Schema<Reference | Reference[]> = anyOf([
+  REFERENCE_TEXT,
+  filledList(REFERENCE_TEXT, "a list of places"),
 ], "a place such as net#/version, or a list of places");
 
-export const FIELD: Schema<Field> = v.union([
-  t.REFERENCE_TEXT,
-  s.object({
-    from: s.needed(REFERENCES, {
-      text: "The place of the value: a source name and a JSON Pointer, joined by #. " +
+export const FIELD: Schema<Field> = anyOf([
+  REFERENCE_TEXT,
+  object({
+    from: needed(
+      REFERENCES,
+      "The place of the value: a source name and a JSON Pointer, joined by #. " +
         "If several places are listed, the first value found is used, " +
         'but "sum" and "join" use all values',
-      example: "net#/version",
-    }),
-    as: s.setting(CONVERSION, {
-      text: "The conversion of the value: hex (to or from hexadecimal), " +
+      {
+        example: "net#/version",
+      },
+    ),
+    as: setting(
+      CONVERSION,
+      "The conversion of the value: hex (to or from hexadecimal), " +
         "number (from decimal), not (true becomes false), count (of members), time (to RFC 3339), " +
         "uptime (seconds become the start time), sum (of all values), { count: POINTER }, " +
         "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { join: TEXT }",
-      example: "{ match: '^v(.+)' }",
-    }),
-    unless: s.setting(t.REFERENCE_TEXT, {
-      text: "The key is omitted from /v1/info if the value at this place is true",
-      example: "net#/hidden",
-    }),
+      {
+        example: "{ match: '^v(.+)' }",
+      },
+    ),
+    unless: setting(
+      REFERENCE_TEXT,
+      "The key is omitted from /v1/info if the value at this place is true",
+      {
+        example: "net#/hidden",
+      },
+    ),
   }),
 ], 'a place such as net#/version, or an object with the key "from"');
 
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {
-    ttl: s.setting(t.AGE, {
-      text: "The shortest time between two queries of the node",
+    ttl: setting(AGE, "The shortest time between two queries of the node", {
       default: DEFAULTS.ttl,
       example: "5s",
     }),
-    stale: s.setting(t.AGE, {
-      text: "The time for which the last known values are shown after the node stops responding",
-      default: DEFAULTS.stale,
-      example: "2m",
-    }),
-    static: s.setting(s.map(t.INFO_KEY, s.json), {
-      text: "Keys to add, each with a constant value",
+    stale: setting(
+      AGE,
+      "The time for which the last known values are shown after the node stops responding",
+      {
+        default: DEFAULTS.stale,
+        example: "2m",
+      },
+    ),
+    static: setting(map(INFO_KEY, json), "Keys to add, each with a constant value", {
       example: "{ name: my-node }",
     }),
-    hide: s.setting(v.array(t.INFO_KEY, "a list of keys"), {
-      text: "Keys to omit",
+    hide: setting(v.array(INFO_KEY, "a list of keys"), "Keys to omit", {
       example: "[peers]",
     }),
-    watch: s.setting(t.WATCH, {
-      text: "The interval at which the node is queried even if no client sends a request",
-      default: "30s",
-      example: "5s",
-    }),
-    history: s.setting(t.HISTORY, {
-      text: "The period that /v1/history covers: at most 24h, in at most 240 samples",
-      default: DEFAULTS.history,
-      example: "24h",
-    }),
-    stalled_after: s.setting(t.STALLED_AFTER, {
-      text: "The time without a new block after which the node is stalled",
-      default: "depends on the kind and network",
-      example: "10m",
-    }),
-    sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
-      text: "Sources by name, which extend or replace the kind's sources",
-      example: "{ mining: { jsonrpc: getmininginfo } }",
-    }),
-    fields: s.setting(s.map(t.INFO_KEY, FIELD), {
-      text: "Keys to add or replace. Each key needs a place such as net#/version, " +
+    watch: setting(
+      WATCH,
+      "The interval at which the node is queried even if no client sends a request",
+      {
+        default: "30s",
+        example: "5s",
+      },
+    ),
+    history: setting(
+      HISTORY,
+      "The period that /v1/history covers: at most 24h, in at most 240 samples",
+      {
+        default: DEFAULTS.history,
+        example: "24h",
+      },
+    ),
+    stalled_after: setting(
+      STALLED_AFTER,
+      "The time without a new block after which the node is stalled",
+      {
+        default: "depends on the kind and network",
+        example: "10m",
+      },
+    ),
+    sources: setting(
+      map(SOURCE_NAME, source(path)),
+      "Sources by name, which extend or replace the kind's sources",
+      {
+        example: "{ mining: { jsonrpc: getmininginfo } }",
+      },
+    ),
+    fields: setting(
+      map(INFO_KEY, FIELD),
+      "Keys to add or replace. Each key needs a place such as net#/version, " +
         'or an object with "from"',
-      example: "{ difficulty: mining#/difficulty }",
-    }),
+      {
+        example: "{ difficulty: mining#/difficulty }",
+      },
+    ),
   };
 }
 

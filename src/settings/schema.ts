@@ -16,32 +16,22 @@ export interface About {
   readonly text: string;
   readonly default?: string;
   readonly example?: string;
-  /** The flag of the command, without its dashes. */
-  readonly flag?: string;
-  /** The environment variables for the setting, in order of precedence. */
-  readonly variables?: readonly string[];
   /** Common wrong keys for the setting. The diagnostic for a wrong key suggests the right one. */
   readonly also?: readonly string[];
-  /** The placeholder for the flag's value in `--help`. A flag that takes no value has no placeholder. */
-  readonly argument?: string;
-}
-
-export interface CliOption<T = unknown> extends About {
-  readonly schema: Schema<T>;
-  /** The setting's key in the configuration file, with dots between the keys of nested sections. */
-  readonly key?: string;
 }
 
 export type Settings = Readonly<Record<string, Schema>>;
 export type SettingsOf<T> = { readonly [Key in keyof T]-?: Schema<T[Key]> };
 type Output<S extends Settings> = { [Key in keyof S]: v.InferOutput<S[Key]> };
 
-export function setting<T>(schema: Schema<T>, about: About): Schema<T | undefined> {
-  return needed(v.optional(schema), about);
+type More = Omit<About, "text">;
+
+export function setting<T>(schema: Schema<T>, text: string, more?: More): Schema<T | undefined> {
+  return needed(v.optional(schema), text, more);
 }
 
-export function needed<T>(schema: Schema<T>, about: About): Schema<T> {
-  return v.pipe(schema, v.metadata({ about }));
+export function needed<T>(schema: Schema<T>, text: string, more: More = {}): Schema<T> {
+  return v.pipe(schema, v.metadata({ about: { ...more, text } }));
 }
 
 export function aboutOf(schema: Schema): About {
@@ -59,12 +49,8 @@ export interface Parts {
 }
 
 export function partsOf(schema: Schema): Parts {
-  const { type, wrapped, getter, options, ...parts } = schema as Schema & Parts & {
-    wrapped?: Schema;
-    getter?: () => Schema;
-  };
+  const { type, wrapped, options, ...parts } = schema as Schema & Parts & { wrapped?: Schema };
   if (wrapped) return partsOf(wrapped);
-  if (getter) return partsOf(getter());
   if (type === "picklist") return { ...parts, words: options as unknown as string[] };
   return { ...parts, ...options && { options } };
 }
@@ -84,16 +70,13 @@ export function text<T = string>(
 ): Schema<T> {
   const schema = v.pipe(
     v.string(expected),
-    v.rawCheck(({ dataset, config, addIssue }) => {
-      if (!dataset.typed) return;
-      const explained = explain?.(dataset.value);
-      if (explained !== undefined) addIssue({ message: explained });
-      else if (!pattern.test(dataset.value) || !isValid(dataset.value)) {
-        addIssue({ message: mustBe(expected, { ...config, input: dataset.value }) });
-      }
+    v.rawCheck(({ dataset: { value }, addIssue }) => {
+      const message = typeof value === "string" ? explain?.(value) : undefined;
+      if (message !== undefined) addIssue({ message });
     }),
     v.regex(pattern, expected),
-    v.transform((text) => read(text)),
+    v.check(isValid, expected),
+    v.transform(read),
   );
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
@@ -104,12 +87,12 @@ export function word<const W extends string>(
   expected: string = `one of ${words.join(", ")}`,
   also?: Readonly<Record<string, W>>,
 ): Schema<W> {
-  return v.picklist(words, (issue) => {
+  return v.picklist(words, ({ input }) => {
     // YAML reads `true` as a boolean, even where a word is meant.
-    const isWord = typeof issue.input === "string" || (also && typeof issue.input === "boolean");
-    if (!isWord) return mustBe(expected, issue);
-    const input = String(issue.input);
-    return mustBe(expected, { ...issue, input }) + didYouMean(meantWord(input, words, also));
+    const isWord = typeof input === "string" || (also && typeof input === "boolean");
+    if (!isWord) return mustBe(expected, input);
+    const typed = String(input);
+    return mustBe(expected, typed) + didYouMean(meantWord(typed, words, also));
   }) as Schema<W>;
 }
 
@@ -192,19 +175,53 @@ export function byKey<T>(
   forms: readonly (readonly [keys: readonly string[], form: Schema<T>])[],
 ): Schema<T> {
   const keys = forms.flatMap(([keys]) => keys);
-  const any = v.union(forms.map(([, form]) => form), `an object with one of ${keys.join(", ")}`);
-  return v.lazy((value) => {
-    if (value === undefined) return any;
-    if (!isPlainObject(value)) return v.never(any.message);
+  const expected = `an object with one of ${keys.join(", ")}`;
+  return choosing(v.union(forms.map(([, form]) => form), expected), (value) => {
+    if (!isPlainObject(value)) return v.never(expected);
     const form = forms.find(([keys]) => keys.some((key) => Object.hasOwn(value, key)));
     if (form) return form[1];
     const typed = Object.keys(value);
     const meant = typed.map((key) => nearest(key, keys)).find((key) => key !== undefined);
     const there = typed.length > 0 ? `, but has ${typed.map(describeValue).join(", ")}` : "";
     const message = `must have one of ${keys.join(", ")}${there}${didYouMean(meant)}`;
-    return v.pipe(v.unknown(), v.rawCheck(({ addIssue }) => addIssue({ message }))) as Schema<T>;
+    return withIssues(v.unknown(), [{ message }]) as Schema<T>;
   });
 }
+
+/**
+ * Accepts a value of one of several types, such as a text or an object. Reports the issues of the first option that
+ * accepts the value's type. An option that is a {@linkcode word} must be the last.
+ */
+export function anyOf<const S extends readonly Schema[]>(
+  options: S,
+  expected: string,
+): Schema<v.InferOutput<S[number]>> {
+  return {
+    ...v.union(options, expected),
+    "~run"(dataset, config) {
+      const results = options.map((option) => option["~run"]({ value: dataset.value }, config));
+      return results.find(({ issues }) => !issues) ??
+        results.find(({ issues = [] }) => issues.every(isOfRightType)) ??
+        v.never(expected)["~run"](dataset, config);
+    },
+  };
+}
+
+function isOfRightType({ path, kind, type, input }: v.BaseIssue<unknown>): boolean {
+  if (type === "picklist") return typeof input === "string" || typeof input === "boolean";
+  return path !== undefined || kind !== "schema";
+}
+
+/** Replaces a schema by another one for each value, such as by one that always fails. */
+function choosing<T>(schema: Schema<T>, choose: (value: unknown) => Schema<T>): Schema<T> {
+  return { ...schema, "~run": (data, config) => choose(data.value)["~run"](data, config) };
+}
+
+type IssueInfo = Parameters<Parameters<typeof v.rawCheck>[0]>[0] extends
+  { addIssue: (info?: infer Info) => void } ? NonNullable<Info> : never;
+
+const withIssues = <T>(schema: Schema<T>, issues: readonly IssueInfo[]): Schema<T> =>
+  v.pipe(schema, v.rawCheck(({ addIssue }) => issues.forEach((issue) => addIssue(issue))));
 
 /** Integers that do not fit a `number` become `bigint`s. */
 export const json: Schema = v.pipe(
@@ -216,35 +233,36 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** The `lang` of schemas for secrets. Of a schema's settings, Valibot copies only `lang` to the schema's issues. */
-const SECRET = "secret";
+/** Stands for the input of an issue that no message may show. */
+const SECRET = Symbol("secret");
 
 /** The messages of the schema do not show the invalid value, which may be a misplaced secret. */
 export function secret<T>(schema: Schema<T>): Schema<T> {
-  return v.config(schema, { lang: SECRET });
+  return {
+    ...schema,
+    "~run"(data, config) {
+      const result = schema["~run"](data, config);
+      const issues = result.issues?.map((issue) => ({ ...issue, input: issue.input && SECRET }));
+      return Object.assign(result, { issues });
+    },
+  };
 }
 
-function mustBe(
-  expected: string,
-  { input, lang }: { input: unknown; lang?: string | undefined },
-): string {
-  return `must be ${expected}${lang === SECRET ? "" : `, not ${describeValue(input)}`}`;
+function mustBe(expected: string, input: unknown): string {
+  return `must be ${expected}${input === SECRET ? "" : `, not ${describeValue(input)}`}`;
 }
 
 function plainObject<T>(
   schema: Schema<T> & { readonly message?: unknown },
   explain: (key: string) => string | undefined,
 ): Schema<T> {
-  return v.lazy((value) => {
-    // The generator of the JSON Schema calls this function without a value.
-    if (value === undefined) return schema;
+  return choosing(schema, (value) => {
     if (!isPlainObject(value)) return v.never(schema.message as string);
     const wrong = Object.keys(value).flatMap((key) => {
       const message = explain(key);
       return message === undefined ? [] : [{ message, path: issuePath(value, [key], true) }];
     });
-    if (wrong.length === 0) return schema;
-    return v.pipe(schema, v.rawCheck(({ addIssue }) => wrong.forEach((issue) => addIssue(issue))));
+    return wrong.length === 0 ? schema : withIssues(schema, wrong);
   });
 }
 
@@ -304,32 +322,25 @@ export function readValue<T>(
   schema: Schema<T>,
 ): { value: T; diagnostics: readonly Diagnostic[] } {
   const { output, issues = [] } = v.safeParse(schema, value);
-  return { value: output as T, diagnostics: issues.flatMap((issue) => diagnosticsOf(issue)) };
+  return { value: output as T, diagnostics: issues.map(diagnosticOf) };
 }
 
-type Issue = v.BaseIssue<unknown>;
-const WHOLE = ["raw_check", "raw_transform", "picklist"];
+/** The types of issues whose messages are complete. Other messages only say what the value must be. */
+const COMPLETE = ["raw_check", "raw_transform", "picklist"];
 
-function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
-  const path = [...around, ...issue.path?.map(({ key }) => key as string | number) ?? []];
-  const { type, message, input } = issue;
+function diagnosticOf(
+  { path: items, type, message, input }: v.BaseIssue<unknown>,
+): Diagnostic {
+  const path = (items ?? []).map(({ key }) => key as string | number);
   const last = path.at(-1);
-  const isKey = issue.path?.at(-1)?.origin === "key";
-  if (typeof last === "string" && (input === undefined && type !== "raw_check")) {
-    return [{ path: path.slice(0, -1), message: `needs ${last}`, isKey: false }];
+  if (typeof last === "string" && input === undefined && type !== "raw_check") {
+    return { path: path.slice(0, -1), message: `needs ${last}`, isKey: false };
   }
-  const own = issuesOfForm(issue);
-  if (own.length > 0) return own.flatMap((issue) => diagnosticsOf(issue, path));
-  const word = issue.issues?.find(({ type }) => type === "picklist");
-  if (word && /string|boolean/.test(typeof input)) return diagnosticsOf(word, path);
-  return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
-}
-
-/** If no option of a union matches, returns the issues of the option that accepts the value's type. */
-function issuesOfForm({ issues }: Issue): Issue[] {
-  return (issues ?? []).flatMap((issue) =>
-    issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)
-  );
+  return {
+    path,
+    message: COMPLETE.includes(type) ? message : mustBe(message, input),
+    isKey: items?.at(-1)?.origin === "key",
+  };
 }
 
 const UNKNOWN_KEY = "unknown key";

@@ -13,7 +13,7 @@ import type { Duration, Reference } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
 import { EXPRESSION_MAX, mistakeInExpression } from "../regular-expression.ts";
 import { describeValue } from "../untrusted-text.ts";
-import { meantWord, type Schema, secret, text, word } from "./schema.ts";
+import { anyOf, meantWord, type Schema, secret, text, word } from "./schema.ts";
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
@@ -251,7 +251,7 @@ export const STALLED_AFTER: Schema<Duration> = duration("24h", "10s");
 
 function durationOrOff(duration: Schema<Duration>): Schema<Duration | "off"> {
   const expected = 'a duration such as "30s", or off';
-  return v.union([word(["off"], expected), duration], expected);
+  return anyOf([duration, word(["off"], expected)], expected);
 }
 
 export const SIZE: Schema<string> = text('a size such as "32MiB", at most 1GiB', SIZE_FORM, {
