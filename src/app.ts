@@ -42,7 +42,10 @@ import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./optio
 import { HAS_SOCKETS } from "./platform.ts";
 import { createResources, type Resources } from "./resources/resources.ts";
 
-/** A service. Its `fetch` works in any server that uses `Request` and `Response`. */
+/**
+ * A service. Its `fetch` works in any server that uses `Request` and `Response`: see
+ * [Embedding](../docs/embedding.md).
+ */
 export interface Nodeface extends Closeable {
   /** Responds to a request; never throws or rejects. Handlers of host operations get `context` as extra arguments. */
   fetch(request: Request, ...context: unknown[]): Promise<Response>;

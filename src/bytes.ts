@@ -4,8 +4,8 @@
  * @module
  */
 
-/** A `Uint8Array` backed by an `ArrayBuffer`. Before TypeScript 5.7, `Uint8Array` has no type parameter. */
-export type Bytes = ReturnType<TextEncoder["encode"]>;
+/** A `Uint8Array` backed by an `ArrayBuffer`. Before TypeScript 5.7, `Uint8Array` has no type parameter. Without the types of browsers, `TextEncoder` is no type. */
+export type Bytes = ReturnType<InstanceType<typeof TextEncoder>["encode"]>;
 
 /** If the total exceeds `limit` bytes, cancels the stream and resolves to `undefined`. */
 export async function gatherBytes(

@@ -8,61 +8,31 @@ import { checkOptions } from "./options-schema.ts";
 import type { NodefaceOptions } from "./options.ts";
 
 export type { Nodeface } from "./app.ts";
-export * from "./host-operations/operation.ts";
-export { nativeProblem as problem } from "./http/response.ts";
+export { defineOperation } from "./host-operations/operation.ts";
 export type {
-  DescriptionDocument,
-  DescriptionWithBase,
-  NodefaceOptions,
-  NodeOptions,
-  PageSettings,
-} from "./options.ts";
-export type { Closeable } from "./closeable.ts";
+  DocumentOptions,
+  Operation,
+  OperationObject,
+  PathParameters,
+} from "./host-operations/operation.ts";
+export { nativeProblem as problem } from "./http/response.ts";
 export type { Cors } from "./http/response.ts";
 export type { Hosts } from "./http/request.ts";
 export type { HostInfo } from "./info/query-plan.ts";
-export type { Info, LastSeen, Service } from "./info/info.ts";
-export type {
-  CallEvent,
-  CallRecord,
-  DescriptionEvent,
-  ErrorEvent,
-  Log,
-  LogCalls,
-  LogEvent,
-} from "./log.ts";
-export type {
-  IdentityEvent,
-  KindEvent,
-  Level,
-  NodeEvent,
-  RemarkEvent,
-  StatusEvent,
-  Topic,
-} from "./info/state-log.ts";
-export type { FailureCode } from "./node/failures.ts";
+export type { Info } from "./info/info.ts";
 export type { Status, StatusCode } from "./info/status.ts";
-export type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
-export type { AuthVariable, SecretPlace } from "./node/secrets.ts";
-export type * from "./kinds/kind.ts";
+export type { Method, RestOperation } from "./kinds/interface.ts";
+export type { Duration, Field, Kind, Source } from "./kinds/kind.ts";
+export type { Forward } from "./gateway/policy.ts";
+export type { Log, LogCalls, LogEvent } from "./log.ts";
+export type { NodefaceOptions } from "./options.ts";
 export type {
-  Access,
-  ContentDescriptor,
-  JsonSchema,
-  KindInterface,
-  Method,
-  MethodExample,
-  NamedValue,
-  OpenApiPart,
-  OpenRpcPart,
-  OperationMarks,
-  ParamStructure,
-  RestOperation,
-} from "./kinds/interface.ts";
-export type { Forward, ForwardSettings } from "./gateway/policy.ts";
-export type { Diagnostic } from "./openapi/diagnostics.ts";
-export type { View } from "./explorer/page-settings.ts";
-export type { DescriptionPlace } from "./description/watch.ts";
+  EventSettings,
+  ForwardSettings,
+  InfoSettings,
+  NodeOptions,
+  PageSettings,
+} from "./setting-types.ts";
 
 /**
  * Creates a service. The service loads nothing until its first request or a call to `ready`.

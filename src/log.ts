@@ -6,9 +6,17 @@
 import type { NodeEvent } from "./info/state-log.ts";
 import type { Diagnostic } from "./openapi/diagnostics.ts";
 
-/** A function that takes a message for the operator, and a machine-readable event with the same content. */
+/**
+ * A function that takes a message for the operator, and a machine-readable event with the same content.
+ *
+ * @example
+ * ```ts
+ * const log: Log = (message, { level, code }) => console.error(level, code, message);
+ * ```
+ */
 export type Log = (message: string, event: LogEvent) => void;
 
+/** The event of a message: see [Embedding](../docs/embedding.md). */
 export type LogEvent = NodeEvent | DescriptionEvent | CallEvent | ErrorEvent;
 
 /** A report that the node's description was read, is invalid or is missing. */
@@ -27,8 +35,9 @@ export interface CallRecord {
   readonly bytes: number;
 }
 
-/** The calls that are logged: only failed calls, all, or none. */
 export const LOG_CALLS = ["failed", "all", "off"] as const;
+
+/** The calls that are logged: only failed calls, all, or none. See {@linkcode NodefaceOptions.logCalls}. */
 export type LogCalls = (typeof LOG_CALLS)[number];
 
 /** A failed call has the status 499 (client disconnected) or 5xx. A JSON-RPC error is not a failure. */

@@ -153,7 +153,7 @@ const OPERATION = object({
 });
 
 /** Besides the known kinds, `node.kind` may be a name in `own`. */
-function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
+export function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
     ...sharedSettings(FILE),
     prefix: v.optional(PREFIX),

@@ -9,7 +9,13 @@ import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/response.ts";
 import type { Hosts } from "./http/request.ts";
 import { NodeMemory } from "./info/state-log.ts";
-import type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
+import type {
+  EventSettings,
+  InfoSettings,
+  NodeOptions,
+  NodeSettings,
+  PageSettings,
+} from "./setting-types.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";
 import { withoutKeys } from "./untrusted-text.ts";
@@ -17,7 +23,7 @@ import type { Kind } from "./kinds/kind.ts";
 import { Meters } from "./metrics/metrics.ts";
 import type { DocumentOptions, Operation } from "./host-operations/operation.ts";
 
-/** The options of a service. */
+/** The options of a service: see [Embedding](../docs/embedding.md#the-options). */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
    * The host names to serve besides loopback names and IP literals; `"*"` allows any name. As a protection against DNS
@@ -69,8 +75,9 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /**
    * Settings as under `info` in the configuration file, or a function that returns the info. The
    * service caches each result for a second. Results have the same limits as responses from the node.
-   * `synced: false` means that the node is syncing. If the function throws, rejects or exceeds
-   * `node.timeout`, the node is `unreachable`.
+   * `synced: false` means that the node is syncing. If the function throws, rejects, exceeds
+   * `node.timeout` or returns no object, the `status` is `degraded`, the `status_code` is `bad_answer`, and
+   * `log` receives the reason.
    * @default the info that nodes of this kind report
    */
   info?: InfoSettings | HostInfo | undefined;
@@ -85,21 +92,13 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   startedAt?: Date | undefined;
 }
 
-/** The parts of the page that a host or an operator may change. */
-export interface PageSettings {
-  /** The heading and title: one line, at most 80 characters. @default the name of the node */
-  readonly title?: string | undefined;
-  /** An image, also used as the icon: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. */
-  readonly logo?: Uint8Array | undefined;
-  /**
-   * The view at `/v1/spec`. `/v1/spec/simple` and `/v1/spec/reference` always show the view that they name.
-   * @default "reference"
-   */
-  readonly view?: View | undefined;
-}
-
 /** An OpenAPI document that holds only JSON values. */
-export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
+export type DescriptionDocument =
+  | WithOtherKeys<{ readonly openapi: string }>
+  | WithOtherKeys<{ readonly swagger: string }>;
+
+/** The types of other packages may not declare further keys; literals may have any. */
+type WithOtherKeys<T> = T | (T & { readonly [key: string]: unknown });
 
 /** A description and the base path of its operations. */
 export interface DescriptionWithBase {
@@ -111,11 +110,7 @@ export interface DescriptionWithBase {
   readonly base?: string | undefined;
 }
 
-/** The settings for the node. The URL may also be a `URL` object. */
-export interface NodeOptions extends Omit<NodeSettings, "url"> {
-  /** The node's URL, `http:` or `https:`. */
-  url?: string | URL | undefined;
-}
+export type { NodeOptions, PageSettings } from "./setting-types.ts";
 
 /** Validated options, each in one normalized form. */
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description" | "forward"> {

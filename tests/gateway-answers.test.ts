@@ -385,7 +385,7 @@ for (
         open: ["reads"],
         with_token: ["send"],
         token_env: "GATEWAY_TOKEN",
-        timeout: "200ms",
+        timeout: "200ms" as const,
       };
       const started = performance.now();
       const read = await forwarding(url, REST, settings).ask("/v1/node/status");

@@ -354,7 +354,7 @@ load(
   "if the node does not respond, the slot of an abandoned call is freed after the timeout",
   async () => {
     const count = holdAndCount();
-    const settings = { open: ["reads"], concurrency: 1, timeout: "200ms" };
+    const settings = { open: ["reads"], concurrency: 1, timeout: "200ms" as const };
     const { ask } = forwarding(node.url, RPC, settings);
     await abandon((init) => ask("/v1/rpc/block?hash=a", init));
     await until(() => count.closed === 1);

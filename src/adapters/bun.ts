@@ -22,8 +22,7 @@ import {
   watchBody,
 } from "./shared.ts";
 
-export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
-export type { Servable, ServeOptions } from "./shared.ts";
+export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
 
 interface BunServer {
   readonly address: { readonly address: string };
@@ -50,6 +49,14 @@ const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 /**
  * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot
  * listen.
+ *
+ * @example
+ * ```ts
+ * import { createNodeface } from "nodeface";
+ * import { serve } from "nodeface/bun";
+ *
+ * const server = await serve(createNodeface(), { port: 8080 });
+ * ```
  */
 // deno-lint-ignore require-await -- an exception must become a rejection
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {

@@ -9,8 +9,7 @@ import { type AddressInfo, connect } from "node:net";
 import { listen, serveHttp } from "./node-server.ts";
 import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
 
-export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
-export type { Servable, ServeOptions } from "./shared.ts";
+export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
 
 /** Below this number of connections, the file descriptors cannot run out, so the server is not probed. */
 const MANY_CONNECTIONS = 16;
@@ -19,6 +18,14 @@ const CHECK_INTERVAL_MS = 1000;
 /**
  * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot
  * listen.
+ *
+ * @example
+ * ```ts
+ * import { createNodeface } from "nodeface";
+ * import { serve } from "nodeface/deno";
+ *
+ * const server = await serve(createNodeface(), { port: 8080 });
+ * ```
  */
 export function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   return serveHttp(app, options, keepAccepting);

@@ -8,17 +8,25 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { handleInOrder, hasContent, requestOf, respond, serveHttp } from "./node-server.ts";
 import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 
-export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
-export type { Servable, ServeOptions } from "./shared.ts";
+export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
 
 /**
  * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot
  * listen.
+ *
+ * @example
+ * ```ts
+ * import { createNodeface } from "nodeface";
+ * import { serve } from "nodeface/node";
+ *
+ * const server = await serve(createNodeface(), { port: 8080 });
+ * ```
  */
 export function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   return serveHttp(app, options);
 }
 
+/** A request listener and middleware, which {@linkcode listener} returns. */
 export type Listener = (
   message: IncomingMessage,
   response: ServerResponse,
@@ -33,6 +41,10 @@ export type Listener = (
  * Unlike `serve`, a listener does not disconnect slow clients: the host's server must do that.
  *
  * @returns a listener that calls `next` (if given) for a path that the app does not serve
+ * @example
+ * ```ts
+ * app.use("/node", listener(createNodeface({ prefix: "/node" })));
+ * ```
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {

@@ -10,7 +10,7 @@ import * as s from "../settings/schema.ts";
 
 export type { Closeable } from "../closeable.ts";
 
-/** An app that an adapter can serve, such as a `Nodeface`. */
+/** An app that an adapter can serve, such as a `Nodeface`: see [Embedding](../docs/embedding.md). */
 export interface Servable {
   /** @param context extra arguments for the app's own handlers; `listener` passes the `IncomingMessage` */
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
@@ -18,7 +18,7 @@ export interface Servable {
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
 }
 
-/** The options of a server. Unknown options are refused. */
+/** The options of a server. Unknown options are refused. See [Embedding](../docs/embedding.md#the-exports). */
 export interface ServeOptions extends Callbacks {
   /** A host name or IP literal: `"0.0.0.0"` for all IPv4 addresses, `"::"` for all addresses. @default "127.0.0.1" */
   hostname?: string | undefined;
@@ -34,7 +34,7 @@ export interface Callbacks {
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** The access log entry for a request. */
+/** The access log entry for a request, which {@linkcode Callbacks.onAnswer} receives. */
 export interface AnswerRecord {
   /** Absent if the parser refused the request. */
   readonly method?: string | undefined;
@@ -55,7 +55,14 @@ export interface AnswerRecord {
  */
 export type Outcome = "sent" | "aborted" | "failed";
 
-/** A listening server; close it with `close` or `await using`. */
+/**
+ * A listening server; close it with `close` or `await using`.
+ *
+ * @example
+ * ```ts
+ * await using server = await serve(createNodeface());
+ * ```
+ */
 export interface Listening extends Closeable {
   /**
    * The URL of the server, such as `http://127.0.0.1:8080/`. The URL contains an IP address even if `hostname` is a

@@ -19,6 +19,7 @@ import { configuration } from "../settings/configuration.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
 import { kindSchema } from "../settings/kind.ts";
 import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
+import { settingTypes } from "./write-types.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -29,6 +30,7 @@ export const WRITTEN = {
     // A kind with `extends` may omit the keys that are otherwise required.
     jsonSchemaOf(kindSchema(), "A kind of node for Nodeface", ({ required, ...schema }) =>
       ({ ...schema, anyOf: [{ required }, { required: ["extends"] }] }) as JsonSchema),
+  "src/setting-types.ts": settingTypes,
   "docs/configuration.md": configurationReference,
   "docs/kinds.md": kindsReference,
   "docs/beside-your-node.md": besideReference,
@@ -49,9 +51,9 @@ function convert(schema: Schema): JsonSchema {
   });
 }
 
-function described(schema: JsonSchema & { about?: About }): JsonSchema {
-  const { about, description: _, ...others } = schema;
-  if (!about) return schema;
+function described(schema: JsonSchema & { about?: About; typeName?: string }): JsonSchema {
+  const { about, typeName: _, description: __, ...others } = schema;
+  if (!about) return others;
   const usual = about.default === undefined ? "" : `. Default: ${about.default}`;
   return { description: `${about.text}${usual}`, ...others };
 }

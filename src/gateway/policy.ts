@@ -4,8 +4,8 @@
  * @module
  */
 import { milliseconds } from "../info/settings.ts";
-import type { Duration } from "../kinds/kind.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { ForwardSettings } from "../setting-types.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { isAddedByProxies } from "./request-headers.ts";
 
@@ -16,35 +16,9 @@ export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> 
   ...{ false: "off", no: "off", none: "off" },
 };
 
-/** The object form of the setting `forward`. */
-export interface ForwardSettings {
-  /**
-   * Operations that need no token. An entry is `reads`, a method's name, an `operationId`, or an HTTP method with a
-   * path template, such as `GET /blocks/*`. `*` stands for any text. Operations marked `write` or `secret` are refused
-   * even if they are listed here. In a description that was read over the network, an `operationId` or an entry with
-   * `*` matches nothing, since the author of such a description could otherwise make it match any operation.
-   */
-  open?: readonly string[] | undefined;
-  /**
-   * Operations that need the token, in the same form as `open`. `*` does not match operations marked `write` or
-   * `secret`, nor any operation in a description that was read over the network.
-   */
-  with_token?: readonly string[] | undefined;
-  /** The file that holds the token. */
-  token_file?: string | undefined;
-  /** The environment variable that holds the token. */
-  token_env?: string | undefined;
-  /** The origins whose pages may call the node; `"*"` covers public operations only. @default [] */
-  origins?: readonly string[] | "*" | undefined;
-  /** The time limit for a whole response. @default "30s" */
-  timeout?: string | undefined;
-  /** The size limit for a response. @default "32MiB" */
-  limit?: string | undefined;
-  /** The maximum number of concurrent calls to the node. @default 8 */
-  concurrency?: number | undefined;
-}
+export type { ForwardSettings } from "../setting-types.ts";
 
-/** The setting `forward`: `off` forwards nothing, and `reads` forwards all read-only operations. */
+/** The setting `forward`: `off` forwards nothing, `reads` all read-only operations. See {@linkcode ForwardSettings}. */
 export type Forward = typeof FORWARDS[number] | ForwardSettings;
 
 export interface Allowed {
@@ -74,7 +48,7 @@ export function resolveForward(forward: Forward | undefined): ResolvedForward | 
     open: allowedBy(open),
     with_token: allowedBy(with_token),
     ...{ origins, token_file, token_env },
-    timeout: milliseconds((timeout ?? FORWARD_DEFAULTS.timeout) as Duration),
+    timeout: milliseconds(timeout ?? FORWARD_DEFAULTS.timeout),
     limit: bytesOf(limit ?? FORWARD_DEFAULTS.limit),
     concurrency: concurrency ?? FORWARD_DEFAULTS.concurrency,
   };

@@ -5,7 +5,7 @@
  */
 import type { Cors } from "../http/response.ts";
 
-/** An operation that a host adds. */
+/** An operation that a host adds: see [Operations](../docs/operations.md). */
 export interface Operation<Path extends string = string> {
   /** A GET operation also serves HEAD. */
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -35,7 +35,14 @@ export interface Operation<Path extends string = string> {
   ): Response | Promise<Response>;
 }
 
-/** The type of a path's parameters, such as `{ id: string }` for `/v1/peers/{id}`. */
+/**
+ * The type of a path's parameters.
+ *
+ * @example
+ * ```ts
+ * type Params = PathParameters<"/v1/peers/{id}">; // { readonly id: string }
+ * ```
+ */
 export type PathParameters<Path extends string> = string extends Path
   ? Readonly<Record<string, string>>
   : { readonly [Name in PathName<Path>]: string };
@@ -45,7 +52,19 @@ export type PathName<Path extends string> = Path extends `${string}{${infer Name
   ? Name | PathName<Rest>
   : never;
 
-/** Returns the operation unchanged. The operation's path determines the type of `params`. */
+/**
+ * Returns the operation unchanged. The operation's path determines the type of `params`.
+ *
+ * @example
+ * ```ts
+ * const getPeer = defineOperation({
+ *   method: "GET",
+ *   path: "/v1/peers/{id}",
+ *   operation: { summary: "Get a peer" },
+ *   handle: (_request, { id }) => Response.json({ id }),
+ * });
+ * ```
+ */
 export function defineOperation<const Path extends string>(
   operation: Operation<Path>,
 ): Operation<Path> {
@@ -68,6 +87,7 @@ export interface ReferenceObject {
 /** Objects or references, by name. */
 export type NamedObjects<T> = Readonly<Record<string, Extended<T> | ReferenceObject>>;
 
+/** An OpenAPI operation, without its path and method: see [Operations](../docs/operations.md). */
 export interface OperationObject {
   readonly tags?: readonly string[] | undefined;
   readonly summary?: string | undefined;
@@ -175,7 +195,7 @@ export interface ComponentsObject {
   readonly pathItems?: Readonly<Record<string, object>> | undefined;
 }
 
-/** The parts of the description other than its operations. */
+/** The parts of the description other than its operations: the option {@linkcode NodefaceOptions.document}. */
 export interface DocumentOptions {
   /** Replaces the title, version and texts of the description. */
   readonly info?: Extended<InfoObject> | undefined;

@@ -70,7 +70,10 @@ const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 /** @param hostname a host name in the form that `URL` produces */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
 
-/** The host names to serve in addition to loopback names and IP literals, without a dot at the end; `"*"` for any. */
+/**
+ * The host names to serve in addition to loopback names and IP literals, without a dot at the end; `"*"` for any. See
+ * [Configuration](../docs/configuration.md).
+ */
 export type Hosts = readonly string[] | "*";
 
 /** The host name that srvx 1.0 writes into the URL if the `Host` header cannot be parsed. */

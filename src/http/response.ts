@@ -182,7 +182,10 @@ export function notAllowed(methods: readonly string[]): Response {
   return problem(405, `This path allows ${allow}`, { allow });
 }
 
-/** The origins whose pages may read a response, such as `https://app.example`; `"*"` for any. */
+/**
+ * The origins whose pages may read a response, such as `https://app.example`; `"*"` for any. See
+ * [Other origins](../docs/http.md#cors).
+ */
 export type Cors = readonly string[] | "*";
 
 /** The names of headers are in lower case. */

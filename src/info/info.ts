@@ -11,7 +11,10 @@ import type { NodeExamples, Values } from "./source-cache.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import { represent, type Representation } from "../http/representation.ts";
 
-/** The info object of a node, which may have further keys. Keys with an unknown value are omitted. */
+/**
+ * The info object of a node, which may have further keys. Keys with an unknown value are omitted. See
+ * [Monitoring](../docs/monitoring.md).
+ */
 export interface Info {
   /** The name that the operator gave this node. */
   name?: string | undefined;

@@ -8,7 +8,14 @@ import { STATUS_KEYS } from "./fields.ts";
 import { objectOf } from "../json/values.ts";
 import { type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
 
-/** A function of the host application that returns info about the node: an object with any keys and JSON values. */
+/**
+ * A function of the host application that returns info about the node: an object with any keys and JSON values.
+ *
+ * @example
+ * ```ts
+ * const info: HostInfo = () => ({ name: "example", height: 7, synced: true });
+ * ```
+ */
 export type HostInfo = () => object | Promise<object>;
 
 export interface PlannedSource {

@@ -1,53 +1,12 @@
 /**
- * The settings `node`, `info` and `events` of the configuration file, and the notation of durations and large numbers.
+ * The defaults of the settings `node`, `info` and `events`, and the notation of durations and large numbers.
  *
  * @module
  */
-import type { Duration, Field, Source } from "../kinds/kind.ts";
-import type { SecretPlace } from "../node/secrets.ts";
+import type { Duration } from "../kinds/kind.ts";
+import type { InfoSettings, NodeSettings } from "../setting-types.ts";
 
-export interface NodeSettings {
-  /** The URL of the node, which begins with `http:` or `https:`. */
-  url?: string | undefined;
-  /** The name of a kind, or `none` for a node that only `info` describes. @default detected */
-  kind?: string | undefined;
-  /** The file or variable that holds the node's secret. The secret is sent only to the origin of `url`. */
-  auth?: SecretPlace | undefined;
-  /** An additional certificate authority to trust, for `https:`. */
-  tls?: { ca_file: string } | undefined;
-  /** The maximum time that a response may take. @default "2s" */
-  timeout?: Duration | undefined;
-  /** If true, a node in this machine or network is asked which methods of its kind it lacks. @default true */
-  ask_methods?: boolean | undefined;
-}
-
-export interface InfoSettings {
-  /** The minimum time between two queries of the node. @default "1s" */
-  ttl?: Duration | undefined;
-  /** The time for which the last values are shown when the node stops responding. @default "60s" */
-  stale?: Duration | undefined;
-  /** The interval of automatic queries, at least 1 s. @default "30s" for the command, "off" in the library */
-  watch?: Duration | "off" | undefined;
-  /** The time span that `/v1/history` covers, from 4 min to 24 h. @default "1h" */
-  history?: Duration | "off" | undefined;
-  /** The time after which a node without new blocks is stalled, at least 10 s. @default depends on kind and network */
-  stalled_after?: Duration | undefined;
-  /** Constant values for keys of `/v1/info`. */
-  static?: Readonly<Record<string, unknown>> | undefined;
-  /** Keys of `/v1/info` to omit. */
-  hide?: readonly string[] | undefined;
-  /** Sources to add to the kind. If the kind has a source of the same name, the kind's source is replaced. */
-  sources?: Readonly<Record<string, Source>> | undefined;
-  /** Fields to add to the kind. If the kind has a field with the same key, the kind's field is replaced. */
-  fields?: Readonly<Record<string, Field>> | undefined;
-}
-
-export interface EventSettings {
-  /** The maximum number of concurrent event streams. @default 1000 */
-  listeners?: number | undefined;
-  /** The maximum number of concurrent event streams per client address, if the address is known. @default 250 */
-  per_address?: number | undefined;
-}
+export type { EventSettings, InfoSettings, NodeSettings } from "../setting-types.ts";
 
 export const EVENT_DEFAULTS = { listeners: 1000, per_address: 250 } as const;
 

@@ -20,10 +20,10 @@ import { parseReference, type Plan } from "./query-plan.ts";
 
 export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unreachable"] as const;
 
-/** The status of a node. */
+/** The status of a node: see [Monitoring](../docs/monitoring.md). */
 export type Status = (typeof STATUSES)[number];
 
-/** The reason for a status other than `ok`. */
+/** The reason for a status other than `ok`: see [Monitoring](../docs/monitoring.md). */
 export type StatusCode = "starting" | KindStatusCode | FailureCode;
 
 export interface NodeStatus {

@@ -181,7 +181,7 @@ export interface MethodExample {
 
 export type ParamStructure = "by-name" | "by-position" | "either";
 
-/** A JSON-RPC method (OpenRPC: Method) with marks. */
+/** A JSON-RPC method (OpenRPC: Method) with marks: see [Kinds](../docs/kinds.md). */
 export interface Method extends OperationMarks {
   readonly name: string;
   readonly summary: string;
@@ -204,7 +204,7 @@ export interface OpenRpcPart {
   readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> } | undefined;
 }
 
-/** A REST operation: an Operation Object of OpenAPI 3.1 with marks. */
+/** A REST operation: an Operation Object of OpenAPI 3.1 with marks. See [Kinds](../docs/kinds.md). */
 export interface RestOperation extends OperationMarks {
   readonly operationId: string;
   readonly summary: string;

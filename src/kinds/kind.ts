@@ -6,7 +6,14 @@
  */
 import type { KindInterface } from "./interface.ts";
 
-/** A span of time, such as `500ms` or `2s`. */
+/**
+ * A span of time.
+ *
+ * @example
+ * ```ts
+ * const timeout: Duration = "500ms";
+ * ```
+ */
 export type Duration = `${number}${"ms" | "s" | "m" | "h"}`;
 
 /** A place in a response: the source's name, `#`, and a JSON Pointer (RFC 6901). */
@@ -66,6 +73,7 @@ export interface CommandSource extends SourceOptions {
   command: readonly string[];
 }
 
+/** A source of values: see [Configuration](../docs/configuration.md#infosourcesname). */
 export type Source = JsonRpcSource | GetSource | PostSource | FileSource | CommandSource;
 
 /**
@@ -108,7 +116,7 @@ export interface FieldOptions {
   unless?: Reference | undefined;
 }
 
-/** The place of a value for `/v1/info`, optionally with a conversion. */
+/** The place of a value for `/v1/info`, optionally with a conversion: see [Kinds](../docs/kinds.md). */
 export type Field = Reference | FieldOptions;
 
 /** A file with a secret. The secret is the whole content, or the first group of the regular expression `match`. */
@@ -230,7 +238,7 @@ export interface KindHealth {
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
-/** A kind of node. The interfaces of built-in kinds are in `src/generated/interfaces.js`, which is loaded on demand. */
+/** A kind of node: see [Kinds](../docs/kinds.md). The interfaces of built-in kinds are in `src/generated/interfaces.js`, which is loaded on demand. */
 export interface Kind extends KindInterface {
   /** The built-in kind that this kind extends. */
   extends?: string | undefined;

@@ -66,7 +66,7 @@ function countLines(text: string): void {
 }
 
 /** The token of an object or list. */
-export type CollectionToken = CST.BlockMap | CST.BlockSequence | CST.FlowCollection;
+type CollectionToken = CST.BlockMap | CST.BlockSequence | CST.FlowCollection;
 
 const TOKENS_PER_STEP = 256;
 /**

@@ -9,6 +9,7 @@ import { parseReference, referencesOf } from "../info/query-plan.ts";
 import { isObject } from "../json/values.ts";
 import type { AuthFile, Field, Kind, Reference, Source, SourceOptions } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
+import type { SecretPlace } from "../node/secrets.ts";
 import { CLI_OPTIONS } from "./flags.ts";
 import { describeValue } from "../untrusted-text.ts";
 import {
@@ -27,6 +28,7 @@ import {
   setting,
   type Settings,
   type SettingsOf,
+  typed,
   word,
 } from "./schema.ts";
 import {
@@ -89,7 +91,7 @@ const authFileForms = (path: Schema<string>) =>
 export const authFile = (path: Schema<string>): Schema<AuthFile> =>
   oneOf(authFileForms(path)) as Schema<unknown> as Schema<AuthFile>;
 
-function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
+function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
   const variables = authForms(
     "env",
     (secret) =>
@@ -99,7 +101,7 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   );
   const forms = oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
   return setting(
-    secret(forms as Schema<NonNullable<NodeSettings["auth"]>>),
+    secret(typed("SecretPlace", forms as Schema<SecretPlace>)),
     "The file or variable with the node's secret. " +
       "Only the origin of node.url receives the secret. A response that contains the secret is " +
       "refused, unless the secret is shorter than 8 characters, which may occur by chance",
@@ -218,26 +220,29 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
 export const NODE_SOURCE: Schema<Source> = oneOf(nodeSources(PATH, PATH_OR_LINK));
 
 const source = (path: Schema<string>): Schema<Source> =>
-  oneOf({
-    ...nodeSources(SOURCE_PATH, SOURCE_GET),
-    file: {
-      file: needed(path, "A file with JSON or plain text", {
-        example: "build.json",
-      }),
-      ...COMMON,
-    },
-    command: {
-      command: needed(
-        filledList(v.string("text"), "a list: the program and its arguments"),
-        "A program and its arguments. " +
-          "The program prints JSON or plain text, and runs without a shell",
-        {
-          example: "[df, --output=avail, /data]",
-        },
-      ),
-      ...COMMON,
-    },
-  });
+  typed(
+    "Source",
+    oneOf({
+      ...nodeSources(SOURCE_PATH, SOURCE_GET),
+      file: {
+        file: needed(path, "A file with JSON or plain text", {
+          example: "build.json",
+        }),
+        ...COMMON,
+      },
+      command: {
+        command: needed(
+          filledList(v.string("text"), "a list: the program and its arguments"),
+          "A program and its arguments. " +
+            "The program prints JSON or plain text, and runs without a shell",
+          {
+            example: "[df, --output=avail, /data]",
+          },
+        ),
+        ...COMMON,
+      },
+    }),
+  );
 
 const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] as const;
 
@@ -269,37 +274,40 @@ export const REFERENCES: Schema<Reference | Reference[]> = anyOf([
   filledList(REFERENCE_TEXT, "a list of places"),
 ], "a place such as net#/version, or a list of places");
 
-export const FIELD: Schema<Field> = anyOf([
-  REFERENCE_TEXT,
-  object({
-    from: needed(
-      REFERENCES,
-      "The place of the value: a source name and a JSON Pointer, joined by #. " +
-        "If several places are listed, the first value found is used, " +
-        'but "sum" and "join" use all values',
-      {
-        example: "net#/version",
-      },
-    ),
-    as: setting(
-      CONVERSION,
-      "The conversion of the value: hex (to or from hexadecimal), " +
-        "number (from decimal), not (true becomes false), count (of members), time (to RFC 3339), " +
-        "uptime (seconds become the start time), sum (of all values), { count: POINTER }, " +
-        "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { join: TEXT }",
-      {
-        example: "{ match: '^v(.+)' }",
-      },
-    ),
-    unless: setting(
-      REFERENCE_TEXT,
-      "The key is omitted from /v1/info if the value at this place is true",
-      {
-        example: "net#/hidden",
-      },
-    ),
-  }),
-], 'a place such as net#/version, or an object with the key "from"');
+export const FIELD: Schema<Field> = typed(
+  "Field",
+  anyOf([
+    REFERENCE_TEXT,
+    object({
+      from: needed(
+        REFERENCES,
+        "The place of the value: a source name and a JSON Pointer, joined by #. " +
+          "If several places are listed, the first value found is used, " +
+          'but "sum" and "join" use all values',
+        {
+          example: "net#/version",
+        },
+      ),
+      as: setting(
+        CONVERSION,
+        "The conversion of the value: hex (to or from hexadecimal), " +
+          "number (from decimal), not (true becomes false), count (of members), time (to RFC 3339), " +
+          "uptime (seconds become the start time), sum (of all values), { count: POINTER }, " +
+          "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { join: TEXT }",
+        {
+          example: "{ match: '^v(.+)' }",
+        },
+      ),
+      unless: setting(
+        REFERENCE_TEXT,
+        "The key is omitted from /v1/info if the value at this place is true",
+        {
+          example: "net#/hidden",
+        },
+      ),
+    }),
+  ], 'a place such as net#/version, or an object with the key "from"'),
+);
 
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {
@@ -323,7 +331,8 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
     }),
     watch: setting(
       WATCH,
-      "The interval at which the node is queried even if no client sends a request",
+      "The interval at which the node is queried even if no client sends a request. " +
+        "Host programs query the node on demand, unless they set an interval",
       {
         default: "30s",
         example: "5s",

@@ -34,12 +34,23 @@ export function needed<T>(schema: Schema<T>, text: string, more: More = {}): Sch
   return v.pipe(schema, v.metadata({ about: { ...more, text } }));
 }
 
+/** Names the TypeScript type of a schema's values. `src/setting-types.ts` uses the name. */
+export function typed<T>(typeName: string, schema: Schema<T>): Schema<T> {
+  return v.pipe(schema, v.metadata({ typeName }));
+}
+
+export function typeNameOf(schema: Schema & { readonly wrapped?: Schema }): string | undefined {
+  if (schema.wrapped) return typeNameOf(schema.wrapped);
+  return v.getMetadata(schema).typeName as string | undefined;
+}
+
 export function aboutOf(schema: Schema): About {
   const { about = { text: "" } } = v.getMetadata(schema) as { about?: About };
   return about;
 }
 
 export interface Parts {
+  readonly type?: string;
   readonly message?: string;
   readonly entries?: Settings;
   readonly value?: Schema;
@@ -51,8 +62,8 @@ export interface Parts {
 export function partsOf(schema: Schema): Parts {
   const { type, wrapped, options, ...parts } = schema as Schema & Parts & { wrapped?: Schema };
   if (wrapped) return partsOf(wrapped);
-  if (type === "picklist") return { ...parts, words: options as unknown as string[] };
-  return { ...parts, ...options && { options } };
+  if (type === "picklist") return { ...parts, type, words: options as unknown as string[] };
+  return { ...parts, type, ...options && { options } };
 }
 
 interface TextRule<T = string> {

@@ -13,7 +13,7 @@ import type { Duration, Reference } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
 import { EXPRESSION_MAX, mistakeInExpression } from "../regular-expression.ts";
 import { describeValue } from "../untrusted-text.ts";
-import { anyOf, meantWord, type Schema, secret, text, word } from "./schema.ts";
+import { anyOf, meantWord, type Schema, secret, text, typed, word } from "./schema.ts";
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
@@ -194,7 +194,7 @@ export function kindName(own: readonly string[]): Schema<string> {
   const names = [...KIND_NAMES, ...own];
   return v.pipe(
     // Editors suggest the listed names, but accept any string.
-    v.union([v.picklist(names), v.string()], KIND_EXPECTED),
+    typed("string", v.union([v.picklist(names), v.string()], KIND_EXPECTED)),
     v.rawCheck(({ dataset: { value }, addIssue }) => {
       if (typeof value !== "string" || value === "none" || names.includes(value)) return;
       const meant = didYouMean(meantWord(value, [...names, "none"], KIND_ALIASES));
@@ -236,10 +236,16 @@ export const EXPRESSION: Schema<string> = v.pipe(
 function duration(longest: Duration, shortest: Duration = "0ms"): Schema<Duration> {
   const isTooShort = (text: string) =>
     DURATION.test(text) && milliseconds(text as Duration) < milliseconds(shortest);
-  return text<Duration>(`a duration such as "2s", "500ms" or "1m", at most ${longest}`, DURATION, {
-    explain: (text) => isTooShort(text) ? `must be at least ${shortest}, not "${text}"` : undefined,
-    isValid: (text) => milliseconds(text as Duration) <= milliseconds(longest),
-  });
+  const schema = text<Duration>(
+    `a duration such as "2s", "500ms" or "1m", at most ${longest}`,
+    DURATION,
+    {
+      explain: (text) =>
+        isTooShort(text) ? `must be at least ${shortest}, not "${text}"` : undefined,
+      isValid: (text) => milliseconds(text as Duration) <= milliseconds(longest),
+    },
+  );
+  return typed("Duration", schema);
 }
 
 export const TIMEOUT: Schema<Duration> = duration("10s", "1ms");

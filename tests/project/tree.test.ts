@@ -21,7 +21,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["lazy.ts", "regular-expression.ts", "json", "kinds"],
   ],
   http: [["http"]],
-  node: [["node"]],
+  node: [["node"], ["setting-types.ts"]],
   info: [["generated"], ["info"]],
   "explorer, openapi, gateway": [
     ["openapi"],

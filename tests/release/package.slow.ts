@@ -71,6 +71,7 @@ const options: NodefaceOptions = {
 export const all: Nodeface[] = [
   createNodeface(options),
   createNodeface({ info: () => peer, operations: [getPeer, ...others], document: { tags: undefined } }),
+  createNodeface({ description: { openapi: "3.1.1", info: { title: "Peers", version: "1" }, paths: {} } }),
   createNodeface({ node: { url: undefined, kind: undefined }, info: { ttl: undefined, sources: {} } }),
 ];
 export async function ask(nodeface: Nodeface, context: unknown): Promise<Info> {
@@ -327,6 +328,14 @@ const WITH_NODE = { types: ["node"], typeRoots: [`${ROOT}node_modules/@types`] }
 for (const version of [...VERSIONS, "own"]) {
   pack(`TypeScript ${version} accepts the library without the types of Node`, async () => {
     await compile(`library-${version}`, tscOf(version), ["../library.ts"], {});
+  });
+}
+
+// Older versions do not accept the types of Node.
+for (const version of ["5.4.5", "5.7.3", "5.9.3", "own"]) {
+  pack(`TypeScript ${version} accepts the library without the types of browsers`, async () => {
+    const options = { lib: ["ES2022"], ...WITH_NODE };
+    await compile(`server-${version}`, tscOf(version), ["../library.ts"], options);
   });
 }
 

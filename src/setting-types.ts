@@ -1,0 +1,193 @@
+/**
+ * The types of settings. Written by `npm run schema` from the tables in `src/settings/` and
+ * `src/options-schema.ts`.
+ *
+ * @module
+ */
+import type { Duration, Field, Source } from "./kinds/kind.ts";
+import type { SecretPlace } from "./node/secrets.ts";
+
+/** The keys of `node`: see [Configuration](../docs/configuration.md#node). */
+export interface NodeSettings {
+  /** The node's URL, such as http://127.0.0.1:8545. */
+  url?: string | undefined;
+  /**
+   * The kind of the node, or "none" to use only the settings in info.
+   * @default detected
+   */
+  kind?: string | undefined;
+  /**
+   * The file or variable with the node's secret. Only the origin of node.url receives the
+   * secret. A response that contains the secret is refused, unless the secret is shorter than 8
+   * characters, which may occur by chance.
+   * @default the usual secret files of this kind of node
+   */
+  auth?: SecretPlace | undefined;
+  /**
+   * An additional certificate authority to trust for https.
+   * @default the authorities that the runtime trusts
+   */
+  tls?: { ca_file: string } | undefined;
+  /**
+   * The maximum time for a response from the node.
+   * @default 2s
+   */
+  timeout?: Duration | undefined;
+  /**
+   * Ask the node once which of its kind's methods it lacks; only a node in this machine or
+   * network is asked.
+   * @default true
+   */
+  ask_methods?: boolean | undefined;
+}
+
+/** The keys of `node`: see [Configuration](../docs/configuration.md#node). */
+export interface NodeOptions {
+  url?: string | URL | undefined;
+  /**
+   * The kind of the node, or "none" to use only the settings in info.
+   * @default detected
+   */
+  kind?: string | undefined;
+  /**
+   * The file or variable with the node's secret. Only the origin of node.url receives the
+   * secret. A response that contains the secret is refused, unless the secret is shorter than 8
+   * characters, which may occur by chance.
+   * @default the usual secret files of this kind of node
+   */
+  auth?: SecretPlace | undefined;
+  /**
+   * An additional certificate authority to trust for https.
+   * @default the authorities that the runtime trusts
+   */
+  tls?: { ca_file: string } | undefined;
+  /**
+   * The maximum time for a response from the node.
+   * @default 2s
+   */
+  timeout?: Duration | undefined;
+  /**
+   * Ask the node once which of its kind's methods it lacks; only a node in this machine or
+   * network is asked.
+   * @default true
+   */
+  ask_methods?: boolean | undefined;
+}
+
+/** The keys of `info`: see [Configuration](../docs/configuration.md#info). */
+export interface InfoSettings {
+  /**
+   * The shortest time between two queries of the node.
+   * @default 1s
+   */
+  ttl?: Duration | undefined;
+  /**
+   * The time for which the last known values are shown after the node stops responding.
+   * @default 60s
+   */
+  stale?: Duration | undefined;
+  /** Keys to add, each with a constant value. */
+  static?: Readonly<Record<string, unknown>> | undefined;
+  /** Keys to omit. */
+  hide?: readonly string[] | undefined;
+  /**
+   * The interval at which the node is queried even if no client sends a request. Host programs
+   * query the node on demand, unless they set an interval.
+   * @default 30s
+   */
+  watch?: Duration | "off" | undefined;
+  /**
+   * The period that /v1/history covers: at most 24h, in at most 240 samples.
+   * @default 1h
+   */
+  history?: Duration | "off" | undefined;
+  /**
+   * The time without a new block after which the node is stalled.
+   * @default depends on the kind and network
+   */
+  stalled_after?: Duration | undefined;
+  /** Sources by name, which extend or replace the kind's sources. */
+  sources?: Readonly<Record<string, Source>> | undefined;
+  /**
+   * Keys to add or replace. Each key needs a place such as net#/version, or an object with
+   * "from".
+   */
+  fields?: Readonly<Record<string, Field>> | undefined;
+}
+
+/** The keys of `events`: see [Configuration](../docs/configuration.md#events). */
+export interface EventSettings {
+  /**
+   * The maximum number of concurrent /v1/events streams.
+   * @default 1000
+   */
+  listeners?: number | undefined;
+  /**
+   * The maximum number of streams to one client address. Behind a proxy, all clients have the
+   * proxy's address.
+   * @default 250
+   */
+  per_address?: number | undefined;
+}
+
+/** The keys of `forward`: see [Configuration](../docs/configuration.md#forward). */
+export interface ForwardSettings {
+  /**
+   * The names of operations that need no token; "reads" allows all read operations. A name is a
+   * JSON-RPC method, an operationId, or an HTTP method with a path template. In names, "*"
+   * matches any text, but never allows operations marked "write" or "secret". For a description
+   * fetched over HTTP, use neither "*" nor operationIds.
+   * @default []
+   */
+  open?: readonly string[] | undefined;
+  /**
+   * The operations that need the token, named as in forward.open.
+   * @default []
+   */
+  with_token?: readonly string[] | undefined;
+  /** A file with the token (at least 32 characters). The file is read on every use. */
+  token_file?: string | undefined;
+  /** An environment variable with the token. */
+  token_env?: string | undefined;
+  /**
+   * The origins whose pages may call the node, besides this service's origin. * covers only
+   * operations that need no token.
+   * @default []
+   */
+  origins?: readonly string[] | "*" | undefined;
+  /**
+   * The maximum duration of a call, including its whole response.
+   * @default 30s
+   */
+  timeout?: Duration | undefined;
+  /**
+   * The response size limit.
+   * @default 32MiB
+   */
+  limit?: string | undefined;
+  /**
+   * The maximum number of concurrent calls. Up to 64 further calls wait for at most 5 s.
+   * @default 8
+   */
+  concurrency?: number | undefined;
+}
+
+/** The keys of `page`: see [Configuration](../docs/configuration.md#page). */
+export interface PageSettings {
+  /**
+   * The title of the page.
+   * @default the name of the node
+   */
+  title?: string | undefined;
+  /**
+   * An image file: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. The image appears beside
+   * the title and as the page icon.
+   * @default the first letter of the title
+   */
+  logo?: Uint8Array | undefined;
+  /**
+   * The page at /v1/spec: Scalar's reference, or the simple page.
+   * @default reference
+   */
+  view?: "reference" | "simple" | undefined;
+}
