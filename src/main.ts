@@ -6,7 +6,8 @@
  */
 // This import comes first, so that signals are handled while other modules load.
 import { endOnSignals } from "./cli/signals.ts";
-import { type Config, files, readConfig, wantsJson } from "./cli/read-config.ts";
+import { wantsJson } from "./cli/arguments.ts";
+import { type Config, files, readConfig } from "./cli/read-config.ts";
 import { color, createProgress, isTerminal, openOutput, print } from "./cli/output.ts";
 import { runService } from "./cli/serve.ts";
 import { usage } from "./cli/usage.ts";

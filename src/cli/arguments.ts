@@ -1,0 +1,220 @@
+/**
+ * The arguments of the command, and the environment variables that stand for flags.
+ *
+ * @module
+ */
+import { didYouMean, nearest } from "../nearest.ts";
+import { configuration } from "../settings/configuration.ts";
+import { CLI_OPTIONS, type CliOption, type CliValues } from "../settings/flags.ts";
+import { partsOf, readValue, type Schema } from "../settings/schema.ts";
+import { quote } from "../untrusted-text.ts";
+import { type CommandName, COMMANDS, SWITCHES, type SwitchName } from "./usage.ts";
+
+export type Command = "serve" | CommandName | "version" | "help";
+export type Environment = Readonly<Record<string, string | undefined>>;
+type Name = keyof CliValues;
+
+const SETTINGS = Object.entries(CLI_OPTIONS) as [Name, CliOption][];
+
+const FLAGS = new Map(
+  SETTINGS.flatMap(([name, { flag }]) => flag === undefined ? [] : [[`--${flag}`, name]]),
+);
+
+const SWITCH_FLAGS = new Map<string, SwitchName>();
+for (const [name, { short }] of Object.entries(SWITCHES) as [SwitchName, { short?: string }][]) {
+  SWITCH_FLAGS.set(`--${name}`, name);
+  if (short !== undefined) SWITCH_FLAGS.set(`-${short}`, name);
+}
+
+const VARIABLES = new Map(
+  SETTINGS.flatMap(([name, { variables }]) => variables.map((variable) => [variable, name])),
+);
+
+const isFlag = (argument: string): boolean => /^-./.test(argument);
+
+export class Arguments {
+  command: Command = "serve";
+  /** The kind to print. */
+  topic: string | undefined;
+  asJson = false;
+  asFile = false;
+  readonly values: CliValues = {};
+  readonly problems: string[] = [];
+  /** The text of each setting, even if invalid, and the flag, argument or variable that holds it. */
+  readonly #texts = new Map<Name, { text: string; called: string }>();
+
+  constructor(args: readonly string[], env: Environment) {
+    this.#readWords(this.#readFlags([...args]));
+    if (this.asFile && this.topic === undefined) {
+      this.problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
+    }
+    if (this.isPrinting) {
+      this.#texts.clear();
+      if (this.command !== "kinds") this.problems.length = 0;
+      return;
+    }
+    if (this.asJson && this.command !== "check") {
+      this.problems.push("--json works only with check");
+    }
+    for (const [variable, name] of VARIABLES) {
+      const text = this.has(name) ? undefined : tryRead(() => env[variable]);
+      if (text) this.#texts.set(name, { text, called: variable });
+    }
+    if (this.command === "init" && !this.has("url")) {
+      this.problems.push(
+        "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545",
+      );
+    }
+    for (const [name, { text, called }] of this.#texts) {
+      const { value, diagnostics } = readValue(text, CLI_OPTIONS[name].schema as Schema);
+      if (diagnostics.length === 0) Object.assign(this.values, { [name]: value });
+      for (const { message } of diagnostics) this.problems.push(`${called} ${message}`);
+    }
+  }
+
+  /** True if the command only prints a text, without a configuration. */
+  get isPrinting(): boolean {
+    return /^(help|version|kinds)$/.test(this.command);
+  }
+
+  /** True for a setting that has a text, even if the text is invalid. */
+  has(name: Name): boolean {
+    return this.#texts.has(name);
+  }
+
+  /** The flag, argument or variable that holds a setting. */
+  called(name: Name): string | undefined {
+    return this.#texts.get(name)?.called;
+  }
+
+  /** Returns the arguments that are not flags. */
+  #readFlags(args: string[]): string[] {
+    const words: string[] = [];
+    while (args.length > 0) {
+      const argument = args.shift()!;
+      if (argument === "--") return [...words, ...args];
+      const [, flag = "", inline] = /^([^=]*)(?:=([^]*))?$/.exec(argument)!;
+      const name = FLAGS.get(flag);
+      const switchName = SWITCH_FLAGS.get(flag);
+      if (!isFlag(argument)) words.push(argument);
+      else if (name !== undefined) {
+        const takesNone = CLI_OPTIONS[name].argument === undefined;
+        this.#add(name, flag, inline ?? (takesNone ? "true" : args.shift()));
+      } else if (switchName === undefined) {
+        this.problems.push(`unknown option ${quote(flag)}${hintOn(flag)}`);
+        // The next argument may be the value of the unknown flag.
+        if (inline === undefined && args[0] !== undefined && !isFlag(args[0])) args.shift();
+      } else if (inline !== undefined) this.problems.push(`${flag} takes no value`);
+      else this.#switchOn(switchName);
+    }
+    return words;
+  }
+
+  #switchOn(name: SwitchName): void {
+    if (name === "json") this.asJson = true;
+    else if (name === "file") this.asFile = true;
+    else if (this.command !== "help") this.command = name;
+  }
+
+  #add(name: Name, flag: string, text: string | undefined): void {
+    if (this.has(name)) this.problems.push(`${flag} is given twice`);
+    else if (!text) this.problems.push(`${flag} needs a value; see nodeface --help`);
+    else this.#texts.set(name, { text, called: flag });
+  }
+
+  #readWords([first, ...others]: readonly string[]): void {
+    if (first === undefined) return;
+    let rest = others;
+    if (Object.hasOwn(COMMANDS, first)) {
+      if (this.command === "serve") this.command = first as CommandName;
+      const [value, ...more] = others;
+      rest = more;
+      if (first === "kinds") this.topic = value;
+      else if (value !== undefined) this.#texts.set("url", { text: value, called: "NODE_URL" });
+    } else if (/^[\w-]+$/.test(first)) {
+      rest = others.slice(1);
+      this.problems.push(explainWord(first));
+    } else this.#texts.set("url", { text: first, called: "NODE_URL" });
+    for (const value of rest) {
+      this.problems.push(`unexpected argument ${quote(value)}; see nodeface --help`);
+    }
+  }
+}
+
+/** Works even if other arguments are invalid. */
+export function wantsJson(args: readonly string[]): boolean {
+  const { command, asJson } = new Arguments(args, {});
+  return asJson && command === "check";
+}
+
+const SERVING: readonly string[] = ["serve", "start", "run"];
+const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
+
+function explainWord(typed: string): string {
+  const word = nearest(typed, [...Object.keys(COMMANDS), ...Object.keys(WORDS)]);
+  const meant = SERVING.includes(typed)
+    ? "; to start the service, run nodeface http://127.0.0.1:8545"
+    : didYouMean(word && (WORDS[word] ?? word));
+  return meant
+    ? `unknown command ${quote(typed)}${meant}`
+    : `${quote(typed)} is neither a command nor the URL of a node; see nodeface --help`;
+}
+
+const PLACES_MAX = 3;
+
+function hintOn(flag: string): string {
+  const key = flag.replace(/^-+/, "").replaceAll("-", "_").toLowerCase();
+  const places = key === "node" ? ["node.url"] : [...placesOf(key, configuration())];
+  const [place] = places;
+  if (place === undefined) return didYouMean(nearestFlag(flag)) || "; see nodeface --help";
+  if (place === "node.url") {
+    return "; the URL of the node needs no flag, as in nodeface http://127.0.0.1:8545";
+  }
+  const flags = SETTINGS.flatMap(([, { key, flag }]) => key === place ? [`--${flag}`] : []);
+  return flags.length > 0
+    ? didYouMean(flags.join(" and "))
+    : `; it is a key of the configuration: ${places.slice(0, PLACES_MAX).join(", ")}`;
+}
+
+function nearestFlag(flag: string): string | undefined {
+  if (/^--|^-../.test(flag)) {
+    const known = [...FLAGS.keys(), ...SWITCH_FLAGS.keys()].filter((name) => /^--/.test(name));
+    return nearest(flag.replace(/^-+/, "--"), known);
+  }
+  // A short flag is suggested only if the letter was given in the wrong case: `-v` leads to `-V`.
+  return [...SWITCH_FLAGS.keys()].find((other) => other.toLowerCase() === flag.toLowerCase());
+}
+
+function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
+  const { entries = {}, options = [] } = partsOf(schema);
+  if (Object.hasOwn(entries, key)) yield path + key;
+  for (const [name, inner] of Object.entries(entries)) {
+    yield* placesOf(key, inner, `${path}${name}.`);
+  }
+  for (const option of options) yield* placesOf(key, option, path);
+}
+
+const PREFIX = "NODEFACE_";
+
+/** @param used the variables that the configuration names */
+export function explainUnknownVariables(env: Environment, used: readonly unknown[]): string[] {
+  const withPrefix = (names: Iterable<string>) =>
+    [...names].filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+  const known = withPrefix(VARIABLES.keys());
+  return withPrefix(tryRead(() => Object.keys(env)) ?? []).flatMap((end) => {
+    const name = PREFIX + end;
+    if (VARIABLES.has(name) || used.includes(name)) return [];
+    // Every name begins with `PREFIX`, so comparing the prefix would make all names look similar.
+    const meant = nearest(end, known);
+    return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;
+  });
+}
+
+/** Returns `undefined` if Deno forbids reading the environment. */
+function tryRead<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
