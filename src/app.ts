@@ -34,10 +34,12 @@ import {
   problem,
 } from "./http/response.ts";
 import { type Handler, type Matched, redirect, type Route, Routes, Visit } from "./http/routes.ts";
+import { openNode } from "./info/open-node.ts";
 import { STATUSES } from "./info/status.ts";
 import { type Resource, whenReady } from "./lazy.ts";
 import { describeError, isLogged } from "./log.ts";
 import { OTHER } from "./metrics/metrics.ts";
+import type { Node } from "./node/node.ts";
 import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import { createResources, type Resources } from "./resources/resources.ts";
@@ -96,8 +98,9 @@ export class App implements Nodeface {
 
   constructor(options: ResolvedOptions) {
     this.#options = options;
-    this.#resources = createResources(options, () => this.#gateway?.waiting);
-    this.#gateway = openGateway(options, this.#resources);
+    const node = openNode(options.node, options.kinds);
+    this.#resources = createResources(options, node, () => this.#gateway?.waiting);
+    this.#gateway = openGateway(options, node, this.#resources);
     this.#prefix = createPrefix(options.prefix);
     this.#hostGuard = createHostGuard(options.hosts);
     this.#headersFor = createCommonHeaders(options.cors);
@@ -349,13 +352,17 @@ function respondWith(
 }
 
 function openGateway(
-  { forward, node, meters, log, logCalls }: ResolvedOptions,
-  { beside, operations }: Resources,
+  { forward, meters, log, logCalls }: ResolvedOptions,
+  node: Node,
+  { monitor, rpcPath, operations }: Resources,
 ): Gateway | undefined {
-  const { url } = node;
-  if (!forward || url === undefined) return undefined;
+  if (!forward || node.url === undefined) return undefined;
   return new Gateway({
-    ...{ forward, node: { ...node, url }, beside, operations },
+    forward,
+    node,
+    findKind: () => monitor.findKind(),
+    rpcPath,
+    operations,
     onCall(call) {
       meters?.countCall(call);
       if (!isLogged(call, logCalls)) return;

@@ -27,6 +27,14 @@ export function withSignal<T>(promise: Promise<T>, signal: Signal): Promise<T> {
   });
 }
 
+export function tryAbort(controller: AbortController): void {
+  try {
+    controller.abort();
+  } catch {
+    // On workerd, a request may not cancel work that another request started.
+  }
+}
+
 export interface Signal {
   readonly aborted: boolean;
   readonly reason: unknown;

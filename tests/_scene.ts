@@ -4,9 +4,9 @@ import { KINDS } from "../src/generated/kinds.js";
 import { Monitor } from "../src/info/info-monitor.ts";
 import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
-import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
+import { type InfoSettings, milliseconds, type NodeSettings } from "../src/info/settings.ts";
 import type { Kind } from "../src/kinds/kind.ts";
-import { playedBy } from "./_sources.ts";
+import { contextFor, playedBy } from "./_sources.ts";
 
 export interface Held {
   /** The monotonic clock, in milliseconds. */
@@ -60,28 +60,37 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     failure: undefined,
     gate: Promise.resolve(),
     fetch,
-    isHeard: false,
+    get isHeard() {
+      return monitor.isHeard;
+    },
+    set isHeard(isHeard) {
+      monitor.isHeard = isHeard;
+    },
   };
-  const monitor = new Monitor({
-    service: { software: "nodeface", version: "1", started_at: "2026-01-01T00:00:00.000Z" },
-    node: { url: "http://node.example", ...node },
-    info,
-    kinds,
-    log: (message, { level }) => said.push(`${level}: ${message}`),
-    onError: (error) => assert.unreachable(String(error)),
-    client: playedBy(async (input, init) => {
-      held.asked++;
-      const { failure, fetch } = held;
-      await held.gate;
-      if (failure) throw Object.assign(new TypeError("x"), { cause: { code: failure } });
-      return await fetch(input, init);
+  const monitor = new Monitor(
+    contextFor("http://node.example", {
+      ...node,
+      timeout: milliseconds(node.timeout ?? "2s"),
+      kinds,
+      client: playedBy(async (input, init) => {
+        held.asked++;
+        const { failure, fetch } = held;
+        await held.gate;
+        if (failure) throw Object.assign(new TypeError("x"), { cause: { code: failure } });
+        return await fetch(input, init);
+      }),
     }),
-    clock: { monotonic: () => held.monotonic, now: () => held.date },
-    random: () => 1,
-    onPublished: (info, measured) => history.take(info, measured),
-    onIdentity: () => changes++,
-    isHeard: () => held.isHeard,
-  });
+    {
+      service: { software: "nodeface", version: "1", started_at: "2026-01-01T00:00:00.000Z" },
+      info,
+      log: (message, { level }) => said.push(`${level}: ${message}`),
+      onError: (error) => assert.unreachable(String(error)),
+      clock: { monotonic: () => held.monotonic, now: () => held.date },
+      random: () => 1,
+    },
+  );
+  monitor.onInfo.add((info, measured) => history.take(info, measured));
+  monitor.onIdentity.add(() => changes++);
   const infoMeanwhile = async () => {
     const { api: _api, links: _links, ...rest } = (await monitor.get()).info;
     return rest;

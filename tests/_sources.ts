@@ -2,12 +2,12 @@
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import * as assert from "uvu/assert";
-import type { Kind, KindAuth } from "../src/kinds/kind.ts";
-import { clientOfFetch, createClient } from "../src/node/client.ts";
+import type { Kind, KindAuth, Kinds } from "../src/kinds/kind.ts";
+import { clientOfFetch } from "../src/node/client.ts";
 import type { Client } from "../src/node/http1.ts";
-import { createCredentials, type CredentialsOptions } from "../src/node/credentials.ts";
 import type { SourceError } from "../src/node/failures.ts";
-import { type NodeAccess, type RequestLimits, requestText } from "../src/node/request.ts";
+import { Node, type NodeOptions } from "../src/node/node.ts";
+import type { RequestLimits, TextResponse } from "../src/node/request.ts";
 
 /** The default timeout of 10 s is longer than any passing test needs. */
 export const within = (
@@ -40,20 +40,22 @@ export const playedBy = (fetch: typeof globalThis.fetch): Client =>
   });
 
 export const contextFor = (
-  nodeUrl: string,
-  { fetch, tls, ...options }:
-    & Partial<CredentialsOptions & { fetch: typeof globalThis.fetch }>
-    & Parameters<typeof createClient>[0] = {},
-): NodeAccess => ({
-  client: fetch ? playedBy(fetch) : createClient({ tls }),
-  credentials: createCredentials({ nodeUrl, ...options }),
-});
+  url: string,
+  { fetch, kinds = {}, ...options }: NodeOptions & {
+    fetch?: typeof globalThis.fetch;
+    kinds?: Kinds;
+  } = {},
+): Node =>
+  new Node(
+    { url, client: fetch && playedBy(fetch), ...options },
+    () => Promise.resolve(kinds),
+  );
 
 export const get = (
   url: string,
-  context: NodeAccess = contextFor(url),
+  context: Node = contextFor(url),
   limits = within(),
-) => requestText({ ...limits, url, method: "GET" }, context);
+): Promise<TextResponse> => context.request(url, { ...limits, method: "GET" });
 
 export async function failure(work: Promise<unknown>): Promise<SourceError> {
   try {

@@ -7,7 +7,7 @@ import { KINDS } from "../src/generated/kinds.js";
 import { detectKind } from "../src/info/detect-kind.ts";
 import type { NodeStatus } from "../src/info/status.ts";
 import type { Kind } from "../src/kinds/kind.ts";
-import { playedBy } from "./_sources.ts";
+import { contextFor } from "./_sources.ts";
 
 const detect = suite("detecting a kind");
 
@@ -25,20 +25,18 @@ const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
 
 async function sentTo(refuse: (method: string) => Record<string, string>): Promise<string[]> {
   const sent = new Set<string>();
-  await detectKind({
-    url: "http://127.0.0.1:1",
+  const played = contextFor("http://127.0.0.1:1", {
     kinds: WITH_SECRETS,
-    auth: undefined,
-    client: playedBy((_, init) => {
+    fetch: (_, init) => {
       const authorization = new Headers(init?.headers).get("authorization");
       const [, secret] = /^Basic (.*)$/.exec(authorization ?? "") ?? [];
       if (secret) sent.add(atob(secret).replace("user:secret-of-", ""));
       return Promise.resolve(
         new Response("", { status: 401, headers: refuse(init?.method ?? "GET") }),
       );
-    }),
-    signal: new AbortController().signal,
+    },
   });
+  await detectKind(played, new AbortController().signal);
   return [...sent];
 }
 
@@ -69,13 +67,9 @@ detect("no secret is sent if the refusals only resemble those of a kind", async 
 detect("if a refusal matches two kinds, no secret is sent, and the error names both", async () => {
   const challenge = { "www-authenticate": 'Basic realm="node"' };
   assert.equal(await sentTo(() => challenge), []);
-  const found = await detectKind({
-    url: "http://127.0.0.1:1",
-    kinds: KINDS,
-    auth: undefined,
-    client: playedBy(() => Promise.resolve(new Response("", { status: 401, headers: challenge }))),
-    signal: new AbortController().signal,
-  });
+  const fetch = () => Promise.resolve(new Response("", { status: 401, headers: challenge }));
+  const played = contextFor("http://127.0.0.1:1", { kinds: KINDS, fetch });
+  const found = await detectKind(played, new AbortController().signal);
   const { reason, looksLike } = (found as { status: NodeStatus }).status;
   assert.is(reason, "requires credentials (401), like bcoin or handshake; set node.auth");
   assert.is(looksLike, undefined);

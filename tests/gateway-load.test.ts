@@ -2,9 +2,9 @@ import type { ServerResponse } from "node:http";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Client } from "../src/node/http1.ts";
 import { createSemaphore, Lease, Leases } from "../src/gateway/lease.ts";
 import { UpstreamError } from "../src/gateway/response.ts";
-import { createCredentials } from "../src/node/credentials.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
   type Come,
@@ -17,6 +17,7 @@ import {
   TOKEN,
   until,
 } from "./_gateway.ts";
+import { contextFor } from "./_sources.ts";
 
 const load = suite("concurrent calls");
 
@@ -502,25 +503,26 @@ const MIB = 1024 * 1024;
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
+  const client: Client = ({ url }) => {
+    sent.push(url.pathname);
+    const length = Number(url.pathname.slice(1));
+    let come = 0;
+    return Promise.resolve({
+      status: 200,
+      headers: new Headers(),
+      next: () => {
+        const part = block.subarray(0, Math.min(MIB, length - come));
+        come += part.byteLength;
+        return Promise.resolve(part.byteLength > 0 ? part : undefined);
+      },
+      received: () => come,
+      cancel() {},
+    });
+  };
   const leases = new Leases({
     ...{ timeout, limit: 32 * MIB, concurrency: 1000 },
-    credentialsFor: () => Promise.resolve(createCredentials({ nodeUrl: node.url })),
-    nodeClient({ url }) {
-      sent.push(url.pathname);
-      const length = Number(url.pathname.slice(1));
-      let come = 0;
-      return Promise.resolve({
-        status: 200,
-        headers: new Headers(),
-        next: () => {
-          const part = block.subarray(0, Math.min(MIB, length - come));
-          come += part.byteLength;
-          return Promise.resolve(part.byteLength > 0 ? part : undefined);
-        },
-        received: () => come,
-        cancel() {},
-      });
-    },
+    isAnonymous: () => Promise.resolve(false),
+    node: contextFor(node.url, { client }),
   });
   const send = async (
     length: number,

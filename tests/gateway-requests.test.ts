@@ -6,7 +6,6 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { NodefaceOptions } from "../src/index.ts";
 import type { Kind } from "../src/kinds/kind.ts";
-import { createCredentials } from "../src/node/credentials.ts";
 import type { Client } from "../src/node/http1.ts";
 import {
   forwarding,
@@ -21,6 +20,7 @@ import {
   textOf,
   TOKEN,
 } from "./_gateway.ts";
+import { contextFor } from "./_sources.ts";
 
 const requests = suite("what reaches the node");
 
@@ -134,19 +134,16 @@ for (const [client, accepted] of ACCEPTED) {
 
 requests("the node's secret replaces a client's header in another letter case", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
-  const credentials = createCredentials({
-    nodeUrl: node.url,
-    configured: { header_env: "GATEWAY_NODE_SECRET", header: "X-Key" },
-  });
   let sent: object = {};
   const client: Client = ({ headers }) => {
     sent = headers;
     return Promise.reject(new Error("not sent"));
   };
+  const auth = { header_env: "GATEWAY_NODE_SECRET", header: "X-Key" };
   const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
   const { signal } = new AbortController();
   const whole = { ...request, body: undefined, signal, isOnce: false };
-  await credentials.sendWith(client, whole, () => {}).catch(() => {});
+  await contextFor(node.url, { auth, client }).send(whole, () => {}).catch(() => {});
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 

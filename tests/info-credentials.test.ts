@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { checkCredentials } from "../src/node/secrets.ts";
-import { contextFor, failure, get, kindsRefusing, playedBy } from "./_sources.ts";
+import { contextFor, failure, get, kindsRefusing } from "./_sources.ts";
 
 const credentials = suite("credentials");
 
@@ -41,11 +41,14 @@ credentials(
   "a secret is read again at every use, since a daemon may write a new one",
   async () => {
     const file = await secret("rotated", "");
-    const context = contextFor(NODE, { configured: { basic_file: file } });
+    let node = guarded(() => "user:one");
+    const fetch: typeof globalThis.fetch = (...sent) => node.fetch(...sent);
+    const context = contextFor(NODE, { auth: { basic_file: file }, fetch });
     for (const text of ["user:one", "user:two"]) {
       await secret("rotated", `${text}\n`);
-      const { fetch, shown } = guarded(() => text);
-      assert.is((await get(NODE, { ...context, client: playedBy(fetch) })).status, 200);
+      node = guarded(() => text);
+      const { shown } = node;
+      assert.is((await get(NODE, context)).status, 200);
       assert.is(shown.length, 1);
     }
   },
@@ -65,7 +68,7 @@ credentials(
     };
     const context = contextFor(NODE, {
       fetch,
-      configured: { basic_file: file },
+      auth: { basic_file: file },
     });
     assert.is((await get(NODE, context)).status, 200);
     assert.is(shown.length, 2);
@@ -76,7 +79,7 @@ credentials("if a secret is rejected, the error does not reveal it", async () =>
   const file = await secret("wrong", "user:hunter2");
   const { fetch, shown } = guarded(() => "user:other");
   const { code, message, number, hint } = await failure(
-    get(NODE, contextFor(NODE, { fetch, configured: { basic_file: file } })),
+    get(NODE, contextFor(NODE, { fetch, auth: { basic_file: file } })),
   );
   assert.equal([code, message, number], [
     "unauthorized",
@@ -100,7 +103,7 @@ credentials(
       ]
     ) {
       await failure(
-        get(url, contextFor(NODE, { fetch, configured: { basic_file: file } })),
+        get(url, contextFor(NODE, { fetch, auth: { basic_file: file } })),
       );
     }
     assert.equal(shown, [null, null, null]);
@@ -150,7 +153,7 @@ credentials("each way to configure a secret results in the right header", async 
       sent = new Headers(init?.headers);
       return Promise.resolve(new Response("[]"));
     };
-    await get(NODE, contextFor(NODE, { fetch, configured }));
+    await get(NODE, contextFor(NODE, { fetch, auth: configured }));
     assert.is(sent?.get(name), value, JSON.stringify(configured));
   }
   delete process.env.NODEFACE_TEST_SECRET;
@@ -239,18 +242,16 @@ credentials(
         files: [{ basic_file: "/none" }, { basic_file: file }],
       },
     });
-    const node = guarded(() => "user:one", JSONRPC);
-    const context = contextFor(NODE, { kinds, fetch: node.fetch });
+    let node = guarded(() => "user:one", JSONRPC);
+    const fetch: typeof globalThis.fetch = (...sent) => node.fetch(...sent);
+    const context = contextFor(NODE, { kinds, fetch });
     assert.is((await get(NODE, context)).status, 200);
     assert.equal(node.shown, [null, `Basic ${btoa("user:one")}`]);
     await get(NODE, context);
     assert.is(node.shown.length, 3, "the node does not refuse again");
     await secret("usual", "user:two");
-    const restarted = guarded(() => "user:two", JSONRPC);
-    assert.is(
-      (await get(NODE, { ...context, client: playedBy(restarted.fetch) })).status,
-      200,
-    );
+    node = guarded(() => "user:two", JSONRPC);
+    assert.is((await get(NODE, context)).status, 200);
   },
 );
 
@@ -321,15 +322,11 @@ credentials(
 credentials(
   "if the credentials cannot be read, the node is queried without them",
   async () => {
-    const context = contextFor(NODE, {
-      configured: { basic_file: join(folder, "none") },
-    });
+    const auth = { basic_file: join(folder, "none") };
     const open: typeof fetch = () => Promise.resolve(new Response("[]"));
-    assert.is((await get(NODE, { ...context, client: playedBy(open) })).text, "[]");
+    assert.is((await get(NODE, contextFor(NODE, { auth, fetch: open }))).text, "[]");
     const { fetch } = guarded(() => "user:one", JSONRPC);
-    const { code, message, hint } = await failure(
-      get(NODE, { ...context, client: playedBy(fetch) }),
-    );
+    const { code, message, hint } = await failure(get(NODE, contextFor(NODE, { auth, fetch })));
     assert.equal([code, message, hint], [
       "no_credentials",
       "requires credentials (401), but node.auth cannot be read",

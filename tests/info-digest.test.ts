@@ -184,7 +184,7 @@ for (const algorithm of Object.keys(HASHES) as (keyof typeof HASHES)[]) {
     async () => {
       const { seen, played } = guard(algorithm, "ge:heim");
       const { url, close } = await played;
-      const context = contextFor(url, { configured: { digest_file: file } });
+      const context = contextFor(url, { auth: { digest_file: file } });
       for (let asked = 0; asked < 3; asked++) {
         assert.is((await get(`${url}/a/b?c=d`, context)).text, "[]");
       }
@@ -199,7 +199,7 @@ digest(
   async () => {
     const { seen, played } = guard("MD5", "ge:heim", 1);
     const { url, close } = await played;
-    const context = contextFor(url, { configured: { digest_file: file } });
+    const context = contextFor(url, { auth: { digest_file: file } });
     for (let asked = 0; asked < 3; asked++) {
       assert.is(
         (await get(url, context)).text,
@@ -214,7 +214,7 @@ digest(
 digest("a rejected password is sent only once", async () => {
   const { seen, played } = guard("MD5", "another");
   const { url, close } = await played;
-  const context = contextFor(url, { configured: { digest_file: file } });
+  const context = contextFor(url, { auth: { digest_file: file } });
   const { code, message } = await failure(get(url, context));
   assert.equal([code, message], [
     "unauthorized",
@@ -234,7 +234,7 @@ digest(
       response.writeHead(401, { "www-authenticate": challenge }).end();
     });
     await failure(
-      get(url, contextFor(url, { configured: { digest_file: file } })),
+      get(url, contextFor(url, { auth: { digest_file: file } })),
     );
     assert.is(asked, 3);
     await close();
@@ -250,7 +250,7 @@ digest("many concurrent requests succeed", async () => {
     const challenge = 'Digest realm="r", nonce="one", qop="auth"';
     response.writeHead(401, { "www-authenticate": challenge }).end();
   });
-  const context = contextFor(url, { configured: { digest_file: file } });
+  const context = contextFor(url, { auth: { digest_file: file } });
   await Promise.all(Array.from({ length: 8 }, () => get(url, context)));
   assert.is(uses, 8);
   await close();
@@ -274,7 +274,7 @@ function guardConnections(answer: (url: string, response: ServerResponse) => voi
 digest("concurrent requests succeed even if each connection has its own nonce", async () => {
   const { played, count } = guardConnections((_, response) => response.end("[]"));
   const { url, close } = await played;
-  const context = contextFor(url, { configured: { digest_file: file } });
+  const context = contextFor(url, { auth: { digest_file: file } });
   for (let round = 0; round < 3; round++) {
     await Promise.all(Array.from({ length: 6 }, () => get(url, context)));
   }
@@ -290,7 +290,7 @@ digest("a slow request does not delay other requests", async () => {
     else response.end("[]");
   });
   const { url, close } = await played;
-  const context = contextFor(url, { configured: { digest_file: file } });
+  const context = contextFor(url, { auth: { digest_file: file } });
   const slow = get(`${url}/slow`, context);
   const release = await arrived;
   for (let asked = 0; asked < 3; asked++) assert.is((await get(url, context)).text, "[]");
@@ -311,7 +311,7 @@ digest(
       );
       const configured = { [key]: file } as { basic_file: string };
       const { message } = await failure(
-        get(url, contextFor(url, { configured })),
+        get(url, contextFor(url, { auth: configured })),
       );
       await close();
       return message;

@@ -7,7 +7,7 @@ import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import { detectKind } from "../src/info/detect-kind.ts";
 import { setScene } from "./_scene.ts";
-import { playedBy } from "./_sources.ts";
+import { contextFor } from "./_sources.ts";
 import { sampleOf } from "./_runtime.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
@@ -29,13 +29,8 @@ kinds(
 
 for (const [name, recording] of sampleOf([...RECORDINGS])) {
   kinds(`${name} is detected as ${recording.kind} and as no other kind`, async () => {
-    const found = await detectKind({
-      url: "http://node.example",
-      kinds: KINDS,
-      auth: undefined,
-      client: playedBy(play(recording)),
-      signal: new AbortController().signal,
-    });
+    const played = contextFor("http://node.example", { kinds: KINDS, fetch: play(recording) });
+    const found = await detectKind(played, new AbortController().signal);
     assert.is(found.kind, recording.kind, JSON.stringify(found));
   });
 

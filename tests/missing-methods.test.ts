@@ -12,7 +12,8 @@ import {
 import { createNodeface } from "../src/index.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import type { Method } from "../src/kinds/interface.ts";
-import { isNoMethod } from "../src/node/json-rpc.ts";
+import { failureOfStatus } from "../src/node/failures.ts";
+import { isNoMethod, outcomeOf, type RpcResponse } from "../src/node/json-rpc.ts";
 import type { NodefaceOptions } from "../src/options.ts";
 import { nextTurn } from "../src/slices.ts";
 import { play } from "./_sources.ts";
@@ -100,16 +101,16 @@ const methodOf = (name: string, more: Partial<Method> = {}): Method => ({
   ...more,
 });
 
-const NO_METHOD = { error: '{"code":-32601,"message":"Method not found"}' };
-const NO_PARAMS = { error: '{"code":-32602,"message":"Invalid params"}' };
+const NO_METHOD: RpcResponse = { error: '{"code":-32601,"message":"Method not found"}' };
+const NO_PARAMS: RpcResponse = { error: '{"code":-32602,"message":"Invalid params"}' };
 
 /** `responses` are by method name; a method without a response does not exist. */
 const callOf =
-  (responses: Record<string, object>, called: unknown[] = []): CallMethod =>
+  (responses: Record<string, RpcResponse>, called: unknown[] = []): CallMethod =>
   async (method, params) => {
     called.push([method, params]);
     await nextTurn();
-    return responses[method] ?? NO_METHOD;
+    return await outcomeOf(responses[method] ?? NO_METHOD);
   };
 
 missing("only methods are asked about whose calls have no effect and little cost", () => {
@@ -145,16 +146,16 @@ missing("a method counts as missing only if the node says so twice", async () =>
 
   // hardhat responds like this to two of its methods.
   const fussy: CallMethod = (_, params) =>
-    Promise.resolve(Object.keys(params).length > 0 ? NO_METHOD : { result: "0x1" });
+    outcomeOf(Object.keys(params).length > 0 ? NO_METHOD : { result: "0x1" });
   assert.equal(await findMissing({ methods, call: fussy }), []);
 });
 
 missing("a method counts as present if the node does not respond properly", async () => {
   const methods = ["a", "b", "c", "d"].map((name) => methodOf(name));
   const call: CallMethod = (name) => {
-    if (name === "a") throw new Error("did not finish its response within 2 s");
-    if (name === "b") return Promise.reject(new Error("responded with 503"));
-    return Promise.resolve(name === "c" ? {} : { error: '{"code":-32005,"message":"busy"}' });
+    if (name === "a") return Promise.resolve({ error: failureOfStatus(404) });
+    if (name === "b") return Promise.resolve({ error: failureOfStatus(503) });
+    return outcomeOf(name === "c" ? {} : { error: '{"code":-32005,"message":"busy"}' });
   };
   assert.equal(await findMissing({ methods, call }), []);
 });
@@ -167,7 +168,7 @@ missing("at most two calls are sent at a time", async () => {
     count++;
     await nextTurn();
     running--;
-    return NO_PARAMS;
+    return await outcomeOf(NO_PARAMS);
   };
   await findMissing({ methods, call });
   assert.equal([most, count], [2, 9]);
@@ -190,7 +191,7 @@ missing(
 const GETH = { software: "Geth", version: "1.16.0", status: "ok" };
 
 /** The kind has the methods `a`, `b` and `c`, and the node has those in `responses`. */
-function watch(responses: Record<string, object>) {
+function watch(responses: Record<string, RpcResponse>) {
   const called: [string, unknown][] = [];
   const methods = ["a", "b", "c"].map((name) => methodOf(name));
   const counts = { changes: 0, incredible: 0 };
@@ -243,7 +244,7 @@ missing("a node that lacks nothing is known to lack nothing", async () => {
 });
 
 missing("another version or software of the node is asked again", async () => {
-  const responses: Record<string, object> = { a: NO_PARAMS };
+  const responses: Record<string, RpcResponse> = { a: NO_PARAMS };
   const { watched, idle, firsts } = watch(responses);
   watched.describe(["a", "b"]);
   watched.take(GETH);
@@ -260,7 +261,7 @@ missing("another version or software of the node is asked again", async () => {
 });
 
 missing("a node that was down is asked again, since its options may have changed", async () => {
-  const responses: Record<string, object> = { a: NO_PARAMS };
+  const responses: Record<string, RpcResponse> = { a: NO_PARAMS };
   const { watched, idle, firsts } = watch(responses);
   watched.describe(["a", "b"]);
   watched.take(GETH);

@@ -17,9 +17,8 @@ import { KINDS } from "../src/generated/kinds.js";
 import { createNodeface } from "../src/index.ts";
 import { detectKind } from "../src/info/detect-kind.ts";
 import type { Kind } from "../src/kinds/kind.ts";
-import { createCredentials } from "../src/node/credentials.ts";
 import { sampleOf } from "./_runtime.ts";
-import { play, playedBy } from "./_sources.ts";
+import { contextFor, play, playedBy } from "./_sources.ts";
 
 const own = suite("custom kinds");
 
@@ -359,8 +358,8 @@ own(
       const played = nodeOf({ eth_chainId: "0x7a69", web3_clientVersion: client });
       const signal = new AbortController().signal;
       const all = { ...KINDS, ...kinds };
-      const more = { kinds: all, auth: undefined, client: played.client, signal };
-      return (await detectKind({ url: "http://127.0.0.1:1", ...more })).kind;
+      const node = contextFor("http://127.0.0.1:1", { kinds: all, client: played.client });
+      return (await detectKind(node, signal)).kind;
     };
     assert.is(await kindOf("HardhatNetwork/3.18.0"), "hardhat");
     assert.is(await kindOf("Geth/v1.16.0"), "ethereum");
@@ -385,15 +384,14 @@ own(
     const of = async (subversion: string) => {
       const played = nodeOf({ getnetworkinfo: { subversion } }, "__cookie__:abc");
       const signal = new AbortController().signal;
-      const more = { kinds, auth: undefined, client: played.client, signal };
-      return (await detectKind({ url: "http://127.0.0.1:1", ...more })).kind;
+      const node = contextFor("http://127.0.0.1:1", { kinds, client: played.client });
+      return (await detectKind(node, signal)).kind;
     };
     assert.is(await of("/Shibetoshi:1.14.6/"), "doge");
     assert.is(await of("/Satoshi:30.0.0/"), "bitcoin");
     const played = nodeOf({ getnetworkinfo: {} }, "__cookie__:abc");
-    const credentials = createCredentials({ nodeUrl: "http://127.0.0.1:1", kind: "doge", kinds });
-    await credentials.sendWith(
-      played.client,
+    const node = contextFor("http://127.0.0.1:1", { kind: "doge", kinds, client: played.client });
+    await node.send(
       {
         ...{ method: "POST", url: new URL("http://127.0.0.1:1"), headers: {}, isOnce: false },
         body: new TextEncoder().encode('{"id":1,"method":"getnetworkinfo"}'),

@@ -20,7 +20,7 @@ import { readSecret } from "../src/node/secrets.ts";
 import { findAll, findFirst, type Match, mistakeInExpression } from "../src/regular-expression.ts";
 import { createRandom } from "./_random.ts";
 import { sampleSize } from "./_runtime.ts";
-import { failure, kindsRefusing, playedBy } from "./_sources.ts";
+import { contextFor, failure, kindsRefusing } from "./_sources.ts";
 
 const expressions = suite("regular expressions");
 
@@ -164,10 +164,9 @@ const KIND: Kind = {
 expressions(
   "hostile values of a node stop neither the detection of a kind nor a field",
   async () => {
-    const client = playedBy(() => Promise.resolve(Response.json({ x: TEXT })));
-    const signal = new AbortController().signal;
-    const options = { url: NODE, kinds: { mine: KIND }, auth: undefined, client, signal };
-    assert.is((await detectKind(options)).kind, undefined);
+    const fetch = () => Promise.resolve(Response.json({ x: TEXT }));
+    const node = contextFor(NODE, { kinds: { mine: KIND }, fetch });
+    assert.is((await detectKind(node, new AbortController().signal)).kind, undefined);
     assert.is(convert([TEXT], { match: SOURCE }, { learntAt: 0 }), undefined);
   },
 );

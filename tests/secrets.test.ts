@@ -60,7 +60,7 @@ for (const form of ["$CREDENTIALS_DIRECTORY", "${CREDENTIALS_DIRECTORY}"]) {
       "http://127.0.0.1:2",
       contextFor("http://127.0.0.1:2", {
         fetch,
-        configured: node.auth!,
+        auth: node.auth!,
       }),
     );
     assert.is(shown, `Basic ${btoa("user:one")}`);

@@ -23,6 +23,7 @@ import { policyRows } from "../gateway/policy.ts";
 import { type Diagnostic, lintNames, lintSettings } from "../gateway/lint-settings.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
+import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
@@ -44,18 +45,19 @@ const TITLE = "Description";
 
 export async function describeDescription(
   config: Config,
-  kind: string | undefined,
+  chainNode: Node,
   info: Readonly<Record<string, unknown>>,
 ): Promise<Described> {
-  const { description, node, kinds } = config;
+  const { description, node } = config;
+  const { kind } = chainNode;
   if (description === "none") return { sections: [] };
-  const { prepared, options } = await watchPreparing(config);
+  const { prepared, options } = await watchPreparing(config, chainNode);
   if (description !== undefined) {
     await keepCurrent({ ...options, place: description }).ready;
     const [read = { content: undefined, diagnostics: [] }] = prepared.values();
     return describeShown(read, "The description is the configured one", description);
   }
-  const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
+  const known = kind === undefined ? undefined : await knowNode(chainNode, kind, info);
   if (!known) return { sections: [] };
   const offer = await askOfferAndMissing(known, node, info).catch((error: Error) => error);
   const live = keepFound({
@@ -84,7 +86,7 @@ export async function describeDescription(
 
 const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
 
-async function watchPreparing({ base, node, kinds, forward }: Config) {
+async function watchPreparing({ base, forward }: Config, node: Node) {
   const prepared = new Map<string, Prepared>();
   const options: Omit<WatchOptions<Content | undefined>, "place"> = {
     async prepare(job, read) {
@@ -96,7 +98,7 @@ async function watchPreparing({ base, node, kinds, forward }: Config) {
     alone: () => NOTHING,
     report: (_: DescriptionReport) => {},
     own: await documentOf(await ownDescription(false).get()),
-    fetch: createFetchDescription(node, () => Promise.resolve({ ...KINDS, ...kinds })),
+    fetch: createFetchDescription(node),
     forward,
     node: node.url,
     base,

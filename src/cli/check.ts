@@ -7,7 +7,9 @@ import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import { isLoopback } from "../http/request.ts";
 import { type Inspection, Monitor } from "../info/info-monitor.ts";
+import { openNode } from "../info/open-node.ts";
 import { findUnreadable } from "../node/client.ts";
+import type { Node } from "../node/node.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import { isAlone, parseReference, referencesOf } from "../info/query-plan.ts";
 import type { QueryOutcome } from "../info/sources.ts";
@@ -29,12 +31,11 @@ export interface Checked {
 }
 
 export async function inspectNode(
-  { node, info, kinds: own }: Pick<Config, "node" | "info" | "kinds">,
+  node: Node,
+  info: Config["info"],
 ): Promise<Inspection> {
   const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
-  const kinds = { ...KINDS, ...own };
-  const silent = { log: () => {}, onError: () => {} };
-  return await new Monitor({ service, node, info, kinds, ...silent }).inspect();
+  return await new Monitor(node, { service, info, log: () => {}, onError: () => {} }).inspect();
 }
 
 /** @throws {ConfigError} if there is nothing to check, or credentials cannot be read */
@@ -47,10 +48,10 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);
   const asked = `asking ${config.node.url ?? "the sources"}`;
-  const inspection = await during(asked, inspectNode(config));
+  const node = openNode(config.node, config.kinds);
+  const inspection = await during(asked, inspectNode(node, config.info));
   const { info } = inspection;
-  const kind = config.node.kind ?? inspection.detection?.kind;
-  const describing = describeDescription(config, kind, info);
+  const describing = describeDescription(config, node, info);
   const described = await during("reading the description", describing);
   const sections = withoutKeysIn([
     ...describeSecrets(await findOpenSecrets(config.node.auth)),
@@ -58,7 +59,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
     ...describeSources(config, inspection),
     ...isWithoutNode ? [] : [describeService(config)],
     ...described.sections,
-    ...await describeCalls(config, described, kind),
+    ...await describeCalls(config, described, node.kind),
   ]);
   const troubles = [
     ...withoutKeysIn(troublesOfStatus(inspection)),

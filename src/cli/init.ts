@@ -9,6 +9,7 @@ import { isAnchored } from "../platform.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Detection } from "../info/detect-kind.ts";
+import { openNode } from "../info/open-node.ts";
 import type { NodeStatus } from "../info/status.ts";
 import { checkPlace } from "../node/secrets.ts";
 import { NO_ANSWER } from "../node/failures.ts";
@@ -45,7 +46,10 @@ export async function init(
     throw new Error(`${path} exists already and is not changed; name another file with --config`);
   }
   const asked = `asking ${config.node.url}`;
-  const { status, detection, info } = await during(asked, inspectNode(config));
+  const { status, detection, info } = await during(
+    asked,
+    inspectNode(openNode(config.node, config.kinds), config.info),
+  );
   const name = config.node.kind ?? detection?.kind ?? status.looksLike;
   refuse(config, status, name);
   const secret = await lookForSecret({ ...KINDS, ...config.kinds }[name ?? ""]?.auth);

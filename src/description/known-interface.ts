@@ -3,17 +3,18 @@
  *
  * @module
  */
-import { type AskNode, createAsk, createCallMethod } from "./ask-node.ts";
-import type { NodeSettings } from "../info/settings.ts";
+import { askNode } from "./ask-node.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
-import type { Kind, NamesIn, NameTree } from "../kinds/kind.ts";
+import type { Kind, Listing, MethodCall, NamesIn, NameTree } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { type Offer, offered } from "../openapi/kind.ts";
 import { INTERFACES } from "../generated/interfaces.js";
+import { KINDS } from "../generated/kinds.js";
 import { unpack } from "../http/content-coding.ts";
 import { ExpressionError, findAll, findFirst } from "../regular-expression.ts";
 import { SourceError } from "../node/failures.ts";
+import type { Node } from "../node/node.ts";
 import { inSlices } from "../slices.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { type CallMethod, isAskable, type Questions } from "./missing-methods.ts";
@@ -32,27 +33,25 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly isConditional: Resource<boolean>;
   readonly software: string | undefined;
   readonly version: string | undefined;
-  readonly ask: AskNode | undefined;
+  readonly ask: ((question: MethodCall | Listing) => Promise<string>) | undefined;
   /** Absent if the kind is not built-in: the author of another kind may mark any method as `read`. */
   readonly createCall: ((path: string | undefined, signal: AbortSignal) => CallMethod) | undefined;
   /** Asks the node for its software and version. Absent in `nodeface check`, which asks the node earlier. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
-export function knowNode(
-  node: NodeSettings,
+export async function knowNode(
+  node: Node,
   name: string,
-  kinds: Readonly<Record<string, Kind>>,
-  own: Readonly<Record<string, Kind>>,
   info: SoftwareInfo = {},
   learn?: () => Promise<SoftwareInfo>,
-): KnownNode | undefined {
-  const all = { ...kinds, ...own };
-  const kind = Object.hasOwn(all, name) ? all[name] : undefined;
+): Promise<KnownNode | undefined> {
+  const kinds = await node.kinds.get();
+  const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
   if (!kind) return undefined;
-  const { url } = node;
+  const hasUrl = node.url !== undefined;
   const { title, description, listing, openrpc, openapi } = kind;
-  const isOwn = Object.hasOwn(own, name);
+  const isOwn = kind !== KINDS[name];
   const loadInterface = async () =>
     isOwn
       ? new TextEncoder().encode(formatJson({ openrpc, openapi }))
@@ -60,10 +59,11 @@ export function knowNode(
   return {
     ...{ kind: name, title, description, listing, learn, loadInterface },
     ...softwareIn(info),
-    createCall: url === undefined || isOwn
+    createCall: !hasUrl || isOwn
       ? undefined
-      : (path, signal) => createCallMethod({ ...node, url }, { kind: name, kinds, path }, signal),
-    ask: url === undefined ? undefined : createAsk({ ...node, url }, name, all),
+      : (path, signal) => async (jsonrpc, params) =>
+        (await node.rpc([{ jsonrpc, params }], { path, signal }))[0]!,
+    ask: hasUrl ? (question) => askNode(node, question) : undefined,
     hasInterface: isOwn ? (openrpc ?? openapi) !== undefined : Object.hasOwn(INTERFACES, name),
     isConditional: lazy(async () =>
       /"x-(?:software|since)":/.test(new TextDecoder().decode(await loadInterface()))

@@ -7,13 +7,12 @@ import { isNearby } from "../http/request.ts";
 import type { NodeSettings } from "../info/settings.ts";
 import type { Method } from "../kinds/interface.ts";
 import type { JsonRpcSource } from "../kinds/kind.ts";
-import { isNoMethod, readRpcError, type RpcResponse } from "../node/json-rpc.ts";
+import type { RpcOutcome } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 
 type Params = NonNullable<JsonRpcSource["params"]>;
 
-/** Rejects if the node does not respond with JSON-RPC. */
-export type CallMethod = (method: string, params: Params) => Promise<RpcResponse>;
+export type CallMethod = (method: string, params: Params) => Promise<RpcOutcome>;
 
 /** Methods that a node may be asked about, and the function to call them. */
 export interface Questions {
@@ -61,12 +60,9 @@ async function isMissing({ name, params, paramStructure }: Method, call: CallMet
   const tooMany = Array.from({ length: params.length + 1 }, () => "nodeface");
   // hardhat says of some methods with wrong parameters that it does not support them.
   for (const wrong of isByName ? [{ nodeface: "nodeface" }, {}] : [tooMany, []]) {
-    try {
-      const { error } = await call(name, wrong);
-      if (error === undefined || !isNoMethod(await readRpcError(error, Infinity))) return false;
-    } catch {
-      return false;
-    }
+    const outcome = await call(name, wrong);
+    // A path that is missing says nothing of the method.
+    if (!outcome.error?.isAbsent || outcome.json === undefined) return false;
   }
   return true;
 }

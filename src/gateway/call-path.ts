@@ -9,6 +9,7 @@ import { parseComparable } from "../json/lossless.ts";
 import { findParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { CODES } from "../node/json-rpc.ts";
+import type { Node } from "../node/node.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { inSlices } from "../slices.ts";
 import { type Call, type Content, decodeUtf8, inTurn, readContent } from "./call.ts";
@@ -60,7 +61,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   // A parameter may produce another operation's path: with the address `connect`, `/peers/{address}` becomes
   // `/peers/connect`.
   if (match.isTakenByOther()) return notFound();
-  const url = join(gateway.base, call.path, queryOf(read.query));
+  const url = join(gateway.node, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
   const chosen = {
     ...Object.fromEntries(
@@ -102,12 +103,13 @@ function typeOf(type: string, { headers }: Request): string {
   return boundary === undefined ? type : `${type}; boundary="${boundary}"`;
 }
 
-function join(base: string, path: string, query: string): URL | undefined {
-  const text = base + path + (query === "" ? "" : `?${query}`);
+/** Returns `undefined` if the URL parser would change the path or the query. */
+function join(node: Node, path: string, query: string): URL | undefined {
+  const text = path + (query === "" ? "" : `?${query}`);
   // If `path` began without a slash, the start of `path` would become part of the host name or the port.
-  if (!path.startsWith("/") || !URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  return url.href === text ? url : undefined;
+  if (!path.startsWith("/")) return undefined;
+  const url = node.resolve(text);
+  return url.href.endsWith(text) ? url : undefined;
 }
 
 function queryOf({ given }: ReadParameters): string {

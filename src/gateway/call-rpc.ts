@@ -16,6 +16,7 @@ import {
 import {
   CODES,
   isFault,
+  isNoMethod,
   readRpcBody,
   readRpcError,
   readRpcParams,
@@ -219,8 +220,9 @@ export async function methodsOfMethod(
   return entry && methodsOf(entry.operation);
 }
 
-function refuseAsNode({ code, message, data }: RpcError): Response {
-  const status = statusOf(Number(code));
+function refuseAsNode(error: RpcError): Response {
+  const { code, message, data } = error;
+  const status = statusOf(error);
   const members = { code: code?.toString(), message: JSON.stringify(message), data };
   return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
 }
@@ -317,9 +319,10 @@ async function readResponse(
   }
 }
 
-function statusOf(code: number): HttpStatus {
+function statusOf(error: RpcError): HttpStatus {
+  const code = Number(error.code);
   if (code === CODES.wrongParams) return 400;
-  if (code === CODES.noMethod) return 404;
+  if (isNoMethod(error)) return 404;
   // Bitcoin Core responds with -28 while it starts.
   return code === -28 ? 503 : 422;
 }

@@ -3,13 +3,9 @@
  *
  * @module
  */
-import type { NodeSettings } from "../info/settings.ts";
-import type { Kind } from "../kinds/kind.ts";
-import { lazy, type Resource } from "../lazy.ts";
 import type { CallRecord } from "../log.ts";
-import { createClient } from "../node/client.ts";
-import { createCredentials } from "../node/credentials.ts";
 import type { RequestContent } from "../node/http1.ts";
+import type { Node } from "../node/node.ts";
 import { CODES, RPC_HEADERS } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Call, goneOf } from "./call.ts";
@@ -22,23 +18,18 @@ import {
   TOKEN_IN_QUERY,
   TOKEN_LENGTH_MIN,
 } from "./guard.ts";
-import { Lease, type LeaseOptions, Leases } from "./lease.ts";
+import { Lease, Leases } from "./lease.ts";
 import { createPathMatcher, type MatchPath } from "./match.ts";
 import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { LATER, type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
 
-export interface NodeFacts {
-  kinds(): Promise<Readonly<Record<string, Kind>>>;
-  kind(): Promise<string | undefined>;
-  find(): Promise<{ readonly kind: string } | undefined>;
-  /** The path of the node's JSON-RPC endpoint, relative to the node's URL. */
-  readonly rpcPath: Resource<string>;
-}
-
 export interface GatewayOptions {
   readonly forward: ResolvedForward;
-  readonly node: NodeSettings & { readonly url: string };
-  readonly beside: NodeFacts;
+  readonly node: Node;
+  /** Resolves to `undefined` if the node's kind cannot be found out. */
+  readonly findKind: () => Promise<string | undefined>;
+  /** Resolves to the path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
+  readonly rpcPath: () => Promise<string>;
   /** Returns `undefined` if the description cannot be shown. */
   readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
   /** For privacy, the record contains neither parameters nor content of the call. */
@@ -69,7 +60,7 @@ export class Gateway {
   readonly limit: number;
   /** The configured header for the node's secret, in lower case. Clients cannot set this header. */
   readonly secretHeader: string | undefined;
-  readonly base: string;
+  readonly node: Node;
   readonly #options: GatewayOptions;
   readonly #leases: Leases;
   #table: CallTable | undefined;
@@ -79,13 +70,9 @@ export class Gateway {
     this.secretHeader = node.auth && "header" in node.auth
       ? node.auth.header?.toLowerCase()
       : undefined;
-    this.base = new URL(node.url).href.replace(/\/+$/, "");
+    this.node = node;
     this.#options = options;
-    this.#leases = new Leases({
-      ...forward,
-      nodeClient: createClient(node),
-      credentialsFor: chooseCredentials(options),
-    });
+    this.#leases = new Leases({ ...forward, node, isAnonymous: (one) => this.#isAnonymous(one) });
   }
 
   async call(form: CallForm, call: Call): Promise<Response> {
@@ -198,10 +185,17 @@ export class Gateway {
   async rpcRequest(text: string): Promise<RequestContent> {
     return {
       method: "POST",
-      url: new URL(this.base + await this.#options.beside.rpcPath.get()),
+      url: this.node.resolve(await this.#options.rpcPath()),
       headers: RPC_HEADERS,
       body: encoder.encode(text),
     };
+  }
+
+  /** Reads of some kinds are called without `node.auth`, so that responses contain no private data. */
+  async #isAnonymous({ isAnonymous, access }: NodeOperation): Promise<boolean> {
+    if (isAnonymous || access !== "read" || !this.node.auth) return isAnonymous;
+    const [kind, kinds] = await Promise.all([this.#options.findKind(), this.node.kinds.get()]);
+    return kinds[kind ?? "none"]?.auth?.reads === "none";
   }
 
   record({ name }: NodeOperation): CallRecorder {
@@ -217,25 +211,4 @@ export class Gateway {
     record(goneOf(call).aborted ? STATUS_GONE : refusal.status, 0);
     return refusal;
   }
-}
-
-function chooseCredentials(
-  { node: { url, auth, kind: named }, beside }: GatewayOptions,
-): LeaseOptions["credentialsFor"] {
-  const withSecret = lazy(async () => {
-    const [kind, kinds] = await Promise.all([beside.kind(), beside.kinds()]);
-    return createCredentials({ nodeUrl: url, configured: auth, kind, kinds });
-  });
-  const anonymous = createCredentials({ nodeUrl: url });
-  let isReadAnonymous = auth ? undefined : false;
-  const askKind = async () => {
-    const name = (await beside.find())?.kind ?? named;
-    if (name === undefined) return false;
-    const kinds = await beside.kinds();
-    return isReadAnonymous = Object.hasOwn(kinds, name) && kinds[name]!.auth?.reads === "none";
-  };
-  return async ({ isAnonymous, access }) => {
-    const noSecret = isAnonymous || (access === "read" && (isReadAnonymous ?? await askKind()));
-    return noSecret ? anonymous : await withSecret.get();
-  };
 }

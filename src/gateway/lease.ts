@@ -5,9 +5,9 @@
  * @module
  */
 import { type Bytes, createCollector, joinBytes } from "../bytes.ts";
-import type { Credentials } from "../node/credentials.ts";
 import type { HeldBytes } from "../http/response.ts";
-import type { Client, NodeRequest, NodeResponse, RequestContent } from "../node/http1.ts";
+import type { NodeRequest, NodeResponse, RequestContent } from "../node/http1.ts";
+import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { nextTurn } from "../slices.ts";
 import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
@@ -25,8 +25,9 @@ export interface UpstreamResponse {
 }
 
 export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" | "concurrency"> {
-  readonly nodeClient: Client;
-  readonly credentialsFor: (operation: NodeOperation) => Promise<Credentials>;
+  readonly node: Pick<Node, "send">;
+  /** Resolves to true if the call is sent without the node's secret. */
+  readonly isAnonymous: (operation: NodeOperation) => Promise<boolean>;
 }
 
 const GRACE_MS = 4000;
@@ -106,13 +107,13 @@ export class Lease {
   ): Promise<UpstreamResponse> {
     const callStop = this.#callStop!;
     const isRead = operation.access === "read";
-    const credentials = await this.#pool.options.credentialsFor(operation);
+    const isAnonymous = await this.#pool.options.isAnonymous(operation);
     if (callStop.aborted) throw callStop.reason;
     const use = this.#hasToken ? "token" : "response";
     const purpose = this.#purpose = use === "token" && !isRead ? "write" : use;
     if (!this.#room.set(this.#held + SMALL, use)) throw new UpstreamError(503, FULL.message, true);
     const sent = { ...request, signal: this.#nodeStop, isOnce: !isRead };
-    const called = this.#called = this.#sendAndCollect(sent, credentials, collect, purpose);
+    const called = this.#called = this.#sendAndCollect(sent, isAnonymous, collect, purpose);
     let response: CollectedResponse | undefined;
     try {
       response = await withSignal(called, callStop);
@@ -172,19 +173,19 @@ export class Lease {
 
   async #sendAndCollect(
     request: NodeRequest,
-    credentials: Credentials,
+    isAnonymous: boolean,
     collect: number,
     purpose: Purpose,
   ): Promise<CollectedResponse> {
-    const { nodeClient, limit } = this.#pool.options;
+    const { node, limit } = this.#pool.options;
     const left = this.#left;
-    const response = await credentials.sendWith(nodeClient, request, ({ response, refusal }) => {
+    const response = await node.send(request, ({ response, refusal }) => {
       // A 403 from the node is passed on, since the node may refuse only this call. A 401 means that the node rejected
       // the service's credentials.
       if (!refusal || response.status === 403) return response;
       response.cancel();
       throw new UpstreamError(502, "The node rejected the service's credentials", true);
-    });
+    }, { isAnonymous });
     const { status, headers } = response;
     let size = 0;
     const next = async () => {

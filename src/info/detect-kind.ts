@@ -4,16 +4,14 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import type { Kind, Reference } from "../kinds/kind.ts";
-import { createCredentials } from "../node/credentials.ts";
+import type { Kind, Kinds, Reference } from "../kinds/kind.ts";
 import { SourceError } from "../node/failures.ts";
-import type { Client } from "../node/http1.ts";
-import type { SecretPlace } from "../node/secrets.ts";
+import type { Node } from "../node/node.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { type NodeStatus, statusOfError, worst } from "./status.ts";
 import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
-import { createQuery, settle } from "./sources.ts";
+import { querySources, settle } from "./sources.ts";
 
 /** The timeout of each detection request, in milliseconds. */
 const TIMEOUT = 3000;
@@ -26,18 +24,13 @@ type Trial =
   | { readonly name: string; readonly because: string }
   | { readonly name: string; readonly errors: readonly SourceError[] };
 
-export async function detectKind({ url, kinds, auth, client, signal }: {
-  readonly url: string;
-  readonly kinds: Readonly<Record<string, Kind>>;
-  readonly auth: SecretPlace | undefined;
-  readonly client: Client;
-  readonly signal: AbortSignal;
-}): Promise<Detection> {
-  const attempt = async (name: string, triesDefaults: boolean): Promise<Trial> => {
+/** Does not set the kind of `node`. */
+export async function detectKind(node: Node, signal: AbortSignal): Promise<Detection> {
+  const kinds = await node.kinds.get();
+  /** @param filesOf the kind whose default secret files may be tried */
+  const attempt = async (name: string, filesOf: string): Promise<Trial> => {
     const kind = kinds[name]!;
-    const settings = { nodeUrl: url, configured: auth, kind: name, kinds, triesDefaults };
-    const query = createQuery({ url, client, credentials: createCredentials(settings) });
-    const outcomes = await settle(query(questionsOf(kind), signal));
+    const outcomes = await settle(querySources(node, questionsOf(kind), { signal, filesOf }));
     const evidence: string[] = [];
     for (const [reference, pattern] of Object.entries(kind.detect)) {
       const [source, pointer] = parseReference(reference as Reference);
@@ -52,7 +45,7 @@ export async function detectKind({ url, kinds, auth, client, signal }: {
     return { name, because: evidence.join(", ") };
   };
   const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
-  const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, false)));
+  const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, "none")));
   const all = trials.filter((trial) => "because" in trial);
   // If a node matches both a kind and an extension of this kind, only the extension is kept.
   const found = all.filter(({ name: base }) => !all.some(({ name }) => addsTo(name, base)));
@@ -65,7 +58,7 @@ export async function detectKind({ url, kinds, auth, client, signal }: {
     // concurrent requests would use up nonces (RFC 7616).
     const extensions = Object.keys(kinds).filter((name) => addsTo(name, named!));
     for (const name of [...extensions, named!]) {
-      const trial = await attempt(name, true);
+      const trial = await attempt(name, name);
       if ("because" in trial) return { kind: name, because: trial.because };
       if (name === named) return { status: statusOfUnknown(kinds, [trial]) };
     }
@@ -81,7 +74,7 @@ export async function detectKind({ url, kinds, auth, client, signal }: {
 }
 
 function statusOfUnknown(
-  kinds: Readonly<Record<string, Kind>>,
+  kinds: Kinds,
   trials: readonly { name: string; errors: readonly SourceError[] }[],
 ): NodeStatus {
   const errors = trials.flatMap((trial) => trial.errors);

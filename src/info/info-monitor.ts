@@ -4,19 +4,18 @@
  *
  * @module
  */
+import { mapMembers, objectOf } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
-import { createClient } from "../node/client.ts";
-import { createCredentials } from "../node/credentials.ts";
-import type { Client } from "../node/http1.ts";
-import { mapMembers, objectOf } from "../json/values.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { Listeners } from "../listeners.ts";
+import type { Node } from "../node/node.ts";
+import { tryAbort, withTimeout } from "../with-timeout.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { formOf } from "./fields.ts";
 import type { Measured } from "./history.ts";
 import { createSnapshots, type Info, makeInfo, type Service, type Snapshot } from "./info.ts";
 import { HOST, type HostInfo, isAlone, makePlan, type Plan, planOfHost } from "./query-plan.ts";
-import { type InfoSettings, type NodeSettings, type Times, timesOf } from "./settings.ts";
+import { type InfoSettings, type Times, timesOf } from "./settings.ts";
 import {
   type Instant,
   readExamples,
@@ -24,7 +23,7 @@ import {
   SourceCache,
   type Values,
 } from "./source-cache.ts";
-import { createQuery, type Query, type QueryOutcome, settle } from "./sources.ts";
+import { type QueryOutcome, querySources, settle } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
@@ -48,20 +47,13 @@ const DETECTION_PAUSE = 10_000;
 
 interface MonitorOptions {
   readonly service: Service;
-  readonly node: NodeSettings;
   readonly info?: InfoSettings | HostInfo;
-  readonly kinds: Readonly<Record<string, Kind>>;
   readonly log: NodeLog;
   onError(error: unknown): void;
-  readonly client?: Client;
   /** `now` returns milliseconds since 1970. `monotonic` returns milliseconds since an arbitrary time. */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly memory?: NodeMemory;
-  readonly onOutcome?: (source: string, outcome: QueryOutcome) => void;
-  readonly onIdentity?: () => void;
-  readonly onPublished?: (info: Info, measured: Measured) => void;
-  readonly isHeard?: () => boolean;
 }
 
 export interface Inspection {
@@ -89,37 +81,47 @@ type State =
   | { readonly name: "current"; readonly dueAt: number }
   | { readonly name: "failing"; readonly dueAt: number; readonly since: number };
 
-function tryAbort(controller: AbortController): void {
-  try {
-    controller.abort();
-  } catch {
-    // On workerd, a request may not cancel work that another request started.
+const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
+
+/** What is known of one kind of node; replaced as a whole when the kind changes. */
+class KindState {
+  readonly plan: Plan;
+  readonly cache: SourceCache;
+  readonly outcomes = new Map<string, QueryOutcome>();
+  values: Values = {};
+
+  constructor(plan: Plan) {
+    this.plan = plan;
+    this.cache = new SourceCache(plan);
   }
 }
 
-const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
-
 export class Monitor implements Resource<Snapshot>, AsyncDisposable {
+  /** Told each published info object. */
+  readonly onInfo: Listeners<[info: Info, measured: Measured]> = new Listeners();
+  /** Told each outcome of a query. */
+  readonly onOutcome: Listeners<[source: string, outcome: QueryOutcome]> = new Listeners();
+  /** Told that the node is on another chain than before. */
+  readonly onIdentity: Listeners<[]> = new Listeners();
+  /** True while clients listen to events: then a failing node is queried more often. */
+  isHeard = false;
+  readonly #node: Node;
   readonly #options: MonitorOptions;
   readonly #info: InfoSettings | HostInfo;
   readonly #hide: readonly string[];
   readonly #times: Times;
   readonly #label: string;
-  readonly #client: Client;
   readonly #memory: NodeMemory;
   readonly #log: StateLog;
-  readonly #toSnapshot: ReturnType<typeof createSnapshots>;
+  #toSnapshot: ReturnType<typeof createSnapshots> | undefined;
   readonly #isDetected: boolean;
   #detection: Detection | undefined;
-  #plan!: Plan;
-  #ask!: Query;
-  #cache!: SourceCache;
-  #outcomes = new Map<string, QueryOutcome>();
-  #values: Values = {};
+  #kind: KindState;
+  /** False until the kind that the settings name has been loaded. */
+  #isLoaded: boolean;
   /** `since` is in milliseconds since 1970. */
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
   readonly #running = new Map<string, Promise<void>>();
-  readonly #life = new AbortController();
   #state: State = { name: "idle" };
   #failures = 0;
   #requestedAt = -Infinity;
@@ -127,30 +129,36 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   #published: { version: number; snapshot: Snapshot; until: number } | undefined;
   #versions = 0;
 
-  /** @throws {TypeError} if the kind is unknown */
-  constructor(options: MonitorOptions) {
-    const { node, info = {}, log, onIdentity, random = Math.random } = options;
-    const settings = typeof info === "function" ? {} : info;
+  constructor(node: Node, options: MonitorOptions) {
+    const { info = {}, log } = options;
+    const { url, kind } = node;
+    const isFunction = typeof info === "function";
+    const settings = isFunction ? {} : info;
+    this.#node = node;
     this.#options = options;
     this.#info = info;
     this.#hide = settings.hide ?? [];
-    this.#times = timesOf(node, settings);
-    this.#label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
-    this.#client = options.client ?? createClient(node);
+    this.#times = timesOf(settings, node.timeout);
+    this.#label = url === undefined ? "node" : `node ${new URL(url).origin}`;
     this.#memory = options.memory ?? new NodeMemory();
-    const logged = { label: this.#label, hide: this.#hide, memory: this.#memory };
-    this.#log = new StateLog({ ...logged, log, onIdentity });
-    const run = `${this.#now().date.toString(36)}-${random().toString(36).slice(2, 8)}`;
-    this.#toSnapshot = createSnapshots(this.#times.ttl, run);
-    this.#isDetected = node.url !== undefined && node.kind === undefined &&
-      typeof info !== "function";
-    this.#useKind(node.kind);
-    if (!this.#isDetected && this.#plan.sources.size === 0) this.#state = { name: "closed" };
+    this.#log = new StateLog({
+      label: this.#label,
+      hide: this.#hide,
+      memory: this.#memory,
+      log,
+      onIdentity: () => this.onIdentity.tell(),
+    });
+    this.#isDetected = url !== undefined && kind === undefined && !isFunction;
+    this.#isLoaded = isFunction || kind === undefined || kind === "none";
+    this.#kind = new KindState(this.#planOf(kind, undefined));
+    const hasSources = this.#kind.plan.sources.size > 0;
+    if (this.#isLoaded && !this.#isDetected && !hasSources) this.#state = { name: "closed" };
   }
 
-  /** The name of the node's kind, or `none`; `undefined` while the kind is unknown. */
-  get kind(): string | undefined {
-    return this.#isDetected ? this.#detection?.kind : this.#options.node.kind;
+  /** Queries the node if its kind is unknown. Resolves to `undefined` if the kind remains unknown. */
+  async findKind(): Promise<string | undefined> {
+    if (this.#node.kind === undefined && this.#isDetected) await this.get();
+    return this.#node.kind;
   }
 
   get(): Snapshot | Promise<Snapshot> {
@@ -166,7 +174,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     if (this.#state.name === "querying" && time - this.#state.since > QUERY_MAX) {
       const { abort } = this.#state;
       this.#state = { name: "idle" };
-      this.#cache.markUnreachable();
+      this.#kind.cache.markUnreachable();
       this.#published = undefined;
       tryAbort(abort);
     }
@@ -178,7 +186,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       const left = query.since + (hadRequest ? PATIENCE : this.#timeout() + GRACE) - time;
       if (left > 0) await withTimeout(query.done, left, () => {});
       if (!hadRequest && this.#published !== undefined && this.#state === query) {
-        this.#cache.markUnreachable();
+        this.#kind.cache.markUnreachable();
         await this.#publish();
       }
     }
@@ -197,7 +205,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     await this.look();
     await this.#settled();
     const { status, info } = this.#report();
-    const [detection, plan, outcomes] = [this.#detection, this.#plan, this.#outcomes];
+    const [detection, plan, outcomes] = [this.#detection, this.#kind.plan, this.#kind.outcomes];
     return { detection, plan, outcomes, status, info };
   }
 
@@ -205,7 +213,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const query = this.#state.name === "querying" ? this.#state : undefined;
     this.#state = { name: "closed" };
     if (query) tryAbort(query.abort);
-    tryAbort(this.#life);
+    this.#node.close();
     await Promise.all([query?.done, this.#settled()]);
   }
 
@@ -219,11 +227,11 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     if (state.name === "idle") return true;
     if (state.name !== "current" && state.name !== "failing") return false;
     return time >= state.dueAt || (state.name === "failing" &&
-      this.#options.isHeard?.() === true && time >= state.since + BACKOFF_LISTENED);
+      this.isHeard && time >= state.since + BACKOFF_LISTENED);
   }
 
   #timeout(): number {
-    const own = this.#cache.required.map((name) => this.#plan.sources.get(name)!.timeout);
+    const own = this.#kind.cache.required.map((name) => this.#kind.plan.sources.get(name)!.timeout);
     return Math.max(this.#times.timeout, ...own);
   }
 
@@ -252,69 +260,74 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   }
 
   async #query(signal: AbortSignal, isWatch: boolean): Promise<boolean> {
-    if (this.#isDetected && this.kind === undefined) await this.#detectKind(signal);
+    if (!this.#isLoaded) await this.#useKind(this.#node.kind);
+    if (this.#isUnknown) await this.#detectKind(signal);
     if (!signal.aborted) await this.#askSources(signal, isWatch);
     const { monotonic } = this.#now();
-    const mayDetect = this.#isDetected && this.kind !== undefined && !signal.aborted &&
+    const mayDetect = this.#isDetected && !this.#isUnknown && !signal.aborted &&
       monotonic - this.#detectedAt >= DETECTION_PAUSE;
     if (mayDetect && this.#isSuspicious()) {
       this.#detectedAt = monotonic;
-      const before = this.#plan;
+      const before = this.#kind;
       await this.#detectKind(signal);
-      if (!signal.aborted && this.#plan !== before) await this.#askSources(signal, isWatch);
+      if (!signal.aborted && this.#kind !== before) await this.#askSources(signal, isWatch);
     }
-    const isKnown = !this.#isDetected || this.kind !== undefined;
-    return isKnown && !this.#cache.isUnreachable && !this.#cache.gaveNothing;
+    const { cache } = this.#kind;
+    return !this.#isUnknown && !cache.isUnreachable && !cache.gaveNothing;
+  }
+
+  get #isUnknown(): boolean {
+    return this.#isDetected && this.#node.kind === undefined;
   }
 
   async #detectKind(signal: AbortSignal): Promise<void> {
-    const { node: { url, auth }, kinds, log } = this.#options;
-    const found = await detectKind({ url: url!, kinds, auth, client: this.#client, signal });
+    const found = await detectKind(this.#node, signal);
     if (signal.aborted) return;
-    const before = this.#detection?.kind;
+    const before = this.#node.kind;
     if (found.kind === undefined && before !== undefined) return;
-    if (found.kind !== undefined && found.kind !== before) {
-      // The evidence may contain a value that the operator hides.
-      const because = this.#hide.length > 0 ? "" : `: ${found.because}`;
-      const message = `${this.#label} is of the kind ${found.kind}${because}`;
-      log(message, { code: "kind", level: "info" });
-      this.#useKind(found.kind);
-    }
     this.#detection = found;
+    if (found.kind === undefined || found.kind === before) return;
+    // The evidence may contain a value that the operator hides.
+    const because = this.#hide.length > 0 ? "" : `: ${found.because}`;
+    const message = `${this.#label} is of the kind ${found.kind}${because}`;
+    this.#options.log(message, { code: "kind", level: "info" });
+    await this.#useKind(found.kind);
   }
 
-  #useKind(name: string | undefined): void {
-    const { node: { url, auth }, kinds } = this.#options;
-    const kind = name === undefined || name === "none" ? undefined : kinds[name];
-    if (name && name !== "none" && !kind) throw new TypeError(`unknown kind "${name}"`);
-    const credentials = url === undefined
-      ? undefined
-      : createCredentials({ nodeUrl: url, configured: auth, kind: name, kinds });
-    this.#plan = typeof this.#info === "function"
+  /** @throws {TypeError} if the kind is unknown */
+  async #useKind(name: string | undefined): Promise<void> {
+    const kind = (await this.#node.kinds.get())[name!];
+    if (!kind) throw new TypeError(`unknown kind "${name}"`);
+    this.#node.kind = name;
+    this.#kind = new KindState(this.#planOf(name, kind));
+    this.#isLoaded = true;
+  }
+
+  #planOf(name: string | undefined, kind: Kind | undefined): Plan {
+    return typeof this.#info === "function"
       ? planOfHost(this.#info, this.#times)
       : makePlan(name, kind, this.#info, this.#times);
-    this.#ask = createQuery({ url, credentials, client: this.#client });
-    this.#cache = new SourceCache(this.#plan);
-    this.#outcomes = new Map();
-    this.#values = {};
   }
 
   #isSuspicious(): boolean {
-    return this.#cache.gaveNothing || this.#report().status.code === "wrong_kind" ||
-      this.#cache.required.some((name) => this.#cache.get(name)?.error?.isAbsent);
+    return this.#kind.cache.gaveNothing || this.#report().status.code === "wrong_kind" ||
+      this.#kind.cache.required.some((name) => this.#kind.cache.get(name)?.error?.isAbsent);
   }
 
   async #askSources(signal: AbortSignal, isWatch: boolean): Promise<void> {
-    const [plan, cache] = [this.#plan, this.#cache];
+    const { plan, cache } = this.#kind;
     const due = cache.dueSources(this.#now(), isWatch)
       .filter((name) => !this.#running.has(name))
       .map((name) => [name, plan.sources.get(name)!] as const);
     const required = due.filter(([, { role }]) => role !== "optional");
     const optional = due.filter(([, { role }]) => role === "optional");
     const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
-    const asked = this.#ask(new Map(required), signal, remembered);
+    const asked = querySources(this.#node, new Map(required), { signal, remembered });
     // A request to an optional source may continue after the end of the query.
-    const aside = this.#ask(new Map(optional), this.#life.signal, remembered);
+    const aside = querySources(this.#node, new Map(optional), {
+      signal: this.#node.signal,
+      remembered,
+    });
     for (const [name, outcome] of aside) {
       this.#running.set(name, this.#followUp(name, outcome, plan));
     }
@@ -326,17 +339,17 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   async #followUp(name: string, asked: Promise<QueryOutcome>, plan: Plan): Promise<void> {
     const outcome = await asked;
     this.#running.delete(name);
-    if (this.#life.signal.aborted || this.#plan !== plan) return;
+    if (this.#node.signal.aborted || this.#kind.plan !== plan) return;
     this.#update(new Map([[name, outcome]]));
     if (this.#state.name !== "querying") this.#publish().catch(this.#options.onError);
   }
 
   #update(outcomes: ReadonlyMap<string, QueryOutcome>): void {
     for (const [name, outcome] of outcomes) {
-      this.#options.onOutcome?.(name, outcome);
-      this.#outcomes.set(name, outcome);
+      this.onOutcome.tell(name, outcome);
+      this.#kind.outcomes.set(name, outcome);
     }
-    this.#cache.update(outcomes, this.#now());
+    this.#kind.cache.update(outcomes, this.#now());
   }
 
   async #settled(): Promise<void> {
@@ -349,38 +362,43 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const now = this.#now();
     this.#log.take({ status, values, info, omitted, remarks, respondedAt }, now.monotonic);
     const version = ++this.#versions;
-    const snapshot = await this.#toSnapshot(info, readExamples(this.#plan.examples, answers));
+    // On workerd, random values can be had only while a request is handled.
+    const { random = Math.random } = this.#options;
+    const run = () => `${now.date.toString(36)}-${random().toString(36).slice(2, 8)}`;
+    this.#toSnapshot ??= createSnapshots(this.#times.ttl, run());
+    const snapshot = await this.#toSnapshot(info, readExamples(this.#kind.plan.examples, answers));
     // A snapshot that is finished late must not replace a newer snapshot.
     if (version > (this.#published?.version ?? 0)) {
       this.#published = { version, snapshot, until };
-      const columns = this.#plan.history;
-      this.#options.onPublished?.(snapshot.info, { took, columns, ...this.#now() });
+      const columns = this.#kind.plan.history;
+      this.onInfo.tell(snapshot.info, { took, columns, ...this.#now() });
     }
     return snapshot;
   }
 
   /** `until` is the time at which the info object expires, in milliseconds of the monotonic clock. */
   #report() {
-    const { service, node } = this.#options;
-    const [plan, cache, now] = [this.#plan, this.#cache, this.#now()];
+    const { service } = this.#options;
+    const { plan, cache } = this.#kind;
+    const now = this.#now();
     const { stale, stalledAfter } = this.#times;
     const shown = cache.shownAt(now, stale);
     const { answers, oldest } = shown;
     const read = plan.sources.has(HOST)
       ? mapMembers(objectOf(answers.get(HOST)?.taken.get("")), (value, key) => formOf(key, value))
-      : readFields(plan.fields, answers, this.#values);
-    const values = this.#values = { ...read, ...plan.static };
+      : readFields(plan.fields, answers, this.#kind.values);
+    const values = this.#kind.values = { ...read, ...plan.static };
     const { height } = values;
     if (height !== this.#height.height) this.#height = { height, since: now.date };
     const movedAt = this.#height.since;
     const detection = this.#detection;
-    const assessed = this.#isDetected && detection?.kind === undefined
-      ? detection?.status ?? NOT_ASKED
+    const assessed = this.#isUnknown || !this.#isLoaded
+      ? (detection && "status" in detection ? detection.status : NOT_ASKED)
       : assessStatus({ plan, cache, shown, values, date: now.date, movedAt, stalledAfter });
     const status = withoutHidden(assessed, this.#hide);
     const made = makeInfo({
       ...{ service, hide: this.#hide, values, status },
-      isBesideNode: !isAlone(node, this.#info),
+      isBesideNode: !isAlone(this.#node, this.#info),
       updatedAt: oldest?.date,
       lastSeen: status.status === "unreachable" ? this.#memory.lastSeen : undefined,
     });
@@ -392,8 +410,8 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   #reviewOutcomes(): { took: number | undefined; remarks: Map<string, string> } {
     const remarks = new Map<string, string>();
     let took: number | undefined;
-    for (const [name, outcome] of this.#outcomes) {
-      const role = this.#plan.sources.get(name)?.role;
+    for (const [name, outcome] of this.#kind.outcomes) {
+      const role = this.#kind.plan.sources.get(name)?.role;
       if (!("error" in outcome)) {
         const { omitted } = outcome;
         if (role === "required") took = Math.max(took ?? 0, outcome.took);

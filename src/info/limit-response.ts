@@ -6,9 +6,9 @@
 import { buildJson, readNumber } from "../json/lossless.ts";
 import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { formatPointer, isObject, mapMembers, type Path } from "../json/values.ts";
-import { SourceError } from "../node/failures.ts";
+import { notJson, SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
-import { excerpt, quote, startOf } from "../untrusted-text.ts";
+import { excerpt, startOf } from "../untrusted-text.ts";
 
 export const LIMITS: Readonly<
   Record<"bytes" | "values" | "depth" | "string" | "digits", number>
@@ -48,12 +48,6 @@ export function readResponse(text: string): SourceResponse {
   } catch (error) {
     throw error instanceof JsonSyntaxError ? notJson(text) : error;
   }
-}
-
-export function notJson(text: string): SourceError {
-  const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
-  const message = `returned something other than JSON: ${start}`;
-  return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
 /** Parses text only if it begins with `{` or `[`. Text such as `1.10` stays a string, since it may be a version. */

@@ -50,7 +50,7 @@ export interface Plan {
 }
 
 export function isAlone(
-  node: NodeSettings = {},
+  node: Pick<NodeSettings, "url" | "kind"> = {},
   info: InfoSettings | HostInfo | undefined,
 ): info is InfoSettings | undefined {
   const hasNode = !!node.url || (!!node.kind && node.kind !== "none");

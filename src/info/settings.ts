@@ -31,12 +31,13 @@ export interface Times {
   readonly stalledAfter: number | undefined;
 }
 
+/** @param timeout the time limit of the node's responses, in milliseconds */
 export function timesOf(
-  { timeout = DEFAULTS.timeout }: NodeSettings,
   { ttl = DEFAULTS.ttl, stale = DEFAULTS.stale, stalled_after }: InfoSettings,
+  timeout: number,
 ): Times {
   return {
-    timeout: milliseconds(timeout),
+    timeout,
     ttl: milliseconds(ttl),
     stale: milliseconds(stale),
     stalledAfter: stalled_after && milliseconds(stalled_after),

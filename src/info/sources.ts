@@ -5,25 +5,18 @@
  * @module
  */
 import { formatJson, toJson } from "../json/lossless.ts";
-import { JsonSyntaxError } from "../json/scan.ts";
-import { formatPointer, isObject, objectOf, resolvePointer, textOf } from "../json/values.ts";
+import { formatPointer, isObject, resolvePointer } from "../json/values.ts";
 import type { GetSource, JsonRpcSource, PostSource, Reference } from "../kinds/kind.ts";
-import type { Client } from "../node/http1.ts";
-import type { Credentials } from "../node/credentials.ts";
+import type { SecretUse } from "../node/credentials.ts";
 import { ABSENT, failureOfStatus, SourceError } from "../node/failures.ts";
-import {
-  isNoMethod,
-  readRpcResponse,
-  RPC_HEADERS,
-  type RpcResponse,
-  writeCall,
-} from "../node/json-rpc.ts";
-import { type NodeAccess, type RequestLimits, requestText } from "../node/request.ts";
+import type { RpcOutcome } from "../node/json-rpc.ts";
+import type { Node } from "../node/node.ts";
+import type { RequestLimits } from "../node/request.ts";
 import { PlatformError, readFile, runProgram } from "../platform.ts";
-import { describeValue, excerpt, quote, startOf } from "../untrusted-text.ts";
+import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";
 import { isKnown } from "./fields.ts";
-import { LIMITS, notJson, readResponse, readText, type SourceResponse } from "./limit-response.ts";
+import { LIMITS, readResponse, readText, type SourceResponse } from "./limit-response.ts";
 import {
   type HostInfo,
   linkOf,
@@ -50,98 +43,120 @@ export type QueryOutcome =
     | { readonly error: SourceError }
   );
 
-/** The returned promises never reject. `remembered` returns the last known value of a source that is not queried. */
-export type Query = (
+export interface QueryOptions extends SecretUse {
+  readonly signal: AbortSignal;
+  /** Returns the last known value of a source that is not queried. */
+  readonly remembered?: (source: string, pointer: string) => unknown;
+}
+
+/** The returned promises never reject. */
+export function querySources(
+  node: Node,
   sources: ReadonlyMap<string, PlannedSource>,
-  signal: AbortSignal,
-  remembered?: (source: string, pointer: string) => unknown,
-) => ReadonlyMap<string, Promise<QueryOutcome>>;
+  options: QueryOptions,
+): ReadonlyMap<string, Promise<QueryOutcome>> {
+  const query = new Query(node, sources, options);
+  return new Map([...sources].map(([name, planned]) => [name, query.outcomeOf(name, planned)]));
+}
 
-export function createQuery({ url: nodeUrl, credentials, client }: {
-  readonly url: string | undefined;
-  readonly credentials: Credentials | undefined;
-  readonly client: Client;
-}): Query {
-  const endpoints = new Map<string, Endpoint>();
-  const urlOf = (path: string) => {
-    if (/^https?:/i.test(path)) return path;
-    const url = nodeUrl ?? needsUrl();
-    return path === "" ? url : url.replace(/\/$/, "") + path;
-  };
-  const access = (): NodeAccess => ({ client, credentials: credentials ?? needsUrl() });
-  const callEndpoint = async (batch: readonly PlannedSource[], signal: AbortSignal) => {
-    const calls = batch.map(({ source }) => source as JsonRpcSource);
-    const url = urlOf(calls[0]!.path ?? "");
-    let endpoint = endpoints.get(url);
-    if (!endpoint) endpoints.set(url, endpoint = createEndpoint(url));
-    const timeout = Math.max(...batch.map(({ timeout }) => timeout));
-    return await endpoint(calls, { timeout, signal }, access());
-  };
+class Query {
+  readonly #node: Node;
+  readonly #sources: ReadonlyMap<string, PlannedSource>;
+  readonly #options: QueryOptions;
+  readonly #started: number = performance.now();
+  readonly #responses = new Map<string, Promise<SourceResponse>>();
 
-  return (sources, signal, remembered = () => undefined) => {
-    const started = performance.now();
-    const responses = new Map<string, Promise<SourceResponse>>();
-    const valueOf = async (place: Reference): Promise<unknown> => {
-      const [name, pointer] = parseReference(place);
-      if (!sources.has(name)) return remembered(name, pointer);
-      // Waits until `responses` has a promise for every source.
-      await undefined;
-      return resolvePointer((await responses.get(name))?.value, pointer);
-    };
-
-    const valueOfParam = async (param: unknown): Promise<unknown> => {
-      const place = placeOfParam(param);
-      const value = place ? await valueOf(place) : param;
-      if (!place || isKnown(value)) return value;
-      throw new SourceError("bad_answer", `has no value at ${place}`, { isAbsent: true });
-    };
-
-    const ask = async (planned: PlannedSource): Promise<SourceResponse> => {
-      const { source, timeout } = planned;
-      const limits = { timeout, signal };
-      if ("call" in source) return callHost(source.call, limits);
-      if ("file" in source) return readFileSource(source.file, limits);
-      if ("command" in source) return runCommandSource(source.command, limits);
-      if ("jsonrpc" in source) {
-        const params = await Promise.all((source.params as unknown[]).map(valueOfParam));
-        const [outcome] = await callEndpoint(
-          [{ ...planned, source: { ...source, params } }],
-          signal,
-        );
-        return responseOf(outcome!);
-      }
-      const link = linkOf(source);
-      const url = link
-        ? urlOfLink(await valueOf(link), urlOf(""), link)
-        : urlOf("get" in source ? source.get : source.post);
-      return requestJson(source, url, limits, access());
-    };
-
+  constructor(
+    node: Node,
+    sources: ReadonlyMap<string, PlannedSource>,
+    options: QueryOptions,
+  ) {
+    this.#node = node;
+    this.#sources = sources;
+    this.#options = options;
     // A call that needs a value from another source is sent alone, since a whole batch would have to wait for the
     // value.
-    const batches = new Map<string, [name: string, planned: PlannedSource][]>();
-    for (const [name, planned] of sources) {
-      const { source } = planned;
-      if (!("jsonrpc" in source) || linksOf(source).length > 0) {
-        responses.set(name, ask(planned));
-        continue;
-      }
+    const batches = new Map<string, string[]>();
+    for (const [name, { source }] of sources) {
+      if (!("jsonrpc" in source) || linksOf(source).length > 0) continue;
       const { path = "" } = source;
-      batches.set(path, [...batches.get(path) ?? [], [name, planned]]);
+      batches.set(path, [...batches.get(path) ?? [], name]);
     }
-    for (const batch of batches.values()) {
-      const outcomes = callEndpoint(batch.map(([, planned]) => planned), signal);
-      batch.forEach(([name], i) =>
-        responses.set(name, outcomes.then((outcomes) => responseOf(outcomes[i]!)))
-      );
-    }
+    for (const [path, names] of batches) this.#callBatch(path, names);
+  }
 
-    const outcomeOf = async (name: string, planned: PlannedSource): Promise<QueryOutcome> => {
-      const outcome = await take(responses.get(name)!, planned);
-      return { ...outcome, took: performance.now() - started };
-    };
-    return new Map([...sources].map(([name, planned]) => [name, outcomeOf(name, planned)]));
-  };
+  async outcomeOf(name: string, { source, pointers }: PlannedSource): Promise<QueryOutcome> {
+    const took = () => performance.now() - this.#started;
+    try {
+      const { value, omitted } = await this.#responseOf(name);
+      const taken = new Map(pointers.map((pointer) => [pointer, resolvePointer(value, pointer)]));
+      return { taken, omitted, took: took() };
+    } catch (cause) {
+      // Runtimes throw errors of their own types for operations that they forbid.
+      const error = cause instanceof SourceError
+        ? cause
+        : new SourceError("bad_answer", "cannot be queried on this runtime", {
+          hint: (cause as Error).name,
+        });
+      const isOptional = "optional" in source && source.optional;
+      if (!isOptional || !error.isAbsent) return { error, took: took() };
+      return { taken: new Map(), omitted: [], absent: error, took: took() };
+    }
+  }
+
+  #responseOf(name: string): Promise<SourceResponse> {
+    let response = this.#responses.get(name);
+    if (!response) {
+      response = this.#ask(this.#sources.get(name)!);
+      this.#responses.set(name, response);
+    }
+    return response;
+  }
+
+  #callBatch(path: string, names: readonly string[]): void {
+    const planned = names.map((name) => this.#sources.get(name)!);
+    const sources = planned.map(({ source }) => source as JsonRpcSource);
+    const timeout = Math.max(...planned.map(({ timeout }) => timeout));
+    const outcomes = this.#node.rpc(sources, { ...this.#options, path, timeout });
+    for (const [at, name] of names.entries()) {
+      const response = outcomes.then((outcomes) => readOutcome(sources[at]!, outcomes[at]!));
+      this.#responses.set(name, response);
+    }
+  }
+
+  async #ask({ source, timeout }: PlannedSource): Promise<SourceResponse> {
+    const limits = { ...this.#options, timeout };
+    if ("call" in source) return await callHost(source.call, limits);
+    if ("file" in source) return await readFileSource(source.file, limits);
+    if ("command" in source) return await runCommandSource(source.command, limits);
+    if ("jsonrpc" in source) {
+      const given = source.params as unknown[];
+      const params = await Promise.all(given.map((param) => this.#valueOfParam(param)));
+      const call = { jsonrpc: source.jsonrpc, params };
+      const [outcome] = await this.#node.rpc([call], { ...limits, path: source.path });
+      return readOutcome(source, outcome!);
+    }
+    const link = linkOf(source);
+    const path = link
+      ? urlOfLink(await this.#valueOf(link), this.#node.resolve(""), link)
+      : "get" in source
+      ? source.get
+      : source.post;
+    return await requestJson(this.#node, source, path, limits);
+  }
+
+  async #valueOf(place: Reference): Promise<unknown> {
+    const [name, pointer] = parseReference(place);
+    if (!this.#sources.has(name)) return this.#options.remembered?.(name, pointer);
+    return resolvePointer((await this.#responseOf(name)).value, pointer);
+  }
+
+  async #valueOfParam(param: unknown): Promise<unknown> {
+    const place = placeOfParam(param);
+    const value = place ? await this.#valueOf(place) : param;
+    if (!place || isKnown(value)) return value;
+    throw new SourceError("bad_answer", `has no value at ${place}`, { isAbsent: true });
+  }
 }
 
 export async function settle(
@@ -151,59 +166,32 @@ export async function settle(
   return new Map(await Promise.all(settled));
 }
 
-function needsUrl(): never {
-  throw new SourceError("bad_answer", "has no URL; set node.url");
-}
-
-function responseOf(outcome: PromiseSettledResult<SourceResponse>): SourceResponse {
-  if (outcome.status === "rejected") throw outcome.reason;
-  return outcome.value;
-}
-
-async function take(response: Promise<SourceResponse>, { source, pointers }: PlannedSource) {
-  try {
-    const { value, omitted } = await response;
-    return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), omitted };
-  } catch (cause) {
-    // Runtimes throw errors of their own types for operations that they forbid.
-    const error = cause instanceof SourceError
-      ? cause
-      : new SourceError("bad_answer", "cannot be queried on this runtime", {
-        hint: (cause as Error).name,
-      });
-    const isOptional = "optional" in source && source.optional;
-    if (isOptional && error.isAbsent) return { taken: new Map(), omitted: [], absent: error };
-    return { error };
-  }
-}
-
+/** @param path as for {@linkcode Node.resolve} */
 export async function requestJson(
+  node: Node,
   source: GetSource | PostSource,
-  url: string,
-  limits: RequestLimits,
-  access: NodeAccess,
+  path: string,
+  limits: RequestLimits & SecretUse,
 ): Promise<SourceResponse> {
   const isGet = "get" in source;
   const body = isGet || source.json === undefined ? undefined : formatJson(source.json);
-  const { status, text } = await requestText({
+  const { status, text } = await node.request(path, {
     ...limits,
-    url,
     method: isGet ? "GET" : "POST",
     headers: {
       accept: (isGet && source.accept) || "application/json",
       ...body !== undefined && { "content-type": "application/json" },
     },
     body,
-  }, access);
+  });
   const isKept = source.keep_errors && !ABSENT.includes(status) && /^\s*[[{]/.test(text);
   if ((status >= 200 && status <= 299) || isKept) return readResponse(text);
   throw failureOfStatus(status);
 }
 
 /** The host in the link is ignored, since the link may name the host of a proxy. */
-export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
+export function urlOfLink(link: unknown, { origin }: URL, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
-  const { origin } = new URL(nodeUrl);
   // The pattern rejects credentials and fragments, and also backslashes and white space, which URL parsers change.
   const match = /^(?:https?:\/\/[^/?#\\@\s]+)?(\/[^#\\\s]*)?$/i.exec(link);
   const url = match && link !== "" && URL.canParse(link, origin)
@@ -218,107 +206,17 @@ export function urlOfLink(link: unknown, nodeUrl: string, place: string): string
   return target;
 }
 
-type Endpoint = (
-  calls: readonly JsonRpcSource[],
-  limits: RequestLimits,
-  access: NodeAccess,
-) => Promise<PromiseSettledResult<SourceResponse>[]>;
-
-export function createEndpoint(url: string): Endpoint {
-  let takesBatches = true;
-  return async (calls, limits, access) => {
-    const callSingly = () =>
-      Promise.allSettled(
-        calls.map(async (call) => readResult(call, await callMethod(url, call, limits, access))),
-      );
-    if (calls.length <= 1 || !takesBatches) return await callSingly();
-    try {
-      const batch = await postCalls(url, `[${calls.map(textOfCall).join(",")}]`, limits, access);
-      if (Array.isArray(batch)) {
-        // If several responses have the same id, the first one is used.
-        const byId = new Map(batch.toReversed().map((response) => [response.id, response]));
-        const responses = calls.map((_, id) => byId.get(String(id)));
-        if (responses.some((response) => response !== undefined)) {
-          const read = calls.map(async (call, id) => await readResult(call, responses[id] ?? {}));
-          return await Promise.allSettled(read);
-        }
-      }
-    } catch (reason) {
-      // Only the code `bad_answer` can mean that the node rejects batches.
-      const isRefusal = reason instanceof SourceError && reason.code === "bad_answer";
-      if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
-    }
-    const outcomes = await callSingly();
-    // If all single calls fail too, the batch may not be the cause, so batches stay enabled.
-    takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
-    return outcomes;
-  };
-}
-
-/** Returns JSON-RPC errors instead of throwing them. */
-export async function callMethod(
-  url: string,
-  call: JsonRpcSource,
-  limits: RequestLimits,
-  access: NodeAccess,
-): Promise<RpcResponse> {
-  const response = await postCalls(url, textOfCall(call, 1), limits, access);
-  return Array.isArray(response) ? {} : response;
-}
-
-const textOfCall = ({ jsonrpc: method, params = [] }: JsonRpcSource, id: number): string =>
-  writeCall(method, id, formatJson(params));
-
-async function postCalls(
-  url: string,
-  body: string,
-  limits: RequestLimits,
-  access: NodeAccess,
-): Promise<RpcResponse | RpcResponse[]> {
-  const sent = { ...limits, url, method: "POST", headers: RPC_HEADERS, body } as const;
-  const { status, text } = await requestText(sent, access);
-  // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
-  if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
-  let response: RpcResponse | RpcResponse[];
-  try {
-    response = await readRpcResponse(text, Infinity, "last");
-  } catch (error) {
-    throw error instanceof JsonSyntaxError ? notJson(text) : error;
+export function readOutcome(
+  { keep_errors }: Pick<JsonRpcSource, "keep_errors">,
+  outcome: RpcOutcome,
+): SourceResponse {
+  if (outcome.error === undefined) {
+    const { value, omitted } = readResponse(outcome.result);
+    return { value: keep_errors ? { result: value } : value, omitted };
   }
-  if (status > 299 && !Array.isArray(response) && !response.error?.startsWith("{")) {
-    throw failureOfStatus(status);
-  }
-  return response;
-}
-
-function readResult({ keep_errors }: JsonRpcSource, response: RpcResponse): SourceResponse {
-  const { error } = response;
-  if (keep_errors && error !== undefined && !failureOfRpc(error).isAbsent) {
-    return readResponse(`{"error":${error}}`);
-  }
-  const { value, omitted } = readResponse(resultOf(response));
-  return { value: keep_errors ? { result: value } : value, omitted };
-}
-
-export function resultOf({ result, error }: RpcResponse): string {
-  if (error !== undefined) throw failureOfRpc(error);
-  if (result !== undefined) return result;
-  throw new SourceError("bad_answer", "sent a response without a JSON-RPC result", {
-    isForeign: true,
-  });
-}
-
-function failureOfRpc(json: string): SourceError {
-  const error = readResponse(json).value;
-  const { code, message } = objectOf(error);
-  const said = startOf(textOf(message) ?? textOf(error) ?? "an error", 1024);
-  const number = typeof code === "number" ? code : undefined;
-  const words = `${excerpt(said, 80)} (${excerpt(textOf(code) ?? "no code", 20)})`;
-  return new SourceError("bad_answer", `responded with an error: ${words}`, {
-    number,
-    isAbsent: isNoMethod({ code: number, message: said }),
-    isQuoting: true,
-  });
+  const { error, json } = outcome;
+  if (!keep_errors || json === undefined || error.isAbsent) throw error;
+  return readResponse(`{"error":${json}}`);
 }
 
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {

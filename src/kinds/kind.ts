@@ -238,6 +238,9 @@ export interface KindHealth {
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
+/** Kinds by name. */
+export type Kinds = Readonly<Record<string, Kind>>;
+
 /** A kind of node: see [Kinds](../docs/kinds.md). The interfaces of built-in kinds are in `src/generated/interfaces.js`, which is loaded on demand. */
 export interface Kind extends KindInterface {
   /** The built-in kind that this kind extends. */

@@ -12,13 +12,12 @@ import { SourceError } from "./failures.ts";
 import type { Client } from "./http1.ts";
 import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
 
-export interface NodePlace {
-  readonly auth?: SecretPlace | undefined;
-  /** The certificate authorities in this file are trusted in addition to the authorities of the runtime. */
-  readonly tls?: { readonly ca_file: string } | undefined;
+/** The certificate authorities in this file are trusted in addition to the authorities of the runtime. */
+export interface Trust {
+  readonly ca_file: string;
 }
 
-export function createClient({ tls }: Pick<NodePlace, "tls"> = {}): Client {
+export function createClient(tls?: Trust): Client {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   const client = lazy(async () => createSocketClient(await openerOf(tls && await readTrust(tls))));
   return async (request) => await (client.made ?? await client.get())(request);
@@ -48,7 +47,7 @@ export function clientOfFetch(fetch: typeof globalThis.fetch): Client {
   };
 }
 
-async function readTrust(tls: NonNullable<NodePlace["tls"]>): Promise<string> {
+async function readTrust(tls: Trust): Promise<string> {
   const found = HAS_SOCKETS
     ? await readPlace(tls)
     : { reason: "this runtime does not support a custom certificate authority" };
@@ -71,7 +70,9 @@ function holdsCertificates(text: string): boolean {
   });
 }
 
-export async function findUnreadable({ auth, tls }: NodePlace): Promise<string[]> {
+export async function findUnreadable(
+  { auth, tls }: { readonly auth?: SecretPlace | undefined; readonly tls?: Trust | undefined },
+): Promise<string[]> {
   const [secret, authority] = await Promise.all([
     auth && checkCredentials(auth),
     tls && readTrust(tls).then(() => undefined, ({ hint }: SourceError) => hint),

@@ -9,7 +9,8 @@ import { md5 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { isLoopback } from "../http/request.ts";
-import type { AuthFile, Kind } from "../kinds/kind.ts";
+import type { AuthFile, Kinds } from "../kinds/kind.ts";
+import type { Resource } from "../lazy.ts";
 import { SECRET_LENGTH_MIN, SecretSearch, withoutSecrets } from "./echo.ts";
 import type { SourceError } from "./failures.ts";
 import type { Client, NodeRequest, NodeResponse } from "./http1.ts";
@@ -31,21 +32,21 @@ export interface Exchanged {
   readonly refusal?: SourceError | undefined;
 }
 
-export interface Credentials {
-  /** With HTTP Digest, no other request uses the connection until `read` has finished. */
-  sendWith<T>(
-    client: Client,
-    request: Omit<NodeRequest, "owner">,
-    read: (exchanged: Exchanged) => T | Promise<T>,
-  ): Promise<T>;
+/** The parts of a node that decide which secret is sent to the node. */
+export interface SecretOwner {
+  readonly url: string | undefined;
+  /** The name of the node's kind, or `none`; `undefined` while the kind is unknown. */
+  readonly kind: string | undefined;
+  readonly kinds: Resource<Kinds>;
+  readonly auth: SecretPlace | undefined;
+  readonly client: Client;
 }
 
-export interface CredentialsOptions {
-  readonly nodeUrl: string;
-  readonly configured?: SecretPlace | undefined;
-  readonly kind?: string | undefined;
-  readonly kinds?: Readonly<Record<string, Kind>>;
-  readonly triesDefaults?: boolean;
+export interface SecretUse {
+  /** If true, no secret is sent. */
+  readonly isAnonymous?: boolean;
+  /** The kind whose default files may be tried, or `none`. @default the node's kind; any kind while it is unknown */
+  readonly filesOf?: string | undefined;
 }
 
 interface Authorization {
@@ -60,49 +61,100 @@ type Attempts = AsyncGenerator<Authorization, SourceError, NodeRefusal>;
 const RETRIES = 2;
 const NONE: Authorization = { headers: {}, secrets: [] };
 
-export function createCredentials(options: CredentialsOptions): Credentials {
-  const { nodeUrl, configured, kind, kinds = {}, triesDefaults = true } = options;
-  const { origin, hostname } = new URL(nodeUrl);
-  const authorize = createAuthorize();
-  // monerod uses a new nonce for each connection, so concurrent requests must not share a connection.
-  const isDigest = configured && settingOf(configured).scheme === "digest";
-  const owners: object[] = [];
-  let cached: AuthFile | undefined;
-  let search: { readonly key: string; readonly secrets: SecretSearch } | undefined;
-  const searchFor = ({ secrets }: Authorization): SecretSearch => {
-    const key = secrets.join("\n");
-    if (search?.key !== key) search = { key, secrets: new SecretSearch(secrets) };
-    return search.secrets;
-  };
+export class Credentials {
+  readonly #owner: SecretOwner;
+  readonly #origin: string | undefined;
+  readonly #authorize: Authorize = createAuthorize();
+  /** monerod uses a new nonce for each connection, so concurrent requests must not share a connection. */
+  readonly #isDigest: boolean;
+  readonly #connections: object[] = [];
+  /** The default file whose secret the node accepted last. */
+  #cached: AuthFile | undefined;
+  #search: { readonly key: string; readonly secrets: SecretSearch } | undefined;
 
-  async function* withConfigured(place: SecretPlace, request: NodeRequest): Attempts {
+  constructor(owner: SecretOwner) {
+    const { url, auth } = owner;
+    this.#owner = owner;
+    this.#origin = url === undefined ? undefined : new URL(url).origin;
+    this.#isDigest = auth !== undefined && settingOf(auth).scheme === "digest";
+  }
+
+  /** With HTTP Digest, no other request uses the connection until `read` has finished. */
+  async send<T>(
+    request: Omit<NodeRequest, "owner">,
+    read: (exchanged: Exchanged) => T | Promise<T>,
+    use: SecretUse = {},
+  ): Promise<T> {
+    // A request with `isOnce` gets its own connection. A retry with credentials uses the same connection.
+    if (request.isOnce) return await read(await this.#send({ ...request, owner: {} }, use));
+    if (!this.#isDigest) return await read(await this.#send(request, use));
+    const owner = this.#connections.pop() ?? {};
+    try {
+      return await read(await this.#send({ ...request, owner }, use));
+    } finally {
+      this.#connections.push(owner);
+    }
+  }
+
+  async #send(request: NodeRequest, use: SecretUse): Promise<Exchanged> {
+    const { auth, client } = this.#owner;
+    const attempts = use.isAnonymous || request.url.origin !== this.#origin
+      ? withoutSecret()
+      : auth
+      ? this.#withConfigured(auth, request)
+      : this.#withDefaults(request, use.filesOf);
+    let attempt = await attempts.next();
+    for (;;) {
+      const given = attempt.value as Authorization;
+      const headers = { "accept-encoding": "identity", ...request.headers, ...given.headers };
+      const response = await client({ ...request, headers });
+      const isSecret = given !== NONE;
+      const show = () => isSecret ? withoutSecrets(response, this.#searchFor(given)) : response;
+      const { status } = response;
+      if (status !== 401 && status !== 403) return { response: show(), isSecret };
+      attempt = await attempts.next({ status, headers: response.headers });
+      if (attempt.done) return { response: show(), isSecret, refusal: attempt.value };
+      await discard(response);
+    }
+  }
+
+  #searchFor({ secrets }: Authorization): SecretSearch {
+    const key = secrets.join("\n");
+    if (this.#search?.key !== key) this.#search = { key, secrets: new SecretSearch(secrets) };
+    return this.#search.secrets;
+  }
+
+  async *#withConfigured(place: SecretPlace, request: NodeRequest): Attempts {
     let refusal: NodeRefusal | undefined;
     let sent: Authorization | undefined;
     for (let retries = 0;; retries++) {
       const secret = await readSecret(place);
       if ("reason" in secret) return unreadable(refusal ?? (yield NONE), place, secret.reason);
-      const given = await authorize(place, secret.text, request, refusal, sent);
+      const given = await this.#authorize(place, secret.text, request, refusal, sent);
       if (refusal && (retries > RETRIES || !given || isSame(given, sent))) {
-        return refused(refusal, place, looksLike(refusal.headers, kinds));
+        return refused(refusal, place, looksLike(refusal.headers, await this.#owner.kinds.get()));
       }
       refusal = yield sent = given ?? NONE;
     }
   }
 
-  async function* withDefaults(request: NodeRequest): Attempts {
-    const known = cached && await readSecret(cached);
+  async *#withDefaults(request: NodeRequest, filesOf: string | undefined): Attempts {
+    const known = this.#cached && filesOf !== "none" ? await readSecret(this.#cached) : undefined;
     let refusal = yield known && "text" in known
-      ? await authorize(cached!, known.text, request) ?? NONE
+      ? await this.#authorize(this.#cached!, known.text, request) ?? NONE
       : NONE;
+    const kinds = await this.#owner.kinds.get();
     const name = looksLike(refusal.headers, kinds);
-    const mayTry = triesDefaults && name !== undefined && isLoopback(hostname) &&
+    const kind = filesOf ?? this.#owner.kind;
+    const mayTry = name !== undefined && isLoopback(request.url.hostname) &&
       [undefined, name].includes(kind && (kinds[kind]?.extends ?? kind));
     const failures: Failure[] = [];
     for (const file of mayTry ? kinds[name]?.auth?.files ?? [] : []) {
       const secret = await readSecret(file);
-      const given = "text" in secret && await authorize(file, secret.text, request, refusal);
+      const given = "text" in secret &&
+        await this.#authorize(file, secret.text, request, refusal);
       if (given) {
-        cached = file;
+        this.#cached = file;
         refusal = yield given;
       }
       const reason = "reason" in secret
@@ -112,48 +164,13 @@ export function createCredentials(options: CredentialsOptions): Credentials {
         : "the node requires another scheme";
       failures.push({ file, reason });
     }
-    cached = undefined;
+    this.#cached = undefined;
     return wanted(refusal, kinds, failures);
   }
+}
 
-  async function* crossOrigin(): Attempts {
-    return wanted(yield NONE);
-  }
-
-  const send = async (client: Client, request: NodeRequest): Promise<Exchanged> => {
-    const attempts = request.url.origin !== origin
-      ? crossOrigin()
-      : configured
-      ? withConfigured(configured, request)
-      : withDefaults(request);
-    let attempt = await attempts.next();
-    for (;;) {
-      const given = attempt.value as Authorization;
-      const headers = { "accept-encoding": "identity", ...request.headers, ...given.headers };
-      const response = await client({ ...request, headers });
-      const isSecret = given !== NONE;
-      const show = () => isSecret ? withoutSecrets(response, searchFor(given)) : response;
-      const { status } = response;
-      if (status !== 401 && status !== 403) return { response: show(), isSecret };
-      attempt = await attempts.next({ status, headers: response.headers });
-      if (attempt.done) return { response: show(), isSecret, refusal: attempt.value };
-      await discard(response);
-    }
-  };
-
-  return {
-    async sendWith(client, request, read) {
-      // A request with `isOnce` gets its own connection. A retry with credentials uses the same connection.
-      if (request.isOnce) return await read(await send(client, { ...request, owner: {} }));
-      if (!isDigest) return await read(await send(client, request));
-      const owner = owners.pop() ?? {};
-      try {
-        return await read(await send(client, { ...request, owner }));
-      } finally {
-        owners.push(owner);
-      }
-    },
-  };
+async function* withoutSecret(): Attempts {
+  return wanted(yield NONE);
 }
 
 const isSame = (a: Authorization, b: Authorization | undefined) =>

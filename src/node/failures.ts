@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { excerpt } from "../untrusted-text.ts";
+import { excerpt, quote, startOf } from "../untrusted-text.ts";
 
 export const NO_ANSWER = [
   "connection_refused",
@@ -68,6 +68,12 @@ export function failureOfStatus(status: number): SourceError {
     number: status,
     isAbsent: ABSENT.includes(status),
   });
+}
+
+export function notJson(text: string): SourceError {
+  const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
+  const message = `returned something other than JSON: ${start}`;
+  return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
 /** `pattern` is matched against the code and message of an error. Messages differ between runtimes. */

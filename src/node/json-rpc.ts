@@ -6,7 +6,8 @@
 import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { inSlices } from "../slices.ts";
-import { shorten } from "../untrusted-text.ts";
+import { excerpt, shorten } from "../untrusted-text.ts";
+import { SourceError } from "./failures.ts";
 
 /**
  * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). Nodeface's own codes differ from those of
@@ -87,9 +88,14 @@ const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 /**
  * Members that JSON-RPC does not define are dropped, since they may expose stack traces or directories.
  *
+ * @param without the message of an error that has none
  * @throws {JsonSyntaxError} if the text is invalid or too deep
  */
-export async function readRpcError(text: string, depthMax: number): Promise<RpcError> {
+export async function readRpcError(
+  text: string,
+  depthMax: number,
+  without: string = "The node responded with an error",
+): Promise<RpcError> {
   const wanted = {
     levels: 1,
     member: (name: string) => /^(?:code|message|data)$/.test(name),
@@ -105,7 +111,7 @@ export async function readRpcError(text: string, depthMax: number): Promise<RpcE
   // Some JSON-RPC 1 nodes send a string as the error.
   const message = text.startsWith('"')
     ? text
-    : read("message", "string", "number") ?? '"The node responded with an error"';
+    : read("message", "string", "number") ?? JSON.stringify(without);
   return {
     code: code !== undefined && code.length <= CODE_MAX ? code : undefined,
     message: shorten(message.startsWith('"') ? JSON.parse(message) : message, MESSAGE_MAX),
@@ -127,6 +133,27 @@ const NO_METHOD = new RegExp(
 export function isNoMethod({ code, message }: RpcError): boolean {
   return Number(code) === CODES.noMethod || NO_METHOD.test(message);
 }
+
+/** The JSON text of a result, or the failure of a call. */
+export type RpcOutcome =
+  | { readonly result: string; readonly error?: undefined }
+  /** `json` is the error of the node; `undefined` if the node sent no JSON-RPC error. */
+  | { readonly error: SourceError; readonly json?: string };
+
+export async function outcomeOf({ result, error }: RpcResponse): Promise<RpcOutcome> {
+  if (error === undefined) return result === undefined ? { error: noResult() } : { result };
+  const { code, message } = await readRpcError(error, Infinity, "an error");
+  const words = `${excerpt(message, 80)} (${excerpt(code?.toString() ?? "no code", 20)})`;
+  const failure = new SourceError("bad_answer", `responded with an error: ${words}`, {
+    number: code === undefined ? undefined : Number(code),
+    isAbsent: isNoMethod({ code, message }),
+    isQuoting: true,
+  });
+  return { error: failure, json: error };
+}
+
+const noResult = () =>
+  new SourceError("bad_answer", "sent a response without a JSON-RPC result", { isForeign: true });
 
 /** `id` and `params` are JSON text. */
 export interface RpcCall {

@@ -3,12 +3,10 @@
  *
  * @module
  */
-import type { AuthFile, Kind } from "../kinds/kind.ts";
+import type { AuthFile, Kinds } from "../kinds/kind.ts";
 import { findFirst } from "../regular-expression.ts";
 import { SourceError } from "./failures.ts";
 import { cannotRead, type SecretPlace, settingOf } from "./secrets.ts";
-
-type Kinds = Readonly<Record<string, Kind>>;
 
 export interface NodeRefusal {
   readonly status: number;

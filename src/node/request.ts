@@ -6,9 +6,9 @@
  */
 import { excerpt, startOf } from "../untrusted-text.ts";
 import { withSignal } from "../with-timeout.ts";
-import type { Credentials, Exchanged } from "./credentials.ts";
+import type { Credentials, Exchanged, SecretUse } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
-import type { Client, NodeResponse } from "./http1.ts";
+import type { NodeResponse } from "./http1.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
 /** With `fetch`, a node can make each byte a part of its own. */
@@ -21,27 +21,22 @@ export interface RequestLimits {
   readonly signal: AbortSignal;
 }
 
-export interface NodeAccess {
-  readonly client: Client;
-  readonly credentials: Credentials;
-}
-
 /** A request that may be sent twice, and therefore must not change anything at the node. */
-export interface TextRequest extends RequestLimits {
-  url: string;
-  method: "GET" | "POST";
-  headers?: Record<string, string>;
-  body?: string | undefined;
+export interface TextRequest extends Partial<RequestLimits>, SecretUse {
+  readonly method: "GET" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
 }
 
 export interface TextResponse {
-  status: number;
-  text: string;
+  readonly status: number;
+  readonly text: string;
 }
 
 export async function requestText(
-  request: TextRequest,
-  { client, credentials }: NodeAccess,
+  node: Pick<Credentials, "send">,
+  url: URL,
+  request: TextRequest & RequestLimits,
 ): Promise<TextResponse> {
   const { timeout, signal } = request;
   const controller = new AbortController();
@@ -53,12 +48,16 @@ export async function requestText(
     stop();
   }, timeout);
   try {
-    const { url, method, headers = {}, body } = request;
+    const { method, headers = {}, body } = request;
     const sent = {
-      ...{ url: new URL(url), method, headers, signal: ended, isOnce: false },
+      url,
+      method,
+      headers,
       body: body === undefined ? undefined : new TextEncoder().encode(body),
+      signal: ended,
+      isOnce: false,
     };
-    const exchanged = credentials.sendWith(client, sent, (exchanged) => readText(exchanged, url));
+    const exchanged = node.send(sent, (exchanged) => readText(exchanged, url), request);
     // Waiting ends when the signal is aborted, even if a `fetch` ignores the signal.
     return await withSignal(exchanged, ended);
   } catch (error) {
@@ -67,22 +66,22 @@ export async function requestText(
       throw new SourceError("timeout", `did not finish its response within ${formatTime(timeout)}`);
     }
     if (signal.aborted) throw new SourceError("timeout", "did not respond before the query ended");
-    throw withScheme(failureOf(error), request.url);
+    throw withScheme(failureOf(error), url);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** etcd closes a connection that uses the wrong scheme. */
-function withScheme(failure: SourceError, url: string): SourceError {
+function withScheme(failure: SourceError, { protocol }: URL): SourceError {
   if (failure.code !== "reset" || failure.hint) return failure;
-  const [uses, other] = url.startsWith("https:") ? ["does not use", "http"] : ["uses", "https"];
+  const [uses, other] = protocol === "https:" ? ["does not use", "http"] : ["uses", "https"];
   return new SourceError("reset", failure.message, {
     hint: `if the node ${uses} TLS, node.url must begin with ${other}://`,
   });
 }
 
-async function readText({ response, refusal }: Exchanged, url: string): Promise<TextResponse> {
+async function readText({ response, refusal }: Exchanged, url: URL): Promise<TextResponse> {
   const { status, headers } = response;
   if (refusal) throw refusal;
   if (status >= 300 && status < 400 && status !== 304) {
@@ -104,12 +103,12 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
 }
 
 /** The path is omitted if the redirect leads to another server, since the path may contain a secret. */
-function hintOfRedirect(location: string | null, from: string): string | undefined {
+function hintOfRedirect(location: string | null, from: URL): string | undefined {
   if (location === null || !URL.canParse(location, from)) return undefined;
-  const [to, own] = [new URL(location, from), new URL(from)];
-  const place = to.origin === own.origin
+  const to = new URL(location, from);
+  const place = to.origin === from.origin
     ? excerpt(startOf(to.pathname, 400))
-    : to.hostname === own.hostname
+    : to.hostname === from.hostname
     ? to.origin
     : "another server";
   return `the redirect points to ${place}`;

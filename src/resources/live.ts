@@ -7,9 +7,9 @@
 import type { EventStream } from "../http/event-stream.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { NodeEvents } from "../info/events.ts";
-import { History, type Measured } from "../info/history.ts";
+import { History } from "../info/history.ts";
 import { isAlone } from "../info/query-plan.ts";
-import type { Info } from "../info/info.ts";
+import type { Monitor } from "../info/info-monitor.ts";
 import { DEFAULTS, EVENT_DEFAULTS, milliseconds } from "../info/settings.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { HAS_SOCKETS } from "../platform.ts";
@@ -17,15 +17,12 @@ import { HAS_SOCKETS } from "../platform.ts";
 export interface Live {
   readonly history: History | undefined;
   readonly stream: Pick<EventStream<string>, "listeners" | "sent">;
-  isHeard(): boolean;
-  take(info: Info, measured?: Measured): void;
   open(request: Request, query: URLSearchParams): Promise<Response>;
   end(): void;
 }
 
 interface Watched {
-  readonly look: () => Promise<void>;
-  readonly readInfo: () => Promise<Info>;
+  readonly monitor: Monitor;
   readonly readEtag: () => Promise<string>;
 }
 
@@ -34,7 +31,7 @@ const LISTENED_MS = 2000;
 /** The shortest interval between checks for a changed description. */
 const DESCRIBE_MS = 10_000;
 
-export function createLive(options: ResolvedOptions, watched: Watched): Live {
+export function createLive(options: ResolvedOptions, { monitor, readEtag }: Watched): Live {
   const { node, events, onError } = options;
   const info = typeof options.info === "function" ? {} : options.info;
   const { watch = "off", history = DEFAULTS.history, hide = [] } = info;
@@ -47,7 +44,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
   const describe = () => {
     if (nodeEvents.stream.listeners === 0 || performance.now() - describedAt < DESCRIBE_MS) return;
     describedAt = performance.now();
-    watched.readEtag().then((etag) => nodeEvents.describe(etag)).catch(onError);
+    readEtag().then((etag) => nodeEvents.describe(etag)).catch(onError);
   };
   const wait = () => {
     clearTimeout(timer);
@@ -56,7 +53,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     const own = timer = setTimeout(async () => {
       // Preparing a large description takes longer than querying the node, so the watch does not wait for it.
       describe();
-      await watched.look().catch(onError);
+      await monitor.look().catch(onError);
       if (timer === own) wait();
     }, time);
     (timer as { unref?(): void }).unref?.();
@@ -66,28 +63,23 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     perAddress: events.per_address ?? EVENT_DEFAULTS.per_address,
     onListeners(count) {
       const wasHeard = isHeard;
-      isHeard = count > 0;
+      monitor.isHeard = isHeard = count > 0;
       if (isHeard !== wasHeard) wait();
     },
   });
   const samples = history === "off"
     ? undefined
     : new History(milliseconds(history), hide, Date.now().toString(36), options.memory);
+  monitor.onInfo.add((info, measured) => {
+    nodeEvents.take(info);
+    samples?.take(info, measured);
+  });
   wait();
   return {
     history: samples,
     stream: nodeEvents.stream,
-    isHeard: () => isHeard,
-    take(info, measured) {
-      try {
-        nodeEvents.take(info);
-        if (measured) samples?.take(info, measured);
-      } catch (error) {
-        onError(error);
-      }
-    },
     async open(request, query) {
-      nodeEvents.begin(await watched.readInfo());
+      nodeEvents.begin((await monitor.get()).info);
       const { ip, findIp } = request as ServedRequest;
       const response = nodeEvents.stream.open(request, query, ip ?? findIp?.());
       describe();

@@ -1,78 +1,44 @@
 /**
- * Holds the last snapshot and the kind of the node that the service describes.
+ * Holds the interface of the node that the service describes.
  *
  * @module
  */
-import { mayAskMethods, MissingMethods } from "../description/missing-methods.ts";
 import type { KnownNode } from "../description/known-interface.ts";
-import type { NodeFacts } from "../gateway/gateway.ts";
-import { VERSION } from "../generated/build-info.js";
-import { Monitor } from "../info/info-monitor.ts";
-import type { Info, Snapshot } from "../info/info.ts";
-import { type Lazy, lazy, type Resource } from "../lazy.ts";
+import { mayAskMethods, MissingMethods } from "../description/missing-methods.ts";
+import type { Monitor } from "../info/info-monitor.ts";
+import type { Info } from "../info/info.ts";
+import type { Node } from "../node/node.ts";
 import type { ResolvedOptions } from "../options.ts";
-import type { Live } from "./live.ts";
 
-export interface NodeBeside extends NodeFacts {
-  readonly monitor: Lazy<Monitor>;
-  readonly snapshot: Resource<Snapshot>;
+export interface NodeBeside {
   /** Queries the node if its kind is unknown. Returns `undefined` if the kind remains unknown. */
   find(): Promise<KnownNode | undefined>;
   readonly missing: MissingMethods;
+  rpcPath(): Promise<string>;
 }
 
 export function createNodeBeside(
   options: ResolvedOptions,
-  live: Pick<Live, "take" | "isHeard">,
+  node: Node,
+  monitor: Monitor,
   onMissing: () => void,
 ): NodeBeside {
-  const { startedAt, log, onError, node, info, meters, memory } = options;
-  const kinds = async () => ({
-    ...(await import("../generated/kinds.js")).KINDS,
-    ...options.kinds,
-  });
+  const { log, onError } = options;
   let shown: Info | undefined;
-  const monitor = lazy(async (): Promise<Monitor> => {
-    const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
-    return new Monitor({
-      ...{ service, node, info, log, onError, memory },
-      kinds: node.url || node.kind ? await kinds() : {},
-      onOutcome: (source, outcome) => meters?.countQuery(source, outcome),
-      onIdentity() {
-        if (meters) meters.identities++;
-      },
-      isHeard: live.isHeard,
-      onPublished: (info, measured) => {
-        shown = info;
-        missing.take(info);
-        live.take(info, measured);
-      },
-    });
-  });
-  const getSnapshot = async () => await (await monitor.get()).get();
-  const snapshot = { get: () => monitor.made?.get() ?? getSnapshot() };
-  const kind = async () => node.kind ?? (await monitor.get()).kind;
   let known: KnownNode | undefined;
   const find = async () => {
-    let name = await kind();
-    if (name === undefined) {
-      await snapshot.get();
-      name = await kind();
-    }
+    const name = await monitor.findKind();
     if (name === undefined) return undefined;
-    const [{ knowNode, withSoftware }, { KINDS }] = await Promise.all([
-      import("../description/known-interface.ts"),
-      import("../generated/kinds.js"),
-    ]);
+    const { knowNode, withSoftware } = await import("../description/known-interface.ts");
     const info = shown;
-    const readInfo = async () => (await snapshot.get()).info;
-    if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, readInfo);
+    const readInfo = async () => (await monitor.get()).info;
+    if (known?.kind !== name) known = await knowNode(node, name, info, readInfo);
     return known && withSoftware(known, info);
   };
 
   const missing = new MissingMethods({
     async prepare(signal) {
-      if (!mayAskMethods(node)) return undefined;
+      if (!mayAskMethods(options.node)) return undefined;
       const [found, { questionsFor }] = await Promise.all([
         find(),
         import("../description/known-interface.ts"),
@@ -89,19 +55,19 @@ export function createNodeBeside(
     },
     onError,
   });
+  monitor.onInfo.add((info) => {
+    shown = info;
+    missing.take(info);
+  });
 
   let path: string | undefined;
-  const rpcPath: Resource<string> = {
-    async get() {
-      if (path !== undefined) return path;
-      const { rpcPathOf } = await import("../description/known-interface.ts");
-      const found = await rpcPathOf(await find());
-      // While the kind is unknown, the path is only a guess and must not be cached.
-      if (await kind() !== undefined) path = found;
-      return found;
-    },
+  const rpcPath = async () => {
+    if (path !== undefined) return path;
+    const { rpcPathOf } = await import("../description/known-interface.ts");
+    const found = await rpcPathOf(await find());
+    // While the kind is unknown, the path is only a guess and must not be cached.
+    if (node.kind !== undefined) path = found;
+    return found;
   };
-  return {
-    ...{ monitor, snapshot, kinds, kind, find, rpcPath, missing },
-  };
+  return { find, missing, rpcPath };
 }

@@ -16,6 +16,7 @@ import type { Icons } from "../explorer/files.ts";
 import { createPage, type Page } from "../explorer/page.ts";
 import { renderParts } from "../explorer/render-content.ts";
 import { createNameWatch } from "../gateway/lint-settings.ts";
+import type { Node } from "../node/node.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lazy, type Resource } from "../lazy.ts";
 import { hasOperationAt } from "../host-operations/call-operation.ts";
@@ -34,6 +35,7 @@ const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 /** Resolves with the service's own description if the node's description takes too long. */
 export async function openDescription(
   options: ResolvedOptions,
+  chainNode: Node,
   beside: NodeBeside,
   icons: Resource<Icons>,
 ): Promise<WatchedDescription<Resource<Page>>> {
@@ -85,7 +87,7 @@ export async function openDescription(
     node: url,
     base: options.base,
     offer: () => ({ missing: beside.missing.names }),
-    fetch: createFetchDescription(node, beside.kinds),
+    fetch: createFetchDescription(chainNode),
     forward: options.forward,
   };
   if (place !== undefined) {

@@ -6,11 +6,13 @@
 import type { DescriptionPlace, Shown } from "../description/watch.ts";
 import { type Assets, createAssets, createIcons } from "../explorer/files.ts";
 import type { DocumentName, Page } from "../explorer/page.ts";
-import type { NodeFacts } from "../gateway/gateway.ts";
+import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
+import { Monitor } from "../info/info-monitor.ts";
 import { isAlone } from "../info/query-plan.ts";
 import { type Lazy, lazy, type Resource, whenReady } from "../lazy.ts";
 import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/metrics.ts";
+import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -30,7 +32,9 @@ export interface Resources extends Readonly<Record<Served, Resource<Representati
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly assets: Resource<Assets>;
   readonly live: Live;
-  readonly beside: NodeFacts;
+  readonly monitor: Monitor;
+  /** Resolves to the path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
+  readonly rpcPath: () => Promise<string>;
   /** Resolves to `undefined` if the description cannot be shown. */
   readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
   prepare(): Promise<void>;
@@ -41,15 +45,26 @@ export interface Resources extends Readonly<Record<Served, Resource<Representati
 /** @param waiting the function that returns the number of queued calls, for the metrics */
 export function createResources(
   options: ResolvedOptions,
+  node: Node,
   waiting: () => number | undefined,
 ): Resources {
-  const { node, description: place, onError, meters } = options;
+  const { description: place, onError, log, info, memory, meters, startedAt } = options;
+  const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
+  const monitor = new Monitor(node, { service, info, log, onError, memory });
+  if (meters) {
+    monitor.onOutcome.add((source, outcome) => meters.countQuery(source, outcome));
+    monitor.onIdentity.add(() => meters.identities++);
+  }
   const live = createLive(options, {
-    look: async () => await (await beside.monitor.get()).look(),
-    readInfo: async () => (await beside.snapshot.get()).info,
+    monitor,
     readEtag: async () => (await description.get()).current.json.variants.identity!.etag,
   });
-  const beside = createNodeBeside(options, live, () => void description.refresh().catch(onError));
+  const beside = createNodeBeside(
+    options,
+    node,
+    monitor,
+    () => void description.refresh().catch(onError),
+  );
   const icons = lazy(async () =>
     createIcons((await import("../generated/page.js")).FAVICON, options.page.logo)
   );
@@ -62,7 +77,7 @@ export function createResources(
   };
   const opened = lazy(async () => {
     const { openDescription } = await import("./open-description.ts");
-    return await openDescription({ ...options, onDescription }, beside, icons);
+    return await openDescription({ ...options, onDescription }, node, beside, icons);
   });
   const description = refreshOnDemand(opened, {
     interval: lookInterval(place, node.url),
@@ -74,7 +89,7 @@ export function createResources(
   });
   const metrics: Resource<Representation> | undefined = meters && {
     async get() {
-      const shown = isAlone(node, options.info) ? undefined : (await beside.snapshot.get()).info;
+      const shown = isAlone(options.node, info) ? undefined : (await monitor.get()).info;
       const gauges = {
         nodeface_queue_length: waiting(),
         nodeface_event_listeners: live.stream.listeners,
@@ -110,7 +125,7 @@ export function createResources(
       async get() {
         const [{ current }, { info, examples }] = await Promise.all([
           description.get(),
-          beside.snapshot.get(),
+          monitor.get(),
         ]);
         const page = await current.page.get();
         iconName = page.iconNameOf(info);
@@ -118,11 +133,11 @@ export function createResources(
       },
     }),
     info: {
-      get: () => whenReady(beside.snapshot.get(), ({ representation }) => representation),
+      get: () => whenReady(monitor.get(), ({ representation }) => representation),
     },
     health: (accepted) => ({
       async get() {
-        const { info, health } = await beside.snapshot.get();
+        const { info, health } = await monitor.get();
         return accepted.has(info.status) ? health.passing : health.failing;
       },
     }),
@@ -137,10 +152,12 @@ export function createResources(
     catalog,
     favicon,
     assets,
-    ...{ live, beside },
+    live,
+    monitor,
+    rpcPath: beside.rpcPath,
     operations: async () => (await description.get()).current.operations,
     async prepare() {
-      await Promise.all([beside.monitor.get(), catalog.get(), favicon.get(), assets.get()]);
+      await Promise.all([catalog.get(), favicon.get(), assets.get()]);
       await (await description.get()).current.page.get();
     },
     refresh: description.refresh,
@@ -148,7 +165,7 @@ export function createResources(
       description.end();
       beside.missing.close();
       live.end();
-      await beside.monitor.made?.[Symbol.asyncDispose]();
+      await monitor[Symbol.asyncDispose]();
     },
   };
 }

@@ -8,7 +8,7 @@
 import process from "node:process";
 import { Monitor } from "../../src/info/info-monitor.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
-import { KINDS } from "../../src/generated/kinds.js";
+import { openNode } from "../../src/info/open-node.ts";
 import { clientOfFetch } from "../../src/node/client.ts";
 
 const [kind = "", url = "", recorded = ""] = process.argv.slice(2);
@@ -17,19 +17,17 @@ const answers: Record<string, unknown> = {};
 const errors: Record<string, unknown> = {};
 const statuses: Record<string, number> = {};
 
-const { info } = await new Monitor({
+const client = clientOfFetch(async (input, init) => {
+  const response = await fetch(input, init);
+  const text = await response.clone().text();
+  const sent = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : undefined;
+  note(`${init?.method} ${new URL(String(input)).pathname}`, sent, text, response.status);
+  return response;
+});
+const { info } = await new Monitor(openNode({ url, kind }, {}, client), {
   service: { software: "nodeface", version: "0", started_at: "" },
-  node: { url, kind },
-  kinds: KINDS,
   log: console.error,
   onError: console.error,
-  client: clientOfFetch(async (input, init) => {
-    const response = await fetch(input, init);
-    const text = await response.clone().text();
-    const sent = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : undefined;
-    note(`${init?.method} ${new URL(String(input)).pathname}`, sent, text, response.status);
-    return response;
-  }),
 }).get();
 
 const { api: _api, links: _links, ...rest } = info;

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEndpoint, requestJson } from "../../src/info/sources.ts";
+import { requestJson } from "../../src/info/sources.ts";
 import { testWhere, without } from "../_needs.ts";
 import { freePort } from "../_port.ts";
 import { contextFor, failure, kindsRefusing, within } from "../_sources.ts";
@@ -68,17 +68,16 @@ testWhere(
   "sequential and concurrent calls succeed",
   async () => {
     const context = contextFor(node.url, {
-      configured: { digest_file: join(folder, "right") },
+      auth: { digest_file: join(folder, "right") },
     });
-    const call = createEndpoint(`${node.url}/json_rpc`);
     const source = { get: "/get_height" };
     for (let round = 0; round < 10; round++) {
-      const outcomes = await call(CALLS, within(), context);
+      const outcomes = await context.rpc(CALLS, { ...within(), path: "/json_rpc" });
       for (const outcome of outcomes) {
-        assert.is(outcome.status, "fulfilled", JSON.stringify(outcome));
+        assert.is(outcome.error, undefined, JSON.stringify(outcome));
       }
       const heights = await Promise.all(
-        [1, 2, 3].map(() => requestJson(source, `${node.url}/get_height`, within(), context)),
+        [1, 2, 3].map(() => requestJson(context, source, "/get_height", within())),
       );
       for (const { value } of heights) {
         assert.is(
@@ -97,10 +96,10 @@ testWhere(
   async () => {
     const { code, message, hint, looksLike } = await failure(
       requestJson(
-        { get: "/get_info" },
-        `${node.url}/get_info`,
-        within(),
         contextFor(node.url, { kinds: KINDS }),
+        { get: "/get_info" },
+        "/get_info",
+        within(),
       ),
     );
     assert.equal([code, message, hint, looksLike], [
@@ -122,10 +121,10 @@ testWhere(
     ) =>
       (await failure(
         requestJson(
+          contextFor(node.url, { auth: configured }),
           { get: "/get_info" },
-          `${node.url}/get_info`,
+          "/get_info",
           within(),
-          contextFor(node.url, { configured }),
         ),
       )).message;
     assert.is(

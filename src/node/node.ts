@@ -1,0 +1,179 @@
+/**
+ * The chain node: its address, its kind, and everything that is sent to it.
+ *
+ * @module
+ */
+import { formatJson } from "../json/lossless.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
+import type { JsonRpcSource, Kinds } from "../kinds/kind.ts";
+import { lazy, type Resource } from "../lazy.ts";
+import { createClient, type Trust } from "./client.ts";
+import { Credentials, type Exchanged, type SecretUse } from "./credentials.ts";
+import { failureOf, failureOfStatus, notJson, SourceError } from "./failures.ts";
+import type { Client, NodeRequest } from "./http1.ts";
+import {
+  outcomeOf,
+  readRpcResponse,
+  RPC_HEADERS,
+  type RpcOutcome,
+  type RpcResponse,
+  writeCall,
+} from "./json-rpc.ts";
+import { type RequestLimits, requestText, type TextRequest, type TextResponse } from "./request.ts";
+import type { SecretPlace } from "./secrets.ts";
+import { tryAbort } from "../with-timeout.ts";
+
+export interface NodeOptions {
+  /** Begins with `http:` or `https:`, and has neither a query nor a fragment. */
+  readonly url?: string | undefined;
+  /** The name of the node's kind, or `none`; `undefined` if the kind is not known yet. */
+  readonly kind?: string | undefined;
+  readonly auth?: SecretPlace | undefined;
+  readonly tls?: Trust | undefined;
+  /** The time limit of a response, in milliseconds. @default 2000 */
+  readonly timeout?: number | undefined;
+  readonly client?: Client | undefined;
+}
+
+/** A method to call, and its parameters. */
+export type RpcRequest = Pick<JsonRpcSource, "jsonrpc" | "params">;
+
+export interface RpcOptions extends Partial<RequestLimits>, SecretUse {
+  /** The path of the JSON-RPC endpoint, as for {@linkcode Node.resolve}. */
+  readonly path?: string | undefined;
+}
+
+export class Node {
+  readonly url: string | undefined;
+  readonly auth: SecretPlace | undefined;
+  readonly timeout: number;
+  readonly kinds: Resource<Kinds>;
+  readonly client: Client;
+  #life: AbortController | undefined;
+  #kind: string | undefined;
+  #credentials: Credentials;
+  /** The paths of the endpoints that take no batches. */
+  readonly #single = new Set<string>();
+
+  constructor(options: NodeOptions, kinds: () => Promise<Kinds>) {
+    const { url, kind, auth, tls, timeout = 2000, client = createClient(tls) } = options;
+    this.url = url;
+    this.auth = auth;
+    this.timeout = timeout;
+    this.kinds = lazy(kinds);
+    this.client = client;
+    this.#kind = kind;
+    this.#credentials = new Credentials(this);
+  }
+
+  /** The name of the node's kind, or `none`; `undefined` while the kind is unknown. */
+  get kind(): string | undefined {
+    return this.#kind;
+  }
+
+  /** Another kind of node may have another secret, and take batches. */
+  set kind(name: string | undefined) {
+    if (name === this.#kind) return;
+    this.#kind = name;
+    this.#credentials = new Credentials(this);
+    this.#single.clear();
+  }
+
+  /**
+   * Returns the URL of a path, or of a path and a query. The empty path is the address itself; any other path follows
+   * the address without its trailing slashes. A URL is returned as it is.
+   *
+   * @throws {SourceError} if the node has no address
+   */
+  resolve(path: string): URL {
+    if (/^https?:/i.test(path)) return new URL(path);
+    if (this.url === undefined) throw new SourceError("bad_answer", "has no URL; set node.url");
+    return new URL(path === "" ? this.url : this.url.replace(/\/+$/, "") + path);
+  }
+
+  /** Sends a request, and passes its response to `read`. With HTTP Digest, `read` should read the whole response. */
+  send<T>(
+    request: Omit<NodeRequest, "owner">,
+    read: (exchanged: Exchanged) => T | Promise<T>,
+    use?: SecretUse,
+  ): Promise<T> {
+    return this.#credentials.send(request, read, use);
+  }
+
+  /** Rejects with a `SourceError`. */
+  async request(path: string, request: TextRequest): Promise<TextResponse> {
+    const { timeout = this.timeout, signal = this.signal } = request;
+    return await requestText(this, this.resolve(path), { ...request, timeout, signal });
+  }
+
+  /**
+   * Calls methods that only read, in one batch, or one by one if the node takes no batches. Never rejects with a
+   * `SourceError`: the outcome of a call that failed has an `error`.
+   */
+  async rpc(calls: readonly RpcRequest[], options: RpcOptions = {}): Promise<RpcOutcome[]> {
+    const { path = "" } = options;
+    if (calls.length === 1 || this.#single.has(path)) return await this.#callSingly(calls, options);
+    try {
+      const texts = calls.map((call, id) => textOfCall(call, id));
+      const batch = await this.#post(`[${texts.join(",")}]`, options);
+      if (Array.isArray(batch)) {
+        // If several responses have the same id, the first one is used.
+        const byId = new Map(batch.toReversed().map((response) => [response.id, response]));
+        const responses = calls.map((_, id) => byId.get(String(id)));
+        if (responses.some((response) => response !== undefined)) {
+          return await Promise.all(responses.map((response = {}) => outcomeOf(response)));
+        }
+      }
+    } catch (reason) {
+      const error = failureOf(reason);
+      // Only the code `bad_answer` can mean that the node refuses batches.
+      if (error.code !== "bad_answer") return calls.map(() => ({ error }));
+    }
+    const outcomes = await this.#callSingly(calls, options);
+    // If all single calls fail too, the batch may not be the cause.
+    if (outcomes.some((outcome) => "result" in outcome)) this.#single.add(path);
+    return outcomes;
+  }
+
+  /** Aborted when the node is closed. On workerd, a controller can be made only while a request is handled. */
+  get signal(): AbortSignal {
+    return (this.#life ??= new AbortController()).signal;
+  }
+
+  /** Ends all requests that have no signal of their own. */
+  close(): void {
+    if (this.#life) tryAbort(this.#life);
+  }
+
+  #callSingly(calls: readonly RpcRequest[], options: RpcOptions): Promise<RpcOutcome[]> {
+    return Promise.all(calls.map(async (call) => {
+      try {
+        const response = await this.#post(textOfCall(call, 1), options);
+        return await outcomeOf(Array.isArray(response) ? {} : response);
+      } catch (error) {
+        return { error: failureOf(error) };
+      }
+    }));
+  }
+
+  async #post(body: string, options: RpcOptions): Promise<RpcResponse | RpcResponse[]> {
+    const { path = "" } = options;
+    const request = { ...options, method: "POST", headers: RPC_HEADERS, body } as const;
+    const { status, text } = await this.request(path, request);
+    // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
+    if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
+    let response: RpcResponse | RpcResponse[];
+    try {
+      response = await readRpcResponse(text, Infinity, "last");
+    } catch (error) {
+      throw error instanceof JsonSyntaxError ? notJson(text) : error;
+    }
+    if (status > 299 && !Array.isArray(response) && !response.error?.startsWith("{")) {
+      throw failureOfStatus(status);
+    }
+    return response;
+  }
+}
+
+const textOfCall = ({ jsonrpc: method, params = [] }: RpcRequest, id: number): string =>
+  writeCall(method, id, formatJson(params));
