@@ -262,7 +262,7 @@ export class App implements Nodeface {
     // A worker has no timers between requests.
     if (!HAS_SOCKETS) return [];
     const { log, operations, cors } = this.#options;
-    const { live: { open, history } } = this.#resources;
+    const { live } = this.#resources;
     // These responses reveal when the node and this machine were up, so `cors: "*"` does not cover them.
     const origins = cors === "*" ? [] : cors;
     const headersFor = createCommonHeaders(origins, "same-origin");
@@ -281,7 +281,11 @@ export class App implements Nodeface {
       };
       routes.push(this.#get(path, this.#guarded(handleAllowed), headersFor));
     };
-    add("/v1/events", (request, { target }) => open(request, new URLSearchParams(target!.search)));
+    add(
+      "/v1/events",
+      (request, { target }) => live.open(request, new URLSearchParams(target!.search)),
+    );
+    const { history } = live;
     if (history) add("/v1/history", serving(history));
     return routes;
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import type { DescriptionPlace } from "./description/watch.ts";
+import type { DescriptionPlace } from "./description/source.ts";
 import { mistakeInLogo } from "./explorer/page-settings.ts";
 import { diagnosticsOfOperations } from "./host-operations/describe-operation.ts";
 import { formatJson, isPlainObject } from "./json/lossless.ts";

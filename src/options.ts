@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
+import type { DescriptionReport } from "./description/description.ts";
+import type { DescriptionPlace } from "./description/source.ts";
 import type { View } from "./explorer/page-settings.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/response.ts";

@@ -5,9 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { KnownNode } from "../src/description/known-interface.ts";
-import { keepFound } from "../src/description/unnamed-description.ts";
-import { prepare } from "../src/description/prepare.ts";
+import { Description } from "../src/description/description.ts";
+import type { Page } from "../src/explorer/page.ts";
+import type { Monitor } from "../src/info/info-monitor.ts";
+import type { Info } from "../src/info/info.ts";
+import { openNode } from "../src/info/open-node.ts";
+import type { Kind } from "../src/kinds/kind.ts";
+import { Listeners } from "../src/listeners.ts";
 import { prepareOwn } from "../src/openapi/serve.ts";
 import {
   createNodeface,
@@ -134,72 +138,84 @@ found("a configured description takes precedence, and `none` means no descriptio
   assert.equal([asked, diagnostics], [[], []]);
 });
 
-async function keepDescription(find: () => KnownNode | undefined, now: () => number) {
+const MINE: Kind = {
+  title: "Mine",
+  url: "http://127.0.0.1:1",
+  detect: {},
+  sources: {},
+  fields: {},
+  health: { ok: "it answers" },
+};
+
+/** A description whose clock and info the test controls. `page` resolves to the title that is shown. */
+async function keepDescription(kind: Kind) {
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
   const identity = new TextEncoder().encode(JSON.stringify(own));
-  const form = { codings: { identity }, size: identity.byteLength };
-  const alone = await prepareOwn(form, []);
-  return keepFound({
-    ...{ url, version: "1", find: () => Promise.resolve(find()), now, prepare, own },
+  const forms = await prepareOwn({ codings: { identity }, size: identity.byteLength }, []);
+  const pageOf = (title: string) => ({ iconNameOf: () => title }) as unknown as Page;
+  const node = openNode({ url }, { mine: kind });
+  const onInfo = new Listeners<[object]>();
+  const monitor = {
+    onInfo,
+    findKind: () => Promise.resolve(node.kind),
+    get: () => ({ info: {} }),
+  } as unknown as Monitor;
+  const clock = { now: 0 };
+  const description = new Description(node, monitor, {
+    own,
+    operations: [],
+    node: url,
+    makePage: ({ page }) => Promise.resolve(pageOf(page.title)),
+    alone: () => ({ ...forms, page: lazy(() => Promise.resolve(pageOf("Own"))) }),
+    asksMethods: false,
     log: (message) => logged.push(message),
-    makePage: ({ page }) => Promise.resolve(page.title),
-    alone: () => ({ ...alone, page: "Own" }),
-    report: () => {},
-  }, { ...alone, page: "Own" });
+    onError: (error) => assert.unreachable(String(error)),
+    now: () => clock.now,
+  });
+  const look = async () => {
+    await description.refresh();
+    return (await description.current.page.get()).iconNameOf({} as Info);
+  };
+  return { node, onInfo, clock, description, look };
 }
-
-const NODE: KnownNode = {
-  ...{ kind: "algorand", title: "Algorand", description: undefined, listing: undefined },
-  ...{ software: undefined, version: undefined, ask: undefined, createCall: undefined },
-  hasInterface: false,
-  loadInterface: () => Promise.resolve(new TextEncoder().encode("{}")),
-  isConditional: lazy(() => Promise.resolve(false)),
-};
 
 found("operations of newer versions stay hidden while the node is unreachable", async () => {
   const responses = { 200: { description: "It" } };
   const get = (more: object) => ({ get: { summary: "Get it", responses, ...more } });
   const paths = { "/old": get({}), "/new": get({ "x-since": "2.0.0" }) };
-  const json = new TextEncoder().encode(JSON.stringify({ openapi: { paths } }));
-  const loadInterface = () => Promise.resolve(json);
-  let node: KnownNode = { ...NODE, version: "1.0.0", hasInterface: true, loadInterface };
-  let now = 0;
-  const live = await keepDescription(() => node, () => now);
+  const openapi = { paths } as unknown as NonNullable<Kind["openapi"]>;
+  const { node, onInfo, clock, description, look } = await keepDescription({ ...MINE, openapi });
   const shown = async () => {
-    await live.refresh();
-    const { body } = live.current.json.variants.identity!;
+    await look();
+    const { body } = description.current.json.variants.identity!;
     return Object.keys(JSON.parse(new TextDecoder().decode(body as Uint8Array)).paths);
   };
+  node.kind = "mine";
+  onInfo.tell({ version: "1.0.0" });
   assert.equal(await shown(), ["/old"]);
-  node = { ...node, version: undefined };
-  now += 60_000;
+  onInfo.tell({});
+  clock.now += 60_000;
   assert.equal(await shown(), ["/old"]);
 });
 
 found("a description is shown once the node serves it, and later changes are noticed", async () => {
   delete answers["GET /swagger.json"];
-  let now = 0;
-  let path: `/${string}` | undefined = undefined;
-  const live = await keepDescription(() => path && { ...NODE, description: path }, () => now);
-  const look = async () => {
-    await live.refresh();
-    return live.current.page;
-  };
+  const { node, clock, look } = await keepDescription({ ...MINE, description: "/swagger.json" });
   assert.is(await look(), "Own");
-  path = "/swagger.json";
+  node.kind = "mine";
   assert.is(await look(), "Own");
-  now += 60_000;
+  clock.now += 60_000;
   assert.is(await look(), "Own");
   answers["GET /swagger.json"] = DESCRIPTION;
   assert.is(await look(), "Own");
-  now += 60_000;
+  clock.now += 60_000;
   assert.is(await look(), "Algod");
   answers["GET /swagger.json"] = { ...DESCRIPTION, info: { title: "Next", version: "2" } };
   assert.is(await look(), "Algod");
-  now += 60_000;
+  clock.now += 60_000;
   assert.is(await look(), "Next");
   answers["GET /swagger.json"] = "{";
-  now += 60_000;
+  clock.now += 60_000;
   assert.is(await look(), "Next");
   assert.is(logged.length, 1);
 });

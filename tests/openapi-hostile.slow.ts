@@ -5,7 +5,9 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { prepare } from "../src/description/prepare.ts";
+import { describe } from "../src/description/prepare.ts";
+import { sourceAt } from "../src/description/source.ts";
+import { openNode } from "../src/info/open-node.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
@@ -161,18 +163,15 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
 
 /** The result is the processor time in milliseconds. */
 async function timeOf(description: object): Promise<number> {
-  const bytes = new TextEncoder().encode(JSON.stringify(description));
-  const node = "http://127.0.0.1:9000";
+  const place = { text: JSON.stringify(description), name: "a.json" };
+  const source = await sourceAt(place, openNode({}, {}), () => ({}));
   const before = process.cpuUsage();
-  const { content } = await prepare({
-    ...{
-      entry: "file:///a.json",
-      operations: [],
-      where: { node },
-      forward: resolveForward({ open: ["reads"] }),
-    },
+  const { content } = await describe(source, {
+    operations: [],
+    node: "http://127.0.0.1:9000",
+    forward: resolveForward({ open: ["reads"] }),
     own: { openapi: "3.1.1", info, paths: {} },
-  }, (url) => Promise.resolve({ url, bytes: bytes.slice(), isJson: true, stamp: "" }));
+  });
   const { user, system } = process.cpuUsage(before);
   if (content) await writeYaml(await documentOf(content.json));
   return (user + system) / 1000;

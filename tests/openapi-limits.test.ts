@@ -2,7 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatDiagnostic, LIMITS, SIZES } from "../src/openapi/diagnostics.ts";
-import { prepare } from "../src/description/prepare.ts";
+import { describe } from "../src/description/prepare.ts";
 import { load } from "./description/_load.ts";
 
 const limits = suite("the limits of a description");
@@ -135,8 +135,8 @@ limits("a description that a node returns by a method has the limits of the netw
     );
     return Promise.resolve({ url, bytes, isJson: true, stamp: "" });
   };
-  const job = { entry: "jsonrpc:rpc.discover", own: {}, operations: [], where: {} };
-  const { content, diagnostics } = await prepare(job, read);
+  const source = { entry: new URL("jsonrpc:rpc.discover"), name: "x", read };
+  const { content, diagnostics } = await describe(source, { own: {}, operations: [] });
   assert.is(content, undefined);
   assert.match(diagnostics.map(formatDiagnostic).join(), "has more than 4 MiB, the limit for");
 });
@@ -148,8 +148,8 @@ limits("at most a hundred YAML errors are reported", async () => {
 
 limits("an unexpected error becomes a diagnostic, and no exception is thrown", async () => {
   const read = () => Promise.reject(new TypeError("a\u2028b"));
-  const job = { entry: "file:///folder/a.yaml", own: {}, operations: [], where: {} };
-  const { content, diagnostics } = await prepare(job, read);
+  const source = { entry: new URL("file:///folder/a.yaml"), name: "a.yaml", read };
+  const { content, diagnostics } = await describe(source, { own: {}, operations: [] });
   assert.is(content, undefined);
   assert.equal(diagnostics.map(formatDiagnostic), ["a.yaml:1:1 cannot be shown: a b"]);
 });

@@ -6,13 +6,15 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { prepare } from "../src/description/prepare.ts";
-import { keepCurrent } from "../src/description/watch.ts";
+import { Description, type DescriptionReport } from "../src/description/description.ts";
+import type { Page } from "../src/explorer/page.ts";
 import { represent } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { createApp, type Nodeface } from "../src/app.ts";
-import type { DescriptionReport } from "../src/description/watch.ts";
+import { Monitor } from "../src/info/info-monitor.ts";
+import type { Info } from "../src/info/info.ts";
+import { openNode } from "../src/info/open-node.ts";
 import { until } from "./nodes/_daemon.ts";
 
 const fresh = suite("a description that changes");
@@ -117,34 +119,39 @@ fresh("instead of an unusable description, the service's own is shown with a not
   assert.not.match(await (await ask(app, "/v1/spec")).text(), "cannot be shown");
 });
 
-fresh(
-  "the service's own description is shown until a slow description is ready",
-  async () => {
-    let finish = () => {};
-    const finished = new Promise<void>((resolve) => finish = resolve);
-    write(file, describe("Late"));
-    const representation = await represent("", { type: "text/plain", cache: "no-cache" });
-    const resource = lazy(() => Promise.resolve(representation));
-    const versioned = { json: resource, yaml: resource };
-    const live = keepCurrent({
-      place: file,
-      own: { paths: {} },
-      prepare: async (job, read) => {
-        await finished;
-        return await prepare(job, read);
-      },
-      makePage: ({ page }) => Promise.resolve(page.title),
-      alone: (page) => ({ json: representation, yaml: resource, versioned, page }),
-      report: (report) => reports.push(report),
-    });
-    const refreshed = live.refresh();
-    assert.match(live.current.page, "is being read");
-    finish();
-    await Promise.all([live.ready, refreshed]);
-    assert.is(live.current.page, "Late");
-    assert.equal(reports.map(({ shown }) => shown), ["current"]);
-  },
-);
+fresh("the service's own description is shown until a slow description is ready", async () => {
+  write(file, describe("Late"));
+  const representation = await represent("", { type: "text/plain", cache: "no-cache" });
+  const resource = lazy(() => Promise.resolve(representation));
+  const versioned = { json: resource, yaml: resource };
+  const pageOf = (title: string) => ({ iconNameOf: () => title }) as unknown as Page;
+  const node = openNode({}, {});
+  const onError = (error: unknown) => assert.unreachable(String(error));
+  const service = { software: "nodeface", version: "1", started_at: "" };
+  const monitor = new Monitor(node, { service, log: () => {}, onError });
+  const description = new Description(node, monitor, {
+    place: file,
+    own: { paths: {} },
+    operations: [],
+    makePage: ({ page }) => Promise.resolve(pageOf(page.title)),
+    alone: (notice = "") => ({
+      json: representation,
+      yaml: resource,
+      versioned,
+      page: lazy(() => Promise.resolve(pageOf(notice))),
+    }),
+    asksMethods: false,
+    log: () => {},
+    onError,
+  });
+  description.onReport.add((report) => reports.push(report));
+  const title = async () => (await description.current.page.get()).iconNameOf({} as Info);
+  const refreshed = description.refresh();
+  assert.match(await title(), "is being read");
+  await refreshed;
+  assert.is(await title(), "Late");
+  assert.equal(reports.map(({ shown }) => shown), ["current"]);
+});
 
 fresh.run();
 

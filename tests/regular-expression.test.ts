@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { askOffer, type KnownNode } from "../src/description/known-interface.ts";
+import { KnownKind } from "../src/description/known-interface.ts";
 import { detectKind } from "../src/info/detect-kind.ts";
 import { convert } from "../src/info/fields.ts";
 import { createNodeface } from "../src/index.ts";
@@ -193,12 +193,9 @@ expressions("a hostile file does not stop the search for a secret", async () => 
 });
 
 async function namesOf(listed: string, names: string, except?: string): Promise<unknown> {
-  const node = {
-    listing: { get: "/", names, except },
-    ask: () => Promise.resolve(listed),
-    isConditional: { get: () => Promise.resolve(false) },
-  };
-  return (await askOffer(node as unknown as KnownNode)).names;
+  const node = contextFor(NODE, { fetch: () => Promise.resolve(new Response(listed)) });
+  const listing = { get: "/", names, except };
+  return (await new KnownKind(node, "mine", { ...KIND, listing }).askOffer({})).names;
 }
 
 expressions("a hostile list of operations does not stop the search for names", async () => {

@@ -3,22 +3,11 @@
  *
  * @module
  */
-import { createFetchDescription } from "../description/ask-node.ts";
-import {
-  askOffer,
-  type KnownNode,
-  knowNode,
-  questionsFor,
-} from "../description/known-interface.ts";
+import { reasonIn } from "../description/description.ts";
+import { knowKind, type KnownKind, softwareIn } from "../description/known-interface.ts";
 import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
-import { type Content, prepare, type Prepared } from "../description/prepare.ts";
-import { keepFound, placeBelow, reasonIn } from "../description/unnamed-description.ts";
-import {
-  type DescriptionReport,
-  keepCurrent,
-  type Shown,
-  type WatchOptions,
-} from "../description/watch.ts";
+import { describe, type Prepared } from "../description/prepare.ts";
+import { sourceAt, sourcesOf } from "../description/source.ts";
 import { policyRows } from "../gateway/policy.ts";
 import { type Diagnostic, lintNames, lintSettings } from "../gateway/lint-settings.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -28,7 +17,6 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { type Offer, offered } from "../openapi/kind.ts";
-import { KIND_FILES } from "../openapi/load.ts";
 import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/open-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
@@ -44,71 +32,41 @@ interface Described extends Partial<Pick<Prepared, "content">> {
 const TITLE = "Description";
 
 export async function describeDescription(
-  config: Config,
-  chainNode: Node,
+  { description, base, forward, ...config }: Config,
+  node: Node,
   info: Readonly<Record<string, unknown>>,
 ): Promise<Described> {
-  const { description, node } = config;
-  const { kind } = chainNode;
   if (description === "none") return { sections: [] };
-  const { prepared, options } = await watchPreparing(config, chainNode);
+  const own = await documentOf(await ownDescription(false).get());
+  const options = { own, operations: [], forward, base, node: node.url };
   if (description !== undefined) {
-    await keepCurrent({ ...options, place: description }).ready;
-    const [read = { content: undefined, diagnostics: [] }] = prepared.values();
+    const read = await describe(await sourceAt(description, node, () => ({})), options);
     return describeShown(read, "The description is the configured one", description);
   }
-  const known = kind === undefined ? undefined : await knowNode(chainNode, kind, info);
+  const known = await knowKind(node);
   if (!known) return { sections: [] };
-  const offer = await askOfferAndMissing(known, node, info).catch((error: Error) => error);
-  const live = keepFound({
-    ...{ ...options, url: node.url, version: VERSION, log: () => {} },
-    find: () => Promise.resolve({ ...known, listing: undefined }),
-    offer: () => offer instanceof Error ? {} : offer,
-  }, NOTHING);
-  await live.refresh();
-  const isShown = ({ content }: Prepared) => content !== undefined && content === live.current.page;
-  const ofKind = prepared.get(KIND_FILES.interface);
-  const ofNode = [...prepared.values()].find((read) => read !== ofKind);
+  const offer = await askOfferAndMissing(known, config.node, info).catch((error: Error) => error);
+  const read = () => offer instanceof Error ? softwareIn(info) : offer;
+  const { ofNode, ofKind } = sourcesOf(node, known, VERSION, read);
   let before = "";
   if (ofNode) {
-    const { name } = placeBelow(node.url!, known.description!);
-    if (isShown(ofNode)) {
-      return describeShown(ofNode, `The description is the node's own, at ${name}`, name);
+    const { name } = ofNode;
+    const prepared = await describe(ofNode, options);
+    if (prepared.content) {
+      return describeShown(prepared, `The description is the node's own, at ${name}`, name);
     }
-    const reason = printable(reasonIn(ofNode.diagnostics));
+    const reason = printable(reasonIn(prepared.diagnostics));
     before = `There is no description of the node at ${name}: ${reason}\n`;
   }
   if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
   const lacking = await lackingOf(known, offer);
-  const why = `The description has the operations of the kind ${known.kind}${lacking}`;
-  return describeShown(ofKind, why, undefined, before);
+  const why = `The description has the operations of the kind ${known.name}${lacking}`;
+  return describeShown(await describe(ofKind, options), why, undefined, before);
 }
 
-const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
-
-async function watchPreparing({ base, forward }: Config, node: Node) {
-  const prepared = new Map<string, Prepared>();
-  const options: Omit<WatchOptions<Content | undefined>, "place"> = {
-    async prepare(job, read) {
-      const done = await prepare(job, read);
-      prepared.set(job.entry, done);
-      return done;
-    },
-    makePage: (content) => Promise.resolve(content as Content),
-    alone: () => NOTHING,
-    report: (_: DescriptionReport) => {},
-    own: await documentOf(await ownDescription(false).get()),
-    fetch: createFetchDescription(node),
-    forward,
-    node: node.url,
-    base,
-  };
-  return { prepared, options };
-}
-
-async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
+async function lackingOf(known: KnownKind, offer: Offer | Error) {
   if (offer instanceof Error) return `; cannot tell what this node lacks: it ${offer.message}`;
-  const parts: KindInterface = JSON.parse(new TextDecoder().decode(await loadInterface()));
+  const parts: KindInterface = JSON.parse(new TextDecoder().decode(await known.loadJson()));
   const names = ({ openrpc, openapi }: KindInterface) => [
     ...openrpc?.methods.map(({ name }) => name) ?? [],
     ...Object.keys(openapi?.paths ?? {}),
@@ -116,7 +74,8 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
   const has = new Set(names(offered(parts, offer)));
   const { software, missing = [] } = offer;
   const lacking = names(offered(parts, { software })).filter((name) => !has.has(name));
-  const why = listing && offer.names ? "does not list" : `lacks in version ${offer.version}`;
+  const isListed = known.kind.listing && offer.names;
+  const why = isListed ? "does not list" : `lacks in version ${offer.version}`;
   return excepting(lacking, why) + excepting(missing.filter((name) => has.has(name)), "lacks");
 }
 
@@ -126,19 +85,19 @@ const excepting = (names: readonly string[], why: string): string =>
     : `, except ${names.length} that this node ${why}: ${excerpt(names.join(", "), 400)}`;
 
 async function askOfferAndMissing(
-  known: KnownNode,
+  known: KnownKind,
   node: Config["node"],
-  { status }: NodeState,
+  info: NodeState,
 ): Promise<Offer> {
-  const offer = await askOffer(known);
+  const offer = await known.askOffer(info);
   const isListed = offer.names !== undefined && offer.before === undefined;
-  if (status !== "ok" || isListed || !mayAskMethods(node)) return offer;
-  const questions = await questionsFor(known, offer, new AbortController().signal);
+  if (info.status !== "ok" || isListed || !mayAskMethods(node)) return offer;
+  const questions = await known.questionsFor(offer, new AbortController().signal);
   return { ...offer, missing: questions && await findMissing(questions) };
 }
 
 function describeShown(
-  { diagnostics, content }: Omit<Prepared, "stamps">,
+  { diagnostics, content }: Prepared,
   because: string,
   from?: string,
   before = "",

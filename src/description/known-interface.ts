@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { askNode } from "./ask-node.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, MethodCall, NamesIn, NameTree } from "../kinds/kind.ts";
@@ -13,85 +12,120 @@ import { INTERFACES } from "../generated/interfaces.js";
 import { KINDS } from "../generated/kinds.js";
 import { unpack } from "../http/content-coding.ts";
 import { ExpressionError, findAll, findFirst } from "../regular-expression.ts";
-import { SourceError } from "../node/failures.ts";
+import { failureOfStatus, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { inSlices } from "../slices.ts";
 import type { KindInterface } from "../kinds/interface.ts";
-import { type CallMethod, isAskable, type Questions } from "./missing-methods.ts";
+import { isAskable, type Questions } from "./missing-methods.ts";
 
-interface SoftwareInfo {
+/** The members of `/v1/info` that decide which operations of its kind a node has. */
+export interface SoftwareInfo {
   readonly software?: unknown;
   readonly version?: unknown;
 }
 
-export interface KnownNode extends Pick<Kind, "title" | "description" | "listing"> {
-  readonly kind: string;
-  readonly hasInterface: boolean;
-  /** Resolves to JSON in UTF-8. */
-  readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
+/** The kind of a node, and what the node says of the kind's operations. */
+export class KnownKind {
+  readonly name: string;
+  readonly kind: Kind;
   /** True if some operations exist only in certain software or in newer versions. */
   readonly isConditional: Resource<boolean>;
-  readonly software: string | undefined;
-  readonly version: string | undefined;
-  readonly ask: ((question: MethodCall | Listing) => Promise<string>) | undefined;
-  /** Absent if the kind is not built-in: the author of another kind may mark any method as `read`. */
-  readonly createCall: ((path: string | undefined, signal: AbortSignal) => CallMethod) | undefined;
-  /** Asks the node for its software and version. Absent in `nodeface check`, which asks the node earlier. */
-  readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
-}
+  /** The path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
+  readonly rpcPath: Resource<string>;
+  readonly #node: Node;
+  readonly #isOwn: boolean;
 
-export async function knowNode(
-  node: Node,
-  name: string,
-  info: SoftwareInfo = {},
-  learn?: () => Promise<SoftwareInfo>,
-): Promise<KnownNode | undefined> {
-  const kinds = await node.kinds.get();
-  const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-  if (!kind) return undefined;
-  const hasUrl = node.url !== undefined;
-  const { title, description, listing, openrpc, openapi } = kind;
-  const isOwn = kind !== KINDS[name];
-  const loadInterface = async () =>
-    isOwn
+  constructor(node: Node, name: string, kind: Kind) {
+    this.name = name;
+    this.kind = kind;
+    this.#node = node;
+    this.#isOwn = kind !== KINDS[name];
+    this.isConditional = lazy(async () =>
+      /"x-(?:software|since)":/.test(new TextDecoder().decode(await this.loadJson()))
+    );
+    this.rpcPath = lazy(async () => parse(await this.loadJson()).openrpc?.path ?? "");
+  }
+
+  get hasInterface(): boolean {
+    const { openrpc, openapi } = this.kind;
+    return this.#isOwn ? (openrpc ?? openapi) !== undefined : Object.hasOwn(INTERFACES, this.name);
+  }
+
+  /** Resolves to the kind's interface as JSON in UTF-8. */
+  async loadJson(): Promise<Uint8Array<ArrayBuffer>> {
+    const { openrpc, openapi } = this.kind;
+    return this.#isOwn
       ? new TextEncoder().encode(formatJson({ openrpc, openapi }))
-      : await loadInterfaceJson(name);
-  return {
-    ...{ kind: name, title, description, listing, learn, loadInterface },
-    ...softwareIn(info),
-    createCall: !hasUrl || isOwn
-      ? undefined
-      : (path, signal) => async (jsonrpc, params) =>
-        (await node.rpc([{ jsonrpc, params }], { path, signal }))[0]!,
-    ask: hasUrl ? (question) => askNode(node, question) : undefined,
-    hasInterface: isOwn ? (openrpc ?? openapi) !== undefined : Object.hasOwn(INTERFACES, name),
-    isConditional: lazy(async () =>
-      /"x-(?:software|since)":/.test(new TextDecoder().decode(await loadInterface()))
-    ),
-  };
+      : await loadInterfaceJson(this.name);
+  }
+
+  /**
+   * Resolves to text: the content of an HTTP response, or the result of a method. Rejects with a `SourceError`.
+   */
+  async ask(question: MethodCall | Listing): Promise<string> {
+    if ("jsonrpc" in question) {
+      const [outcome] = await this.#node.rpc([question], { path: question.path });
+      if (outcome!.error) throw outcome!.error;
+      const { result } = outcome!;
+      return result.startsWith('"') ? JSON.parse(result) : result;
+    }
+    const isGet = "get" in question;
+    const { status, text } = await this.#node.request(isGet ? question.get : question.post, {
+      method: isGet ? "GET" : "POST",
+      headers: { accept: "*/*", ...!isGet && { "content-type": "application/json" } },
+      body: isGet ? undefined : formatJson(question.json ?? {}),
+    });
+    if (status > 299) throw failureOfStatus(status);
+    return text;
+  }
+
+  /**
+   * Rejects with a `SourceError`, or with a `JsonSyntaxError` if the response is invalid JSON.
+   *
+   * @param learn asks the node for its software and version, if `info` lacks them
+   */
+  async askOffer(info: SoftwareInfo, learn?: () => Promise<SoftwareInfo>): Promise<Offer> {
+    const { listing } = this.kind;
+    const known = softwareIn(info);
+    const isKnown = known.software !== undefined && known.version !== undefined;
+    const isAsked = !isKnown && learn && await this.isConditional.get();
+    const about = isAsked ? softwareIn(await learn()) : known;
+    if (!listing || this.#node.url === undefined) return about;
+    const names = await namesIn(await this.ask(listing), listing);
+    const before = "names" in listing ? listing.before : undefined;
+    return { ...about, before, ...names.size > 0 && { names: [...names] } };
+  }
+
+  /**
+   * Resolves to the askable methods among those offered. Resolves to `undefined` if the kind is not built-in: the
+   * author of another kind may mark any method as `read`.
+   */
+  async questionsFor(offer: Offer, signal: AbortSignal): Promise<Questions | undefined> {
+    if (this.#isOwn || this.#node.url === undefined) return undefined;
+    const { openrpc } = parse(await this.loadJson());
+    if (!openrpc) return undefined;
+    const { methods } = offered({ openrpc }, offer).openrpc!;
+    const options = { path: openrpc.path, signal };
+    return {
+      methods: methods.filter(isAskable),
+      call: async (jsonrpc, params) => (await this.#node.rpc([{ jsonrpc, params }], options))[0]!,
+    };
+  }
 }
 
-export const withSoftware = (node: KnownNode, info: SoftwareInfo = {}): KnownNode => ({
-  ...node,
-  ...softwareIn(info),
-});
+/** Resolves to `undefined` while the node's kind is unknown. */
+export async function knowKind(node: Node): Promise<KnownKind | undefined> {
+  const kinds = await node.kinds.get();
+  const name = node.kind ?? "none";
+  return Object.hasOwn(kinds, name) ? new KnownKind(node, name, kinds[name]!) : undefined;
+}
 
-const softwareIn = ({ software, version }: SoftwareInfo) => ({
+export const softwareIn = (
+  { software, version }: SoftwareInfo,
+): { software: string | undefined; version: string | undefined } => ({
   software: textOf(software),
   version: textOf(version),
 });
-
-/** Rejects with a `SourceError`, or with a `JsonSyntaxError` if the response is invalid JSON. */
-export async function askOffer(node: KnownNode): Promise<Offer> {
-  const { listing, ask, software, version, learn, isConditional } = node;
-  const isKnown = software !== undefined && version !== undefined;
-  const isAsked = !isKnown && learn && await isConditional.get();
-  const about = isAsked ? softwareIn(await learn()) : { software, version };
-  if (!listing || !ask) return about;
-  const names = await namesIn(await ask(listing), listing);
-  const before = "names" in listing ? listing.before : undefined;
-  return { ...about, before, ...names.size > 0 && { names: [...names] } };
-}
 
 /** @throws {SourceError} */
 async function namesIn(text: string, listing: NamesIn): Promise<Set<string>> {
@@ -158,20 +192,3 @@ const parse = (json: Uint8Array): KindInterface =>
 /** Resolves to an empty object if the kind has no interface. Integers above 2^53 become `bigint`s. */
 export const loadInterface = async (kind: string): Promise<KindInterface> =>
   parse(await loadInterfaceJson(kind));
-
-/** Resolves to the askable methods among those offered; `undefined` if the kind is not built-in. */
-export async function questionsFor(
-  { createCall, loadInterface }: KnownNode,
-  offer: Offer,
-  signal: AbortSignal,
-): Promise<Questions | undefined> {
-  const { openrpc } = createCall ? parse(await loadInterface()) : {};
-  if (!createCall || !openrpc) return undefined;
-  const { methods } = offered({ openrpc }, offer).openrpc!;
-  return { methods: methods.filter(isAskable), call: createCall(openrpc.path, signal) };
-}
-
-export async function rpcPathOf(known: KnownNode | undefined): Promise<string> {
-  if (!known?.hasInterface) return "";
-  return parse(await known.loadInterface()).openrpc?.path ?? "";
-}

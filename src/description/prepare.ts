@@ -18,6 +18,7 @@ import {
 } from "../openapi/callable-operations.ts";
 import { writeJson } from "../openapi/write.ts";
 import { pause } from "../slices.ts";
+import type { DescriptionSource } from "./source.ts";
 
 export interface Content {
   readonly json: KeptContent;
@@ -27,7 +28,11 @@ export interface Content {
   readonly elsewhere: readonly string[];
 }
 
-export interface PrepareJob extends LoadJob {
+/** Everything but the source that decides what is shown of a description. */
+export interface DescribeOptions
+  extends
+    Pick<LoadJob, "own" | "operations" | "documentOfHost">,
+    Omit<LoadJob["where"], "isFromNode"> {
   readonly forward?: ResolvedForward | undefined;
 }
 
@@ -38,22 +43,25 @@ export interface Prepared extends Omit<Loaded, "document"> {
   readonly stamps: ReadonlyMap<string, string>;
 }
 
-export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
-
 /** Never rejects: errors become diagnostics. */
-export const prepare: Prepare = async ({ forward, ...job }, read) => {
+export async function describe(
+  source: DescriptionSource,
+  { forward, node, base, ...options }: DescribeOptions,
+): Promise<Prepared> {
+  const entry = source.entry.href;
   const stamps = new Map<string, string>();
-  const stampedRead: Reader = async (url) => {
+  const read: Reader = async (url) => {
     stamps.set(url.href, "");
-    const file = await read(url);
+    const file = await source.read(url);
     if (file) stamps.set(url.href, file.stamp);
     return file;
   };
   try {
-    const loaded = await load(job, stampedRead);
-    const { document: whole, ...others } = loaded;
+    const where = { node, base, isFromNode: source.isFromNode };
+    const job = { ...options, entry, kind: source.kind, hasOffer: true, where };
+    const { document: whole, ...others } = await load(job, read);
     if (!whole) return { content: undefined, ...others, stamps };
-    const by = describedBy(job.entry);
+    const by = describedBy(entry);
     const { document, operations } = await annotateCalls(whole, forward, by);
     await pause();
     const origins = originsOf(document);
@@ -62,7 +70,7 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
     const elsewhere = listServersElsewhere(document);
     return { content: { json, page, origins, operations, elsewhere }, ...others, stamps };
   } catch (error) {
-    const diagnostics = [diagnosticOfError(nameOf(job.entry), error)];
+    const diagnostics = [diagnosticOfError(nameOf(entry), error)];
     return { content: undefined, diagnostics, stamps };
   }
-};
+}

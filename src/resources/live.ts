@@ -8,87 +8,103 @@ import type { EventStream } from "../http/event-stream.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { NodeEvents } from "../info/events.ts";
 import { History } from "../info/history.ts";
-import { isAlone } from "../info/query-plan.ts";
 import type { Monitor } from "../info/info-monitor.ts";
+import { isAlone } from "../info/query-plan.ts";
 import { DEFAULTS, EVENT_DEFAULTS, milliseconds } from "../info/settings.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { HAS_SOCKETS } from "../platform.ts";
-
-export interface Live {
-  readonly history: History | undefined;
-  readonly stream: Pick<EventStream<string>, "listeners" | "sent">;
-  open(request: Request, query: URLSearchParams): Promise<Response>;
-  end(): void;
-}
-
-interface Watched {
-  readonly monitor: Monitor;
-  readonly readEtag: () => Promise<string>;
-}
 
 /** The longest interval between queries of the node while clients listen to its events. */
 const LISTENED_MS = 2000;
 /** The shortest interval between checks for a changed description. */
 const DESCRIBE_MS = 10_000;
 
-export function createLive(options: ResolvedOptions, { monitor, readEtag }: Watched): Live {
-  const { node, events, onError } = options;
-  const info = typeof options.info === "function" ? {} : options.info;
-  const { watch = "off", history = DEFAULTS.history, hide = [] } = info;
-  const isWatched = watch !== "off" && HAS_SOCKETS && !isAlone(node, options.info);
-  const pace = isWatched ? milliseconds(watch) : Infinity;
-  let isHeard = false;
-  let hasEnded = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let describedAt = -Infinity;
-  const describe = () => {
-    if (nodeEvents.stream.listeners === 0 || performance.now() - describedAt < DESCRIBE_MS) return;
-    describedAt = performance.now();
-    readEtag().then((etag) => nodeEvents.describe(etag)).catch(onError);
-  };
-  const wait = () => {
-    clearTimeout(timer);
-    const time = isHeard ? Math.min(pace, LISTENED_MS) : pace;
-    if (time === Infinity || hasEnded) return;
-    const own = timer = setTimeout(async () => {
+export class Live {
+  readonly history: History | undefined;
+  readonly #events: NodeEvents;
+  readonly #monitor: Monitor;
+  readonly #checkDescription: () => Promise<unknown>;
+  readonly #onError: (error: unknown) => void;
+  /** The interval between queries of the node, in milliseconds. */
+  readonly #pace: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #describedAt = -Infinity;
+  #hasEnded = false;
+
+  /** @param checkDescription reads the description if it has changed */
+  constructor(
+    { node, info: source, events, memory, onError }: ResolvedOptions,
+    monitor: Monitor,
+    checkDescription: () => Promise<unknown>,
+  ) {
+    const info = typeof source === "function" ? {} : source;
+    const { watch = "off", history = DEFAULTS.history, hide = [] } = info;
+    const isWatched = watch !== "off" && HAS_SOCKETS && !isAlone(node, source);
+    this.#pace = isWatched ? milliseconds(watch) : Infinity;
+    this.#monitor = monitor;
+    this.#checkDescription = checkDescription;
+    this.#onError = onError;
+    this.#events = new NodeEvents({
+      listeners: events.listeners ?? EVENT_DEFAULTS.listeners,
+      perAddress: events.per_address ?? EVENT_DEFAULTS.per_address,
+      onListeners: (count) => {
+        const isHeard = count > 0;
+        if (isHeard === monitor.isHeard) return;
+        monitor.isHeard = isHeard;
+        this.#wait();
+      },
+    });
+    if (history !== "off") {
+      this.history = new History(milliseconds(history), hide, Date.now().toString(36), memory);
+    }
+    monitor.onInfo.add((info, measured) => {
+      this.#events.take(info);
+      this.history?.take(info, measured);
+    });
+    this.#wait();
+  }
+
+  get stream(): Pick<EventStream<string>, "listeners" | "sent"> {
+    return this.#events.stream;
+  }
+
+  async open(request: Request, query: URLSearchParams): Promise<Response> {
+    this.#events.begin((await this.#monitor.get()).info);
+    const { ip, findIp } = request as ServedRequest;
+    const response = this.#events.stream.open(request, query, ip ?? findIp?.());
+    this.#checkIfHeard();
+    return response;
+  }
+
+  /** @param etag the tag of the description that is shown */
+  describe(etag: string): void {
+    this.#events.describe(etag);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#timer);
+    this.#events.stream.end();
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    const time = this.#monitor.isHeard ? Math.min(this.#pace, LISTENED_MS) : this.#pace;
+    if (time === Infinity || this.#hasEnded) return;
+    const timer = setTimeout(async () => {
       // Preparing a large description takes longer than querying the node, so the watch does not wait for it.
-      describe();
-      await monitor.look().catch(onError);
-      if (timer === own) wait();
+      this.#checkIfHeard();
+      await this.#monitor.look().catch(this.#onError);
+      if (this.#timer === timer) this.#wait();
     }, time);
+    this.#timer = timer;
     (timer as { unref?(): void }).unref?.();
-  };
-  const nodeEvents = new NodeEvents({
-    listeners: events.listeners ?? EVENT_DEFAULTS.listeners,
-    perAddress: events.per_address ?? EVENT_DEFAULTS.per_address,
-    onListeners(count) {
-      const wasHeard = isHeard;
-      monitor.isHeard = isHeard = count > 0;
-      if (isHeard !== wasHeard) wait();
-    },
-  });
-  const samples = history === "off"
-    ? undefined
-    : new History(milliseconds(history), hide, Date.now().toString(36), options.memory);
-  monitor.onInfo.add((info, measured) => {
-    nodeEvents.take(info);
-    samples?.take(info, measured);
-  });
-  wait();
-  return {
-    history: samples,
-    stream: nodeEvents.stream,
-    async open(request, query) {
-      nodeEvents.begin((await monitor.get()).info);
-      const { ip, findIp } = request as ServedRequest;
-      const response = nodeEvents.stream.open(request, query, ip ?? findIp?.());
-      describe();
-      return response;
-    },
-    end() {
-      hasEnded = true;
-      clearTimeout(timer);
-      nodeEvents.stream.end();
-    },
-  };
+  }
+
+  #checkIfHeard(): void {
+    const now = performance.now();
+    if (!this.#monitor.isHeard || now - this.#describedAt < DESCRIBE_MS) return;
+    this.#describedAt = now;
+    this.#checkDescription().catch(this.#onError);
+  }
 }

@@ -3,29 +3,22 @@
  *
  * @module
  */
-import { createFetchDescription } from "../description/ask-node.ts";
-import { type Content, prepare } from "../description/prepare.ts";
-import { keepFound } from "../description/unnamed-description.ts";
-import {
-  type DescriptionReport,
-  keepCurrent,
-  logReport,
-  type WatchedDescription,
-} from "../description/watch.ts";
+import { Description, logReport } from "../description/description.ts";
+import { mayAskMethods } from "../description/missing-methods.ts";
+import type { Content } from "../description/prepare.ts";
 import type { Icons } from "../explorer/files.ts";
-import { createPage, type Page } from "../explorer/page.ts";
+import { createPage } from "../explorer/page.ts";
 import { renderParts } from "../explorer/render-content.ts";
 import { createNameWatch } from "../gateway/lint-settings.ts";
-import type { Node } from "../node/node.ts";
-import { VERSION } from "../generated/build-info.js";
-import { lazy, type Resource } from "../lazy.ts";
 import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
 import { type KeptContent, type PackedContent, unpack } from "../http/content-coding.ts";
+import type { Monitor } from "../info/info-monitor.ts";
+import { lazy, type Resource } from "../lazy.ts";
+import type { Node } from "../node/node.ts";
 import { prepareOwn } from "../openapi/serve.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
-import type { NodeBeside } from "./node-beside.ts";
 
 type PageContent = Pick<Content, "page" | "origins">;
 
@@ -36,9 +29,9 @@ const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 export async function openDescription(
   options: ResolvedOptions,
   chainNode: Node,
-  beside: NodeBeside,
+  monitor: Monitor,
   icons: Resource<Icons>,
-): Promise<WatchedDescription<Resource<Page>>> {
+): Promise<Description> {
   const { log, onError, node, document: documentOfHost, description: place } = options;
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)
@@ -62,59 +55,31 @@ export async function openDescription(
   // If a function supplies the info, the node is not queried, so the node's kind stays unknown.
   const hasKind = node.kind !== "none" &&
     (node.kind ?? (typeof options.info === "function" ? undefined : url)) !== undefined;
-  if (place === "none" || (place === undefined && !hasKind)) {
-    const current = { ...alone(), operations: [] };
-    return { current, ready: Promise.resolve(), refresh: () => Promise.resolve() };
-  }
-  const findNews = options.forward && createNameWatch(options.forward);
-  const common = {
-    prepare,
-    makePage: async (content: PageContent) => {
-      const page = await makePage(content);
-      return { get: () => Promise.resolve(page) };
-    },
-    alone,
+  const description = new Description(chainNode, monitor, {
+    place: hasKind ? place : place ?? "none",
     own,
     operations,
     documentOfHost,
-    report: (report: DescriptionReport) => {
-      logReport(report, log);
-      for (const { level, message } of report.operations && findNews?.(report.operations) || []) {
-        log(message, { code: "description", level });
-      }
-      options.onDescription(report);
-    },
+    forward: options.forward,
     node: url,
     base: options.base,
-    offer: () => ({ missing: beside.missing.names }),
-    fetch: createFetchDescription(chainNode),
-    forward: options.forward,
-  };
-  if (place !== undefined) {
-    const live = describing(keepCurrent({ place, ...common }), beside);
-    await withTimeout(live.ready, PATIENCE, () => {});
-    return live;
-  }
-  const tell = (message: string) => log(message, { code: "description", level: "info" });
-  const found = { url, version: VERSION, find: beside.find, log: tell };
-  const live = describing(keepFound({ ...found, ...common }, alone()), beside);
-  await withTimeout(live.refresh().catch(onError), PATIENCE_FOUND, () => {});
-  return live;
-}
-
-/** Has the node asked about the methods of each description that is shown. */
-function describing<T>(
-  live: WatchedDescription<T>,
-  { missing }: NodeBeside,
-): WatchedDescription<T> {
-  const tell = () => missing.describe(live.current.methods ?? []);
-  return {
-    get current() {
-      return live.current;
-    },
-    ready: live.ready.then(tell),
-    refresh: () => live.refresh().then(tell),
-  };
+    makePage,
+    alone,
+    asksMethods: mayAskMethods(node),
+    log,
+    onError,
+  });
+  const findNews = options.forward && createNameWatch(options.forward);
+  description.onReport.add((report) => {
+    logReport(report, log);
+    for (const { level, message } of report.operations && findNews?.(report.operations) || []) {
+      log(message, { code: "description", level });
+    }
+    options.onDescription(report);
+  });
+  const patience = place === undefined ? PATIENCE_FOUND : PATIENCE;
+  await withTimeout(description.refresh().catch(onError), patience, () => {});
+  return description;
 }
 
 const WITHOUT_METRICS = lazy(async () => kept(await import("../generated/description.js")));

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { DescriptionPlace, Shown } from "../description/watch.ts";
+import type { Shown } from "../description/description.ts";
+import type { DescriptionPlace } from "../description/source.ts";
 import { type Assets, createAssets, createIcons } from "../explorer/files.ts";
-import type { DocumentName, Page } from "../explorer/page.ts";
+import type { DocumentName } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
 import { Monitor } from "../info/info-monitor.ts";
@@ -16,8 +17,7 @@ import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { createLive, type Live } from "./live.ts";
-import { createNodeBeside } from "./node-beside.ts";
+import { Live } from "./live.ts";
 
 type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
 
@@ -55,41 +55,30 @@ export function createResources(
     monitor.onOutcome.add((source, outcome) => meters.countQuery(source, outcome));
     monitor.onIdentity.add(() => meters.identities++);
   }
-  const live = createLive(options, {
-    monitor,
-    readEtag: async () => (await description.get()).current.json.variants.identity!.etag,
-  });
-  const beside = createNodeBeside(
-    options,
-    node,
-    monitor,
-    () => void description.refresh().catch(onError),
-  );
   const icons = lazy(async () =>
     createIcons((await import("../generated/page.js")).FAVICON, options.page.logo)
   );
-  let describedAt: number | undefined;
-  const onDescription: ResolvedOptions["onDescription"] = (report) => {
-    if (report.shown !== "older") {
-      describedAt = report.shown === "own" ? undefined : performance.now();
-    }
-    options.onDescription(report);
-  };
   const opened = lazy(async () => {
     const { openDescription } = await import("./open-description.ts");
-    return await openDescription({ ...options, onDescription }, node, beside, icons);
+    const description = await openDescription(options, node, monitor, icons);
+    const publish = () => live.describe(description.current.json.variants.identity!.etag);
+    description.onReport.add(publish);
+    publish();
+    return description;
   });
   const description = refreshOnDemand(opened, {
     interval: lookInterval(place, node.url),
     isMadeCurrent: place !== undefined,
     onError,
   });
-  const shown = (of: (shown: Shown<Resource<Page>>) => Resource<Representation>) => ({
+  const live = new Live(options, monitor, async () => await description.get());
+  const shown = (of: (shown: Shown) => Resource<Representation>) => ({
     get: async () => await of((await description.get()).current).get(),
   });
   const metrics: Resource<Representation> | undefined = meters && {
     async get() {
       const shown = isAlone(options.node, info) ? undefined : (await monitor.get()).info;
+      const describedAt = opened.made?.describedAt;
       const gauges = {
         nodeface_queue_length: waiting(),
         nodeface_event_listeners: live.stream.listeners,
@@ -154,7 +143,7 @@ export function createResources(
     assets,
     live,
     monitor,
-    rpcPath: beside.rpcPath,
+    rpcPath: async () => await (await opened.get()).rpcPath(),
     operations: async () => (await description.get()).current.operations,
     async prepare() {
       await Promise.all([catalog.get(), favicon.get(), assets.get()]);
@@ -163,7 +152,7 @@ export function createResources(
     refresh: description.refresh,
     async close() {
       description.end();
-      beside.missing.close();
+      opened.made?.close();
       live.end();
       await monitor[Symbol.asyncDispose]();
     },

@@ -5,7 +5,9 @@
 import { openSync, readFileSync, readSync } from "node:fs";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { prepare } from "../../src/description/prepare.ts";
+import { describe } from "../../src/description/prepare.ts";
+import { sourceAt } from "../../src/description/source.ts";
+import { openNode } from "../../src/info/open-node.ts";
 import { resolveForward } from "../../src/gateway/policy.ts";
 import { documentOf, prepareDescription } from "../../src/openapi/serve.ts";
 import { ownDescription } from "../../src/resources/open-description.ts";
@@ -20,14 +22,13 @@ function processorTime(): number {
 }
 
 const file = process.argv[2]!;
-const bytes = new Uint8Array(readFileSync(file));
-const isJson = file.endsWith(".json");
 const node = "http://127.0.0.1:8545";
-const job = {
-  entry: pathToFileURL(file).href,
+const source = await sourceAt(pathToFileURL(file), openNode({}, {}), () => ({}));
+const options = {
   own: await documentOf(await ownDescription(false).get()),
   operations: [],
-  where: { node, base: node },
+  node,
+  base: node,
   forward: resolveForward({ open: ["GET *"] }),
 };
 
@@ -45,10 +46,7 @@ function measure() {
 const since = processorTime();
 measure();
 longest = 0;
-const { content } = await prepare(
-  job,
-  (url) => Promise.resolve({ url, bytes, isJson, stamp: "" }),
-);
+const { content } = await describe(source, options);
 const { yaml } = await prepareDescription(content!.json);
 const served = processorTime() - since;
 await yaml.get();

@@ -3,19 +3,16 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Diagnostic } from "../../src/openapi/diagnostics.ts";
-import { prepare, type Prepared } from "../../src/description/prepare.ts";
+import { describe, type DescribeOptions } from "../../src/description/prepare.ts";
 import { identityOf, type KeptContent } from "../../src/http/content-coding.ts";
-import {
-  type DescriptionPlace,
-  keepCurrent,
-  type PlaceOptions,
-  type Shown,
-} from "../../src/description/watch.ts";
+import { type DescriptionPlace, sourceAt } from "../../src/description/source.ts";
 import { documentOf } from "../../src/openapi/serve.ts";
 import { writeYaml } from "../../src/openapi/write.ts";
 import type { ServerContext } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
+import { createReader, type FetchUrl, type Reader } from "../../src/openapi/files.ts";
+import { openNode } from "../../src/info/open-node.ts";
 import { ROOT } from "../_paths.ts";
 
 export const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -42,22 +39,16 @@ export interface Loaded {
 /** A string in `place` is the name of a file in this folder. */
 export async function load(
   place: DescriptionPlace,
-  where: ServerContext & Pick<PlaceOptions, "forward" | "fetch"> = NEAR,
+  where: ServerContext & Pick<DescribeOptions, "forward"> & { fetch?: FetchUrl } = NEAR,
   own: string = LITTLE,
 ): Promise<Loaded> {
   const found = typeof place === "string" ? pathOf(place) : place;
-  let prepared: Prepared | undefined;
-  let diagnostics: readonly Diagnostic[] = [];
-  await keepCurrent({
-    place: found,
-    own: parseOnce(own),
-    prepare: async (job, read) => prepared = await prepare(job, read),
-    makePage: () => Promise.resolve(undefined),
-    alone: () => ({}) as Shown<undefined>,
-    report: (report) => diagnostics = report.diagnostics,
-    ...where,
-  }).ready;
-  const { content } = prepared ?? {};
+  const { fetch, ...others } = where;
+  const source = await sourceAt(found, openNode({}, {}), () => ({}));
+  const options = { own: parseOnce(own), operations: [], ...others };
+  const read: Reader = (url, stamp) =>
+    fetch && url.protocol === "http:" ? createReader(fetch)(url, stamp) : source.read(url, stamp);
+  const { content, diagnostics } = await describe({ ...source, read }, options);
   const text = async (form: KeptContent | undefined) =>
     new TextDecoder().decode(form && await identityOf(form));
   const written = content && await documentOf(content.json);
