@@ -189,3 +189,28 @@ for (const [code, message] of WORDINGS) {
 }
 
 wordings.run();
+
+const kinds = suite("a kind that becomes known");
+
+kinds("a page that listens gets the new description without asking for it", async () => {
+  const { node } = await playNode();
+  const kind = { ...MINE, detect: { "number#": "^7$" }, description: undefined };
+  const app = createNodeface({ node: { url: node.url }, kinds: { mine: kind }, log: () => {} });
+  const started = node.fetch;
+  node.fetch = () => Promise.resolve(new Response("", { status: 503 }));
+  const before = await (await ask(app, "/spec.json")).json();
+  assert.is(before.paths["/status"], undefined);
+  const reader = (await ask(app, "/v1/events?events=description")).body!.getReader();
+  node.fetch = started;
+  let told = "";
+  while (!told.includes("event: description")) {
+    const { value } = await reader.read();
+    told += new TextDecoder().decode(value);
+  }
+  await reader.cancel();
+  assert.ok((await (await ask(app, "/spec.json")).json()).paths["/status"]);
+  await app.close();
+  await node.stop();
+});
+
+kinds.run();

@@ -137,6 +137,7 @@ export class Description {
       this.#info = info;
       this.#missing.take(info);
     });
+    node.onKind.add(() => void this.refresh().catch(options.onError));
   }
 
   get current(): Shown {

@@ -7,6 +7,7 @@ import { formatJson } from "../json/lossless.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { JsonRpcSource, Kinds } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
+import { Listeners } from "../listeners.ts";
 import { createClient, type Trust } from "./client.ts";
 import { Credentials, type Exchanged, type SecretUse } from "./credentials.ts";
 import { failureOf, failureOfStatus, notJson, SourceError } from "./failures.ts";
@@ -49,6 +50,8 @@ export class Node {
   readonly timeout: number;
   readonly kinds: Resource<Kinds>;
   readonly client: Client;
+  /** Told the kind each time that it has become known or has changed. */
+  readonly onKind: Listeners<[kind: string | undefined]> = new Listeners();
   #life: AbortController | undefined;
   #kind: string | undefined;
   #credentials: Credentials;
@@ -77,6 +80,7 @@ export class Node {
     this.#kind = name;
     this.#credentials = new Credentials(this);
     this.#single.clear();
+    this.onKind.tell(name);
   }
 
   /**
