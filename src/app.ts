@@ -1,5 +1,6 @@
 /**
- * Creates the service: a function that takes a `Request`, finds its route, and returns a `Response`.
+ * Creates the service: a function that takes a `Request`, finds its route, and returns a
+ * `Response`.
  *
  * @module
  */
@@ -49,10 +50,14 @@ import { createResources, type Resources } from "./resources/resources.ts";
  * [Embedding](../docs/embedding.md).
  */
 export interface Nodeface extends Closeable {
-  /** Responds to a request; never throws or rejects. Handlers of host operations get `context` as extra arguments. */
+  /**
+   * Responds to a request; never throws or rejects. Handlers of host operations get `context` as
+   * extra arguments.
+   */
   fetch(request: Request, ...context: unknown[]): Promise<Response>;
   /**
-   * Tells whether this service has a route for the path of a request. If false, the host can handle the request itself.
+   * Tells whether this service has a route for the path of a request. If false, the host can handle
+   * the request itself.
    *
    * @example
    * ```ts
@@ -61,27 +66,31 @@ export interface Nodeface extends Closeable {
    */
   matches(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
   /**
-   * Reloads the node's description if it has changed. An invalid description does not replace the last valid one. While
-   * requests arrive, the service also checks for changes: every 2 seconds in a file, every 30 seconds at a URL.
+   * Reloads the node's description if it has changed. An invalid description does not replace the
+   * last valid one. While requests arrive, the service also checks for changes: every 2 seconds in
+   * a file, every 30 seconds at a URL.
    */
   refresh(): Promise<void>;
   /**
-   * Prepares responses so that the first request does not have to wait for them. The explorer's files, `/v1/spec.*` and
-   * responses with values from the node are not prepared.
+   * Prepares responses so that the first request does not have to wait for them. The explorer's
+   * files, `/v1/spec.*` and responses with values from the node are not prepared.
    *
    * @throws {Error} if a response cannot be prepared
    */
   ready(): Promise<void>;
   /**
-   * Ends child processes and requests to the node. Responses after `close` contain only data that was read earlier. A
-   * process can also exit without closing its service.
+   * Ends child processes and requests to the node. Responses after `close` contain only data that
+   * was read earlier. A process can also exit without closing its service.
    */
   close(): Promise<void>;
 }
 
 export const createApp = (checked: CheckedOptions): App => new App(withDefaults(checked));
 
-/** Hosts may use the functions of a `Nodeface` without the object, so these functions do not need `this`. */
+/**
+ * Hosts may use the functions of a `Nodeface` without the object, so these functions do not need
+ * `this`.
+ */
 export class App implements Nodeface {
   readonly onError: (error: unknown) => void;
   readonly refresh: () => Promise<void>;
@@ -176,7 +185,8 @@ export class App implements Nodeface {
   #refuse(visit: Visit): Response | undefined {
     const malformed = this.#hostGuard.refuseMalformed(visit.request, visit.target);
     if (malformed) return malformed;
-    // Without `cors: "*"`, other pages may read nothing, so no response may be read by rebinding either.
+    // Without `cors: "*"`, other pages may read nothing, so no response may be read by rebinding
+    // either.
     return this.#options.cors === "*" ? undefined : this.#refuseHost(visit);
   }
 
@@ -304,7 +314,8 @@ export class App implements Nodeface {
   #metricsRoutes(): Route[] {
     const { metrics } = this.#resources;
     if (!metrics) return [];
-    // Metrics reveal which operations are called, and when, so pages of other origins may not read them.
+    // Metrics reveal which operations are called, and when, so pages of other origins may not read
+    // them.
     return [this.#get("/v1/metrics", this.#guarded(serving(metrics)), createCommonHeaders([]))];
   }
 

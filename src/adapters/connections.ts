@@ -1,5 +1,6 @@
 /**
- * Closes the idle and slow connections of a `node:http` server, and drains all connections at shutdown.
+ * Closes the idle and slow connections of a `node:http` server, and drains all connections at
+ * shutdown.
  *
  * @module
  */
@@ -7,7 +8,10 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TIMEOUTS } from "./shared.ts";
 
-/** The minimum speed of a client, in `bytes` per `time` milliseconds, checked every `check` milliseconds. */
+/**
+ * The minimum speed of a client, in `bytes` per `time` milliseconds, checked every `check`
+ * milliseconds.
+ */
 export interface Slowest {
   readonly bytes: number;
   readonly time: number;
@@ -19,7 +23,10 @@ interface Connection {
   isRefused: boolean;
   bytesWrittenBefore: number;
   idleSince: number;
-  /** The number of bytes that the client had taken when it last made progress, and the time of that progress. */
+  /**
+   * The number of bytes that the client had taken when it last made progress, and the time of that
+   * progress.
+   */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
@@ -31,7 +38,8 @@ export class Connections {
   readonly #timer: ReturnType<typeof setInterval>;
   constructor(slowest: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check }) {
     this.#slowest = slowest;
-    // Blank lines from a client reset `keepAliveTimeout`, so a timer checks the connections instead.
+    // Blank lines from a client reset `keepAliveTimeout`, so a timer checks the connections
+    // instead.
     this.#timer = setInterval(() => this.#check(performance.now()), slowest.check);
     this.#timer.unref();
   }
@@ -52,7 +60,10 @@ export class Connections {
     return last?.writableFinished ? undefined : last;
   }
 
-  /** The connection closes after its last response, so no further request counts (RFC 9112, section 9.6). */
+  /**
+   * The connection closes after its last response, so no further request counts (RFC 9112, section
+   * 9.6).
+   */
   isClosing(socket: Socket): boolean {
     const connection = this.#connections.get(socket);
     return connection?.isRefused === true || connection?.lastResponse?.shouldKeepAlive === false;
@@ -80,7 +91,8 @@ export class Connections {
 
   #check(now: number): void {
     for (const [socket, connection] of this.#connections) {
-      // A client may wait for a slow response, so the timeout applies only while bytes are queued for the client.
+      // A client may wait for a slow response, so the timeout applies only while bytes are queued
+      // for the client.
       const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       const bytes = bytesTaken(socket);

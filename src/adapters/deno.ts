@@ -1,6 +1,6 @@
 /**
- * Serves an app on Deno with `node:http`. With the faster `Deno.serve`, Deno 2.9 never closes idle connections, and
- * exits when file descriptors run out.
+ * Serves an app on Deno with `node:http`. With the faster `Deno.serve`, Deno 2.9 never closes idle
+ * connections, and exits when file descriptors run out.
  *
  * @module
  */
@@ -11,7 +11,10 @@ import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
 
 export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
 
-/** Below this number of connections, the file descriptors cannot run out, so the server is not probed. */
+/**
+ * Below this number of connections, the file descriptors cannot run out, so the server is not
+ * probed.
+ */
 const MANY_CONNECTIONS = 16;
 const CHECK_INTERVAL_MS = 1000;
 
@@ -31,7 +34,9 @@ export function serve(app: Servable, options: ServeOptions = {}): Promise<Listen
   return serveHttp(app, options, keepAccepting);
 }
 
-/** Listens again when Deno 2.9 has stopped accepting connections because file descriptors ran out. */
+/**
+ * Listens again when Deno 2.9 has stopped accepting connections because file descriptors ran out.
+ */
 function keepAccepting(http: Server, { hostname }: Address): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;

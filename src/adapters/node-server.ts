@@ -58,17 +58,20 @@ export function createNodeServer(
     // No timeout, since `connections` closes idle connections.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
-    // Many tiny parts need far more memory than their bytes, so the server reads only a little ahead.
+    // Many tiny parts need far more memory than their bytes, so the server reads only a little
+    // ahead.
     highWaterMark: 2048,
     IncomingMessage: Message,
     // `ownResponse` refuses requests without `Host`.
     requireHostHeader: false,
-    // `optimizeEmptyRequests` makes requests an eighth faster (Node 26.10). Node before 24.12 ignores this option.
+    // `optimizeEmptyRequests` makes requests an eighth faster (Node 26.10). Node before 24.12
+    // ignores this option.
     optimizeEmptyRequests: true,
   };
   const http = createServer(settings, (message, response) => {
     connections.addResponse(response);
-    // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112, section 9.6).
+    // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112,
+    // section 9.6).
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     handleInOrder(app, message, response, (app) => {
       if (hasContent(message)) limitContent(message, response);
@@ -100,7 +103,8 @@ export function createNodeServer(
     // Without `breakOff`, the app would wait for the rest of the content.
     else if (last && !last.req.complete) {
       const refuseOnce = () => {
-        // The response was already the refusal, or the app's response to content that came too late.
+        // The response was already the refusal, or the app's response to content that came too
+        // late.
         if (last.statusCode === 400 || error.code === TIMED_OUT) socket.end();
         else refuseUnparsed(socket, error.code, beginEntry(callbacks));
       };
@@ -125,8 +129,9 @@ export function createNodeServer(
 }
 
 /**
- * The parser pushes a part for each HTTP chunk. A single read from the socket may contain 10,000 chunks. The part that
- * exceeds the limit is still pushed, so that the reader notices the excess and refuses the content.
+ * The parser pushes a part for each HTTP chunk. A single read from the socket may contain 10,000
+ * chunks. The part that exceeds the limit is still pushed, so that the reader notices the excess
+ * and refuses the content.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -178,17 +183,21 @@ export async function serveHttp(
   });
 }
 
-/** The number of requests, and the bytes of their content, that may wait on a connection behind the one in front. */
+/**
+ * The number of requests, and the bytes of their content, that may wait on a connection behind the
+ * one in front.
+ */
 const WAITING_MAX = 15, WAITING_BYTES_MAX = 65_536;
 
 const waiting = new WeakMap<Socket, Set<IncomingMessage>>();
 
 /**
- * Handles the requests of a connection one at a time: calls `handle` when all earlier requests have their responses
- * (RFC 9112, section 9.3.2), or never if the connection closes before that. A request behind too many waiting ones is
- * refused, and closes the connection.
+ * Handles the requests of a connection one at a time: calls `handle` when all earlier requests have
+ * their responses (RFC 9112, section 9.3.2), or never if the connection closes before that. A
+ * request behind too many waiting ones is refused, and closes the connection.
  *
- * @param handle takes the app that is to respond, which is not the given app if the request is refused
+ * @param handle takes the app that is to respond, which is not the given app if the request is
+ * refused
  */
 export function handleInOrder(
   app: Servable,
@@ -223,8 +232,8 @@ const CROWDED: Servable = {
 };
 
 /**
- * Stops the parser within a read from the socket, which may contain 1,500 requests. `node:http` itself would parse all
- * of them, and create a message and a response for each.
+ * Stops the parser within a read from the socket, which may contain 1,500 requests. `node:http`
+ * itself would parse all of them, and create a message and a response for each.
  */
 function stopParser(socket: Socket): void {
   const { parser } = socket as { parser?: { onIncoming?: OnIncoming | null } | null };
@@ -236,7 +245,10 @@ function stopParser(socket: Socket): void {
   };
 }
 
-/** The function that `node:http` calls with each parsed head. `upgrade` is true after `CONNECT` or an Upgrade. */
+/**
+ * The function that `node:http` calls with each parsed head. `upgrade` is true after `CONNECT` or
+ * an Upgrade.
+ */
 type OnIncoming = (message: { upgrade: boolean | null }) => number;
 
 /** Never rejects. */
@@ -266,8 +278,8 @@ export async function respond(
 
 export function requestOf(message: IncomingMessage, response: ServerResponse): Request {
   if (!hasContent(message)) {
-    // With `optimizeEmptyRequests`, a message without content has already ended at this point. srvx 1.0 would mistake
-    // this for a disconnected client and a body that was already read.
+    // With `optimizeEmptyRequests`, a message without content has already ended at this point. srvx
+    // 1.0 would mistake this for a disconnected client and a body that was already read.
     message.complete = true;
     if (message.readableEnded && !("rawBody" in message)) {
       Object.assign(message, { rawBody: EMPTY_BODY });
@@ -364,11 +376,12 @@ async function sendBytes(
   response.writeHead(status, statusText || undefined, headers);
   if (!body) return void response.end();
   if (body.byteLength <= SHORT_MAX) {
-    // `node:http` sends the head and a string in one packet, but the head and a buffer in two packets. Two packets take
-    // twice the time (Node 26.10).
+    // `node:http` sends the head and a string in one packet, but the head and a buffer in two
+    // packets. Two packets take twice the time (Node 26.10).
     return void response.end(Buffer.from(body).toString("latin1"), "latin1");
   }
-  // Deno 2.9 reports no progress during a write, so a long write would look like a client that has stopped reading.
+  // Deno 2.9 reports no progress during a write, so a long write would look like a client that has
+  // stopped reading.
   if (!IS_DENO) return void response.end(body);
   for (const part of partsOf(body as Bytes)) response.write(part);
   response.end();
@@ -392,8 +405,8 @@ function endWith(response: ServerResponse, endEntry: EndEntry): void {
 }
 
 /**
- * Limits the time for content that arrives after the response. Until the response, `requestTimeout` applies, which gives
- * the app the time to refuse slow content with a response of its own.
+ * Limits the time for content that arrives after the response. Until the response, `requestTimeout`
+ * applies, which gives the app the time to refuse slow content with a response of its own.
  */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   response.once("finish", () => {
@@ -432,7 +445,8 @@ const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
 };
 
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // A refusal was already sent. Closing the socket now could lose the refusal (RFC 9112, section 9.6).
+  // A refusal was already sent. Closing the socket now could lose the refusal (RFC 9112, section
+  // 9.6).
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));

@@ -34,9 +34,9 @@ export type Listener = (
 ) => void;
 
 /**
- * Creates a request listener for a `node:http` server. The listener is also middleware for Express and similar routers.
- * A router that strips the mount path must keep the full path in `originalUrl`. Handlers of the host's operations
- * receive the `IncomingMessage` as their context.
+ * Creates a request listener for a `node:http` server. The listener is also middleware for Express
+ * and similar routers. A router that strips the mount path must keep the full path in
+ * `originalUrl`. Handlers of the host's operations receive the `IncomingMessage` as their context.
  *
  * Unlike `serve`, a listener does not disconnect slow clients: the host's server must do that.
  *

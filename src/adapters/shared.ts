@@ -12,7 +12,10 @@ export type { Closeable } from "../closeable.ts";
 
 /** An app that an adapter can serve, such as a `Nodeface`: see [Embedding](../docs/embedding.md). */
 export interface Servable {
-  /** @param context extra arguments for the app's own handlers; `listener` passes the `IncomingMessage` */
+  /**
+   * @param context extra arguments for the app's own handlers; `listener` passes the
+   * `IncomingMessage`
+   */
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
   /** Tells whether a request is for this app. @default true for every request */
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
@@ -20,7 +23,11 @@ export interface Servable {
 
 /** The options of a server. Unknown options are refused. See [Embedding](../docs/embedding.md#the-exports). */
 export interface ServeOptions extends Callbacks {
-  /** A host name or IP literal: `"0.0.0.0"` for all IPv4 addresses, `"::"` for all addresses. @default "127.0.0.1" */
+  /**
+   * A host name or IP literal: `"0.0.0.0"` for all IPv4 addresses, `"::"` for all addresses.
+   *
+   * @default "127.0.0.1"
+   */
   hostname?: string | undefined;
   /** The port, from 0 to 65535. 0 picks a free port. @default 8080 */
   port?: number | undefined;
@@ -28,9 +35,15 @@ export interface ServeOptions extends Callbacks {
 
 /** The callbacks of a server. An error that a callback throws does not change the response. */
 export interface Callbacks {
-  /** Called once per request, when its response has ended. May be replaced while the server runs. */
+  /**
+   * Called once per request, when its response has ended. May be replaced while the server runs.
+   */
   onAnswer?: ((record: AnswerRecord) => void) | undefined;
-  /** Called if the app throws, or if a response's stream fails. @default the log of a `Nodeface`, or console.error */
+  /**
+   * Called if the app throws, or if a response's stream fails.
+   *
+   * @default the log of a `Nodeface`, or console.error
+   */
   onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -49,7 +62,8 @@ export interface AnswerRecord {
 /**
  * How a response ended:
  *
- * - `sent`: the operating system has taken all bytes; on Bun, Bun has taken the response, or the end of a stream
+ * - `sent`: the operating system has taken all bytes; on Bun, Bun has taken the response, or the
+ *   end of a stream
  * - `aborted`: the connection closed too early
  * - `failed`: the body's stream ended with an error
  */
@@ -65,35 +79,38 @@ export type Outcome = "sent" | "aborted" | "failed";
  */
 export interface Listening extends Closeable {
   /**
-   * The URL of the server, such as `http://127.0.0.1:8080/`. The URL contains an IP address even if `hostname` is a
-   * name.
+   * The URL of the server, such as `http://127.0.0.1:8080/`. The URL contains an IP address even if
+   * `hostname` is a name.
    */
   readonly url: string;
   /**
-   * Stops listening. Resolves when the last response has been sent; after 5 seconds, the remaining connections are
-   * closed. May be called more than once.
+   * Stops listening. Resolves when the last response has been sent; after 5 seconds, the remaining
+   * connections are closed. May be called more than once.
    */
   close(): Promise<void>;
 }
 
 /** Timeouts in milliseconds. Every idle client is disconnected within 30 seconds. */
 export const TIMEOUTS = {
-  /** The time limit for a request's head, counted from the start of the connection or the end of the last response. */
+  /**
+   * The time limit for a request's head, counted from the start of the connection or the end of the
+   * last response.
+   */
   head: 10_000,
   /**
-   * The time limit for a request's content, counted from the end of the request's head. `node:http` counts it from the
-   * end of the response, or adds it to the time limit for the head.
+   * The time limit for a request's content, counted from the end of the request's head. `node:http`
+   * counts it from the end of the response, or adds it to the time limit for the head.
    */
   content: 10_000,
   /**
-   * The maximum time without a byte sent or received. For a client that does not read its response, `node:http` waits
-   * for twice this time.
+   * The maximum time without a byte sent or received. For a client that does not read its response,
+   * `node:http` waits for twice this time.
    */
   silence: 13_000,
   check: 2_000,
   /**
-   * The maximum time from `close` to the end of the last response. Forwarded calls must end one second earlier
-   * (see `GRACE_MS`).
+   * The maximum time from `close` to the end of the last response. Forwarded calls must end one
+   * second earlier (see `GRACE_MS`).
    */
   grace: 5_000,
 } as const;
@@ -180,7 +197,10 @@ interface BodyWatch {
   readonly partMax?: number;
 }
 
-/** Calls `onFailure` if the body fails, and `onEnd` when it has ended, but neither if it is cancelled. */
+/**
+ * Calls `onFailure` if the body fails, and `onEnd` when it has ended, but neither if it is
+ * cancelled.
+ */
 export function watchBody(
   body: ReadableStream<Uint8Array>,
   { onFailure, onEnd, partMax = Infinity }: BodyWatch,

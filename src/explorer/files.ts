@@ -11,7 +11,9 @@ import { lazy, type Resource } from "../lazy.ts";
 import { escape } from "./html.ts";
 import { imageTypeOf } from "./page-settings.ts";
 
-/** The folder's name contains a digest of its files, so the file at a URL never changes (RFC 8246). */
+/**
+ * The folder's name contains a digest of its files, so the file at a URL never changes (RFC 8246).
+ */
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
 export type Assets = ReadonlyMap<string, Resource<Representation>>;

@@ -13,7 +13,8 @@ import type { Operation } from "./operation.ts";
 /**
  * Returns the routes of a host's operations, the most specific paths first.
  *
- * @param cors the origins for operations that list none; the service's own `"*"` does not apply to the operations
+ * @param cors the origins for operations that list none; the service's own `"*"` does not apply to
+ * the operations
  */
 export function operationRoutes(operations: readonly Operation[], cors: Cors): OtherRoute[] {
   const listed = cors === "*" ? [] : cors;
@@ -27,7 +28,8 @@ export function operationRoutes(operations: readonly Operation[], cors: Cors): O
       matches: (path) => template.match(normalizePath(path)) !== undefined,
       handle(request, { path, context }) {
         const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
-        // Browsers send simple cross-origin POSTs without a preflight, so CORS alone does not prevent the call.
+        // Browsers send simple cross-origin POSTs without a preflight, so CORS alone does not
+        // prevent the call.
         if (method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
           return problem(403, "Pages of other origins may not call this operation");
         }
@@ -47,8 +49,8 @@ export const hasOperationAt = (operations: readonly Operation[], path: string): 
   operations.some((operation) => parsePathTemplate(operation.path).match(path));
 
 /**
- * Sorts paths with fewer parameters first (OpenAPI 3.1, "Paths Object"). Paths with the same number of parameters are
- * sorted by the length of their literal text, longest first.
+ * Sorts paths with fewer parameters first (OpenAPI 3.1, "Paths Object"). Paths with the same number
+ * of parameters are sorted by the length of their literal text, longest first.
  */
 function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;
@@ -75,7 +77,10 @@ async function callOperation(
   }
 }
 
-/** Returns a response of our own: the host may have frozen the headers, or may use the same object again. */
+/**
+ * Returns a response of our own: the host may have frozen the headers, or may use the same object
+ * again.
+ */
 function checkResponse(value: unknown, { method, path }: Operation, how: string): Response {
   const wrong = (what: string) => new TypeError(`${method} ${path} ${how} ${what}`);
   if (!isLikeResponse(value)) {

@@ -21,7 +21,8 @@ export function describeOperation(
 ): DescribedOperation {
   const { parameters = [] } = operation;
   const known = parameters.map((parameter) => followReference({ components }, parameter));
-  // An unresolved reference could stand for any path parameter. In this case, no parameter is added.
+  // An unresolved reference could stand for any path parameter. In this case, no parameter is
+  // added.
   const missing = known.some(({ name }) => name === undefined)
     ? []
     : namesOf(path).filter((name) =>

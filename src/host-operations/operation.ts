@@ -13,20 +13,21 @@ export interface Operation<Path extends string = string> {
   path: Path;
   operation: Extended<OperationObject>;
   /**
-   * The origins whose pages may call the operation; `"*"` for any, `[]` for none. Pages of other origins cannot read
-   * the responses, and get a 403 if the method is not GET.
+   * The origins whose pages may call the operation; `"*"` for any, `[]` for none. Pages of other
+   * origins cannot read the responses, and get a 403 if the method is not GET.
    *
    * @default the origins in the `cors` option of the service, or none if the option is `"*"`
    */
   cors?: Cors | undefined;
   /**
-   * Responds to a request. A GET operation also receives HEAD requests. The server may cut off a response that pauses
-   * for more than twelve seconds.
+   * Responds to a request. A GET operation also receives HEAD requests. The server may cut off a
+   * response that pauses for more than twelve seconds.
    *
    * @param params the parameters of the path, decoded
-   * @param context further arguments that the host passed to `fetch`, such as a worker's `env` and `ctx`; with
-   * `listener`, the `IncomingMessage`
-   * @throws {Response} a response to send, such as one from `problem`; any other thrown value becomes a 500
+   * @param context further arguments that the host passed to `fetch`, such as a worker's `env` and
+   * `ctx`; with `listener`, the `IncomingMessage`
+   * @throws {Response} a response to send, such as one from `problem`; any other thrown value
+   * becomes a 500
    */
   handle(
     request: Request,
@@ -71,7 +72,10 @@ export function defineOperation<const Path extends string>(
   return operation;
 }
 
-/** A string for which editors suggest the values of `Known`. `createNodeface` rejects all other values. */
+/**
+ * A string for which editors suggest the values of `Known`. `createNodeface` rejects all other
+ * values.
+ */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
 /** `T`, with or without `x-` keys. OpenAPI types of other packages may not declare such keys. */

@@ -50,8 +50,8 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
 }
 
 /**
- * `CompressionStream` is used only on runtimes without `node:zlib`. On Node, `CompressionStream` does not report when a
- * part is finished.
+ * `CompressionStream` is used only on runtimes without `node:zlib`. On Node, `CompressionStream`
+ * does not report when a part is finished.
  */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
@@ -60,7 +60,10 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Base64 text for each coding, from `build/generated-modules.ts`. `identity` is omitted if `gzip` is present. */
+/**
+ * Base64 text for each coding, from `build/generated-modules.ts`. `identity` is omitted if `gzip`
+ * is present.
+ */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
 export async function unpack(
@@ -81,7 +84,10 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/** Returns 22 base64url characters. Long content is hashed in parts, and then the hashes of all parts are hashed. */
+/**
+ * Returns 22 base64url characters. Long content is hashed in parts, and then the hashes of all
+ * parts are hashed.
+ */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
   // Each part is copied, since Bun cannot digest resizable buffers.

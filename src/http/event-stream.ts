@@ -1,5 +1,6 @@
 /**
- * Server-Sent Events (HTML Standard, section 9.2). All listeners read the same log of recent events.
+ * Server-Sent Events (HTML Standard, section 9.2). All listeners read the same log of recent
+ * events.
  *
  * @module
  */
@@ -10,7 +11,10 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected if more than this many bytes wait to be sent. A single event may exceed this limit. */
+/**
+ * A listener is disconnected if more than this many bytes wait to be sent. A single event may
+ * exceed this limit.
+ */
 const WAITING_MAX = 65_536;
 
 /** By default, `Bun.serve` closes a stream after 12 s of silence (Bun 1.4). */
@@ -27,8 +31,8 @@ const HEADERS: readonly [string, string][] = [
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
   /**
-   * Returns the whole state, for new listeners and to replace lost events. Must return the same object until the state
-   * changes.
+   * Returns the whole state, for new listeners and to replace lost events. Must return the same
+   * object until the state changes.
    */
   readonly snapshot: () => object;
   readonly listeners: number;
@@ -68,7 +72,9 @@ export class EventStream<Name extends string> {
     this.#options = options;
   }
 
-  /** Creates the prefix on first use, since workers have no random numbers before the first request. */
+  /**
+   * Creates the prefix on first use, since workers have no random numbers before the first request.
+   */
   get #log(): string {
     return this.#prefix ??= crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(36);
   }
@@ -133,7 +139,10 @@ export class EventStream<Name extends string> {
     const stream = new ReadableStream<Bytes>({
       start: (controller) => {
         listener = {
-          ...{ client, controller, isWaiting: false, sent: from ?? this.#last },
+          client,
+          controller,
+          isWaiting: false,
+          sent: from ?? this.#last,
           names: new Set([...asked.length > 0 ? asked : names, "snapshot"]),
         };
         controller.enqueue(encoder.encode(`retry: ${2000 + Math.floor(Math.random() * 3000)}\n\n`));
@@ -226,7 +235,10 @@ export class EventStream<Name extends string> {
     return this.#snapshot.bytes;
   }
 
-  /** `json` must be one line. U+2028 and U+2029 are escaped, since some clients treat them as line ends. */
+  /**
+   * `json` must be one line. U+2028 and U+2029 are escaped, since some clients treat them as line
+   * ends.
+   */
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
     const line = json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
     return encoder.encode(`event: ${name}\nid: ${this.#log}-${number}\ndata: ${line}\n\n`);

@@ -1,14 +1,19 @@
 /**
- * Matches OpenAPI path templates such as `/v1/peers/{id}` in linear time. A regular expression could backtrack for
- * seconds.
+ * Matches OpenAPI path templates such as `/v1/peers/{id}` in linear time. A regular expression
+ * could backtrack for seconds.
  *
  * @module
  */
 export interface PathTemplate {
   readonly names: readonly string[];
-  /** The template without the names of its parameters. Templates that match the same paths have the same `source`. */
+  /**
+   * The template without the names of its parameters. Templates that match the same paths have the
+   * same `source`.
+   */
   readonly source: string;
-  /** A sort key. Of the templates that match a path, the most specific one has the lowest `rank`. */
+  /**
+   * A sort key. Of the templates that match a path, the most specific one has the lowest `rank`.
+   */
   readonly rank: string;
   /** The path must come from {@linkcode normalizePath}. */
   match(path: string): readonly string[] | undefined;
@@ -16,7 +21,10 @@ export interface PathTemplate {
 
 const NAME = /\{([^{}]*)\}/;
 
-/** In `rank`, placeholders are written as U+FFFE or U+FFFF, since both characters sort after every literal. */
+/**
+ * In `rank`, placeholders are written as U+FFFE or U+FFFF, since both characters sort after every
+ * literal.
+ */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
 /** The first multi-segment placeholder matches as much as possible. */
@@ -72,7 +80,10 @@ export function parsePathTemplate(
   };
 }
 
-/** Normalizes a path: writes percent-encodings in upper case (RFC 3986, section 6.2.2.1) and encodes `|[]^`. */
+/**
+ * Normalizes a path: writes percent-encodings in upper case (RFC 3986, section 6.2.2.1) and encodes
+ * `|[]^`.
+ */
 export function normalizePath(path: string): string {
   return path.replaceAll(
     /%[\da-f]{2}|[|[\]^]/gi,

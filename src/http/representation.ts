@@ -1,5 +1,6 @@
 /**
- * A representation (RFC 9110, section 3.2): its content, headers and validator in each content coding.
+ * A representation (RFC 9110, section 3.2): its content, headers and validator in each content
+ * coding.
  *
  * @module
  */
@@ -52,7 +53,10 @@ interface RepresentationInit {
   /** @default 200 */
   status?: HttpStatus;
   headers?: Record<string, string>;
-  /** The entity tag, without quotes. A change of the content requires a new tag. @default the content's digest */
+  /**
+   * The entity tag, without quotes. A change of the content requires a new tag. @default the
+   * content's digest
+   */
   tag?: string;
   encoded?: Encoded;
 }
@@ -91,7 +95,8 @@ export async function represent(
         return finish(refuse(406, detail), common, request);
       }
       const { etag, full, notModified, body } = variant;
-      // Preconditions apply only to responses that would otherwise be 2xx (RFC 9110, section 13.2.1).
+      // Preconditions apply only to responses that would otherwise be 2xx (RFC 9110, section
+      // 13.2.1).
       const outcome = status === 200 ? evaluatePreconditions(headers, etag) : 200;
       if (outcome === 412) {
         const detail = "If-Match matches none of the current entity tags of this path";
@@ -127,7 +132,8 @@ function makeVariant(
     "cache-control": cache,
     etag,
     vary: "Accept-Encoding",
-    // A 304 also has this header, since caches update stored headers from a 304 (RFC 9111, section 3.2).
+    // A 304 also has this header, since caches update stored headers from a 304 (RFC 9111, section
+    // 3.2).
     ...(policy && { "cross-origin-resource-policy": policy }),
   };
   const all = {
@@ -177,8 +183,8 @@ const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 
 /**
- * Preconditions are evaluated in the order of RFC 9110, section 13.2.2. `If-Modified-Since` and `If-Unmodified-Since`
- * are ignored because no response has `Last-Modified`.
+ * Preconditions are evaluated in the order of RFC 9110, section 13.2.2. `If-Modified-Since` and
+ * `If-Unmodified-Since` are ignored because no response has `Last-Modified`.
  */
 function evaluatePreconditions(headers: Headers, etag: string): 200 | 304 | 412 {
   const match = headers.get("if-match");

@@ -9,20 +9,28 @@ import { problem } from "./response.ts";
 import type { Signal } from "../with-timeout.ts";
 
 export interface ServedRequest extends Request {
-  /** The path and query that the client requested, if a router such as Express has shortened `url`. */
+  /**
+   * The path and query that the client requested, if a router such as Express has shortened `url`.
+   */
   readonly originalUrl?: unknown;
   readonly ip?: string | undefined;
   /** Returns the client's address on runtimes where `ip` is absent. */
   readonly findIp?: (() => string | undefined) | undefined;
   /** Aborted when the client disconnects. This signal is cheaper to create than `signal`. */
   readonly gone?: Signal | undefined;
-  /** True if the server can send a `FastResponse`. Other servers may accept only a native `Response`. */
+  /**
+   * True if the server can send a `FastResponse`. Other servers may accept only a native
+   * `Response`.
+   */
   readonly takesFastResponse?: boolean | undefined;
   /** Reads the content of the request more cheaply than `body`. */
   readonly readChunks?: ReadChunks | undefined;
 }
 
-/** Reads until the content ends, `take` returns false, or `stop` aborts. Rejects if the content breaks off. */
+/**
+ * Reads until the content ends, `take` returns false, or `stop` aborts. Rejects if the content
+ * breaks off.
+ */
 export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
 export interface RequestTarget {
@@ -51,7 +59,8 @@ export function namesContent({ headers }: Pick<Request, "headers">): boolean {
 }
 
 export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "url">): boolean {
-  // Browsers send `Sec-Fetch-Site` only to HTTPS and loopback addresses (Fetch Metadata, section 2.3).
+  // Browsers send `Sec-Fetch-Site` only to HTTPS and loopback addresses (Fetch Metadata, section
+  // 2.3).
   const site = headers.get("sec-fetch-site");
   if (site !== null) return site !== "same-origin" && site !== "none";
   const origin = headers.get("origin");
@@ -64,7 +73,9 @@ export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "u
   return !URL.canParse(address) || new URL(address).host !== host;
 }
 
-/** Matches 127.0.0.0/8 and `::1` (RFC 6890), `localhost` and its subdomains (RFC 6761, section 6.3). */
+/**
+ * Matches 127.0.0.0/8 and `::1` (RFC 6890), `localhost` and its subdomains (RFC 6761, section 6.3).
+ */
 const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 
 /** @param hostname a host name in the form that `URL` produces */
@@ -86,7 +97,8 @@ const TARGET_LENGTH_MAX = 8192;
  * How a host name may be used:
  *
  * - `served`: a loopback name, an IP literal, or a name in the setting `hosts`
- * - `private`: a name that no public name server gives, such as `nodeface` or `nas.local`. Whoever answers first in the
+ * - `private`: a name that no public name server gives, such as `nodeface` or `nas.local`. Whoever
+ *   answers first in the
  *   network gives it, so a hostile page can have such a name
  * - `foreign`: any other name
  */
@@ -107,8 +119,8 @@ export interface HostGuard {
 type HostRequest = Pick<Request, "headers">;
 
 /**
- * Protects against DNS rebinding, in which a hostile web page makes its own host name resolve to this machine, and can
- * then read responses of this service.
+ * Protects against DNS rebinding, in which a hostile web page makes its own host name resolve to
+ * this machine, and can then read responses of this service.
  */
 export function createHostGuard(hosts: Hosts): HostGuard {
   const names = new Set(hosts);
@@ -164,17 +176,18 @@ function parseAuthority(authority: string): string | undefined {
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
 /**
- * Unspecified and private addresses: 0.0.0.0, 10/8, 172.16/12, 192.168/16 (RFC 1918), 100.64/10 (RFC 6598), 169.254/16
- * (RFC 3927), fc00::/7 (RFC 4193) and fe80::/10 (RFC 4291).
+ * Unspecified and private addresses: 0.0.0.0, 10/8, 172.16/12, 192.168/16 (RFC 1918), 100.64/10
+ * (RFC 6598), 169.254/16 (RFC 3927), fc00::/7 (RFC 4193) and fe80::/10 (RFC 4291).
  */
 const PRIVATE_ADDRESS = new RegExp(
   "^(?:0\\.0\\.0\\.0|10\\..+|172\\.(?:1[6-9]|2\\d|3[01])\\..+|192\\.168\\..+|169\\.254\\..+" +
-    "|100\\.(?:6[4-9]|[7-9]\\d|1[01]\\d|12[0-7])\\..+|\\[::\\]|\\[f[cd][\\da-f]{2}:.+|\\[fe[89ab][\\da-f]:.+)$",
+    "|100\\.(?:6[4-9]|[7-9]\\d|1[01]\\d|12[0-7])\\..+" +
+    "|\\[::\\]|\\[f[cd][\\da-f]{2}:.+|\\[fe[89ab][\\da-f]:.+)$",
 );
 
 /**
- * Tells whether a host is this machine or one of its network: loopback, a private address, or a name that no public name
- * server gives.
+ * Tells whether a host is this machine or one of its network: loopback, a private address, or a
+ * name that no public name server gives.
  *
  * @param hostname a host name in the form that `URL` produces
  */
@@ -185,15 +198,27 @@ export function isNearby(hostname: string): boolean {
 }
 
 export interface Prefix {
-  /** Returns the possible paths, likeliest first. A router may already have stripped any part of the prefix. */
+  /**
+   * Returns the possible paths, likeliest first. A router may already have stripped any part of the
+   * prefix.
+   */
   strip(pathname: string): readonly string[];
-  /** Returns a list with one path, or an empty list if `pathname` does not begin with the whole prefix. */
+  /**
+   * Returns a list with one path, or an empty list if `pathname` does not begin with the whole
+   * prefix.
+   */
   stripWhole(pathname: string): readonly string[];
-  /** Resolves a path such as `v1/spec` for a `Location` header. `original` is the path that the client requested. */
+  /**
+   * Resolves a path such as `v1/spec` for a `Location` header. `original` is the path that the
+   * client requested.
+   */
   locate(reference: string, pathname: string, original: string | undefined): string;
 }
 
-/** @param prefix the path at which the host application mounts the service, such as `/deep/node`, or `""` for none */
+/**
+ * @param prefix the path at which the host application mounts the service, such as `/deep/node`, or
+ * `""` for none
+ */
 export function createPrefix(prefix: string): Prefix {
   const parts = prefix.split("/").slice(1);
   // For the prefix `/deep/node`, `ends` contains `/deep/node`, `/node` and `""`.

@@ -1,5 +1,6 @@
 /**
- * Responses: problem details (RFC 9457), and the headers that all responses have, such as CORS (Fetch standard).
+ * Responses: problem details (RFC 9457), and the headers that all responses have, such as CORS
+ * (Fetch standard).
  *
  * @module
  */
@@ -8,8 +9,8 @@ import { type Bytes, partsOf } from "../bytes.ts";
 type Body = Bytes | Blob | ReadableStream<Bytes> | null;
 
 /**
- * The class of the service's responses. On Node and Deno, the adapter replaces the native class by srvx's, which takes
- * less time to create and to send (10 µs less on Deno 2.9).
+ * The class of the service's responses. On Node and Deno, the adapter replaces the native class by
+ * srvx's, which takes less time to create and to send (10 µs less on Deno 2.9).
  */
 export let FastResponse: new (body: Body, init: ResponseInit) => Response = Response;
 
@@ -24,7 +25,10 @@ export const nativeOf = (response: Response): Response =>
 const BLOB_BYTES_MIN = 65_536;
 const blobs = new WeakMap<Bytes, Blob>();
 
-/** Puts long bodies in a `Blob`: Bun copies bytes for each `Response` (https://github.com/oven-sh/bun/issues/35138). */
+/**
+ * Puts long bodies in a `Blob`: Bun copies bytes for each `Response`
+ * (https://github.com/oven-sh/bun/issues/35138).
+ */
 function sendable(body: Body): Body {
   if (!(body instanceof Uint8Array) || body.byteLength < BLOB_BYTES_MIN) return body;
   let blob = blobs.get(body);
@@ -106,7 +110,9 @@ export const REASONS = {
 
 export type HttpStatus = keyof typeof REASONS;
 
-/** Like {@linkcode nativeProblem}, but returns a `FastResponse`, which takes less time to create. */
+/**
+ * Like {@linkcode nativeProblem}, but returns a `FastResponse`, which takes less time to create.
+ */
 export function problem(
   status: number,
   detail: string,
@@ -116,7 +122,8 @@ export function problem(
 }
 
 /**
- * Makes an `application/problem+json` response (RFC 9457), to return or to throw. Caches do not store the response.
+ * Makes an `application/problem+json` response (RFC 9457), to return or to throw. Caches do not
+ * store the response.
  *
  * @param status 400 to 599
  * @param detail one or two sentences for the client, without internals of the service
@@ -227,7 +234,10 @@ export function createCommonHeaders(
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 
-/** Marks a response that already has the common headers. A `WeakSet` of such responses would be slower. */
+/**
+ * Marks a response that already has the common headers. A `WeakSet` of such responses would be
+ * slower.
+ */
 const COMPLETE = Symbol("complete");
 
 /** Returns the start of a response with the common headers, which its own headers override. */
@@ -243,15 +253,16 @@ export function completeHead(
     statusText: titleOf(status) ?? "",
     // A native `Response` copies a `Headers` object more than twice as fast as a list of headers.
     headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
-    // Keeps workerd from encoding the bytes again (https://developers.cloudflare.com/workers/runtime-apis/response/).
+    // Keeps workerd from encoding the bytes again
+    // (https://developers.cloudflare.com/workers/runtime-apis/response/).
     encodeBody: "manual",
   };
   return head;
 }
 
 /**
- * Makes a response to which {@linkcode finish} need not add the common headers, which would take as long as the rest of
- * a short request.
+ * Makes a response to which {@linkcode finish} need not add the common headers, which would take as
+ * long as the rest of a short request.
  *
  * @param head the result of {@linkcode completeHead}
  */

@@ -17,7 +17,10 @@ import {
 } from "./response.ts";
 
 export interface Route {
-  /** A path as in a description, such as `/v1/rpc/{method}`. `{path}` matches any number of segments, even none. */
+  /**
+   * A path as in a description, such as `/v1/rpc/{method}`. `{path}` matches any number of
+   * segments, even none.
+   */
   readonly path: string;
   readonly methods: readonly string[];
   readonly handle: Handler;
@@ -39,8 +42,8 @@ export interface OtherRoute extends Route {
 }
 
 /**
- * A request on its way. This object stands for the request in itty-router, since itty-router sets `params`, which Bun
- * forbids for a `Request`, and since the request's own URL may have a prefix.
+ * A request on its way. This object stands for the request in itty-router, since itty-router sets
+ * `params`, which Bun forbids for a `Request`, and since the request's own URL may have a prefix.
  */
 export class Visit {
   readonly request: Request;
@@ -150,7 +153,8 @@ async function allowedMethods(
   path: string,
   found: ReadonlyMap<string, Route>,
 ): Promise<readonly string[]> {
-  // The routes of the service come first, and a path has at most one that depends on the description.
+  // The routes of the service come first, and a path has at most one that depends on the
+  // description.
   const [first] = found.values();
   const described = await first?.methodsAt?.(path);
   const methods = [...found.keys()];
@@ -164,7 +168,8 @@ function preflight(visit: Visit, found: ReadonlyMap<string, Route>): Record<stri
   if (asked) visit.matched = asked;
   const { headersFor } = visit.matched;
   const isAllowed = "access-control-allow-origin" in headersFor(request).headers;
-  // Browsers cache a preflight response for all methods in it, so these methods must allow the same origins.
+  // Browsers cache a preflight response for all methods in it, so these methods must allow the same
+  // origins.
   const methods = [...found].filter(([, route]) => route.headersFor === headersFor)
     .map(([method]) => method);
   return isAllowed ? preflightHeaders(methods) : {};

@@ -1,5 +1,6 @@
 /**
- * Serves one OpenAPI document in two formats at two places: `/spec.json` and `/spec.yaml`, and the same below `/v1/`.
+ * Serves one OpenAPI document in two formats at two places: `/spec.json` and `/spec.yaml`, and the
+ * same below `/v1/`.
  *
  * @module
  */

@@ -11,9 +11,15 @@ import { isObject, type Json } from "../json/values.ts";
 import { pause } from "../slices.ts";
 import { escapeOf } from "../untrusted-text.ts";
 
-/** Characters that JSON does not escape, but YAML 1.2 forbids (section 5.1) or YAML 1.1 treats as line breaks. */
+/**
+ * Characters that JSON does not escape, but YAML 1.2 forbids (section 5.1) or YAML 1.1 treats as
+ * line breaks.
+ */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
-/** Matches strings with control characters or lone surrogates, and the special YAML 1.1 strings `=` and `<<`. */
+/**
+ * Matches strings with control characters or lone surrogates, and the special YAML 1.1 strings `=`
+ * and `<<`.
+ */
 const QUOTED =
   // deno-lint-ignore no-control-regex
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\u{d800}-\u{dfff}]|^[=<]+$/u;
@@ -48,8 +54,8 @@ const number: ScalarTag = {
 type Emit = (part: string) => void;
 
 /**
- * Writes a document with the `yaml` package in small parts. YAML 1.1 and YAML 1.2 parsers read the same values from the
- * output.
+ * Writes a document with the `yaml` package in small parts. YAML 1.1 and YAML 1.2 parsers read the
+ * same values from the output.
  */
 async function writeYamlParts(
   value: Json | unknown[],
