@@ -27,8 +27,8 @@ interface Prepared {
 }
 
 /**
- * The service requires this header from pages, and other origins cannot send it. From Scalar to `sendRequest`, it
- * carries the name of the operation.
+ * The service requires this header from pages, and other origins cannot send it. From Scalar to
+ * `sendRequest`, it carries the name of the operation.
  */
 const OWN_HEADER = "X-Nodeface";
 
@@ -54,7 +54,7 @@ await show().catch((error) => {
 });
 
 async function show(): Promise<void> {
-  // Zod, a part of Scalar, would test whether it may compile code, which the content policy reports as a violation.
+  // Otherwise, Zod, a part of Scalar, would compile code, which violates the content policy.
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
   const [description, { createApiReference }]: [Json, Scalar] = await Promise.all([
     fetch(spec).then((response) => response.json()),
@@ -82,7 +82,7 @@ async function show(): Promise<void> {
     mcp: { disabled: true },
     showDeveloperTools: "never",
     hideClientButton: true,
-    // Scalar's samples do not escape every text, and users run them, so those of an untrusted description are hidden.
+    // Scalar's samples do not escape every text, so those of an untrusted description are hidden.
     hiddenClients: isForeign || [],
     persistAuth: false,
     onBeforeRequest: nameRequest,
@@ -127,7 +127,7 @@ function rememberNode({ target }: Event): void {
   if ((target as Element).closest(".show-api-client-button")) opened = readIdentity();
 }
 
-/** Adapts a copy of the description to Scalar. Each method is listed once, by its name, and common ones come first. */
+/** Adapts a copy of the description. Methods are listed once, by name, and common ones come first. */
 function adapt(description: Json): void {
   const common: Json = {}, others: Json = {};
   description.servers &&= absolute(description.servers);
@@ -156,7 +156,7 @@ function adapt(description: Json): void {
   for (const name of Object.keys(schemes)) if (name.startsWith(TOKEN_SCHEME)) delete schemes[name];
 }
 
-/** The token is entered in the header: Scalar would show it in samples, and send it to other servers. */
+/** Scalar would show the token in samples and send it to other servers, so the header asks for it. */
 function askForToken(operation: Json): void {
   operation.security = [];
   operation.parameters = [...listOf(operation.parameters), {
@@ -171,7 +171,7 @@ function askForToken(operation: Json): void {
   notes.append(element("label", {}, "The operator's token ", token));
 }
 
-/** Relative server URLs begin with a dot. Scalar would resolve them without the path prefix of this service. */
+/** Relative URLs begin with a dot. Scalar would resolve them without the path prefix of the service. */
 function absolute(servers: unknown): Json[] {
   return listOf(servers).map(objectOf).map((server) => ({
     ...server,

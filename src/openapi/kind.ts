@@ -150,8 +150,8 @@ const withoutViewers = (object: Json): Json =>
   mapMembers(object, (member, key) => FOR_VIEWERS.test(key) ? undefined : member);
 
 /**
- * Replaces the marks in the node's own description with those of the kind, since only the kind is trusted. Omits
- * extensions for viewers.
+ * Replaces the marks in the node's own description with those of the kind, since only the kind is
+ * trusted. Omits extensions for viewers.
  */
 export function withMarks(document: Json, kind: Json = {}): Json {
   const marked = new Map(

@@ -23,8 +23,9 @@ export interface ServerContext {
 }
 
 /**
- * Replaces the servers with a path of this service: those of the document, and those of a path or an operation that have
- * the host of the node or of one of the document's servers. If the node's URL is unknown, only relative URLs change.
+ * Replaces the servers with a path of this service: those of the document, and those of a path or an
+ * operation that have the host of the node or of one of the document's servers. If the node's URL is
+ * unknown, only relative URLs change.
  *
  * @param from the URL from which the document was read
  */
