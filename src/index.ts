@@ -22,7 +22,7 @@ export type { HostInfo } from "./info/query-plan.ts";
 export type { Info } from "./info/info.ts";
 export type { Status, StatusCode } from "./info/status.ts";
 export type { Method, RestOperation } from "./kinds/interface.ts";
-export type { Duration, Field, Kind, Source } from "./kinds/kind.ts";
+export type { Field, Kind, Source } from "./kinds/kind.ts";
 export type { Forward } from "./gateway/policy.ts";
 export type { Log, LogCalls, LogEvent } from "./log.ts";
 export type { NodefaceOptions } from "./options.ts";
@@ -33,6 +33,7 @@ export type {
   NodeOptions,
   PageSettings,
 } from "./setting-types.ts";
+export type { Duration } from "./units.ts";
 
 /**
  * Creates a service. The service loads nothing until its first request or a call to `ready`.

@@ -5,6 +5,7 @@
  * @module
  */
 import { type Bytes, joinBytes } from "./bytes.ts";
+import { formatSize } from "./units.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 /** The error's message is a reason without the name of the file or program, such as `no such file`. */
@@ -166,7 +167,7 @@ export async function runProgram(
     signal?.addEventListener("abort", stop);
     child.stdout.on("data", (chunk: Uint8Array) => {
       length += chunk.byteLength;
-      if (length > limit) fail(new PlatformError(`it prints more than ${sizeOf(limit)}`));
+      if (length > limit) fail(new PlatformError(`it prints more than ${formatSize(limit)}`));
       else chunks.push(chunk);
     });
     child.on("error", (error) => settle(() => reject(explain(error, PROGRAM_FAILURES))));
@@ -244,6 +245,4 @@ function explain(error: unknown, reasons: Readonly<Record<string, string>>): Pla
 }
 
 const takesLonger = (timeout: number) => `it takes longer than ${timeout} ms`;
-const isLarger = (limit: number) => `it is larger than ${sizeOf(limit)}`;
-const sizeOf = (bytes: number) =>
-  bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`;
+const isLarger = (limit: number) => `it is larger than ${formatSize(limit)}`;

@@ -5,7 +5,7 @@ import type { Info } from "../src/info/info.ts";
 import { NodeMemory, StateLog } from "../src/info/state-log.ts";
 import type { NodeStatus } from "../src/info/status.ts";
 import { formatJson } from "../src/json/lossless.ts";
-import { milliseconds } from "../src/info/settings.ts";
+import { milliseconds } from "../src/units.ts";
 import { readFields } from "../src/info/source-cache.ts";
 import type { Conversion, FieldOptions } from "../src/kinds/kind.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { groupDigits } from "../info/settings.ts";
+import { groupDigits } from "../units.ts";
 import { REMEDIES } from "../info/status.ts";
 import { capital, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { formatSize } from "../units.ts";
 
 export const VIEWS = ["reference", "simple"] as const;
 export type View = (typeof VIEWS)[number];
@@ -28,7 +29,7 @@ export function imageTypeOf(bytes: Uint8Array): string | undefined {
 
 /** Returns a predicate such as `is larger than 256 KiB`, or `undefined` if the logo is valid. */
 export function mistakeInLogo(bytes: Uint8Array): string | undefined {
-  if (bytes.byteLength > LOGO_BYTES_MAX) return `is larger than ${LOGO_BYTES_MAX / 1024} KiB`;
+  if (bytes.byteLength > LOGO_BYTES_MAX) return `is larger than ${formatSize(LOGO_BYTES_MAX)}`;
   return imageTypeOf(bytes)
     ? undefined
     : `must be an image of a type that browsers show: ${LOGO_TYPES}`;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { groupDigits } from "../info/settings.ts";
+import { groupDigits } from "../units.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { followReference } from "../openapi/operations.ts";
 

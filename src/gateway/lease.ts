@@ -11,7 +11,8 @@ import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { nextTurn } from "../slices.ts";
 import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
-import { type ResolvedForward, sizeText } from "./policy.ts";
+import type { ResolvedForward } from "./policy.ts";
+import { formatSize } from "../units.ts";
 import { FULL, UpstreamError } from "./response.ts";
 
 export interface UpstreamResponse {
@@ -278,7 +279,7 @@ interface CollectedResponse extends UpstreamResponse {
 const DRAIN_MAX = 65_536;
 
 const tooLong = (limit: number) =>
-  `The node's response is longer than ${sizeText(limit)}; "forward.limit" sets the maximum`;
+  `The node's response is longer than ${formatSize(limit)}; "forward.limit" sets the maximum`;
 
 function whyUnread({ status, headers }: NodeResponse, limit: number, left: number) {
   if (status >= 300 && status < 400) {

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { milliseconds } from "../info/settings.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ForwardSettings } from "../setting-types.ts";
 import { describeValue } from "../untrusted-text.ts";
+import { bytesOf, milliseconds } from "../units.ts";
 import { isAddedByProxies } from "./request-headers.ts";
 
 export const FORWARDS = ["off", "reads"] as const;
@@ -60,19 +60,6 @@ const allowedBy = (list: readonly string[] = []): Allowed => ({
 });
 
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
-
-export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
-const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
-
-export function bytesOf(size: string): number {
-  const [, number = "0", unit = "B"] = SIZE_FORM.exec(size) ?? [];
-  return Math.round(Number(number) * UNITS[unit]!);
-}
-
-export function sizeText(bytes: number): string {
-  const unit = ["GiB", "MiB", "KiB"].find((unit) => bytes % UNITS[unit]! === 0);
-  return unit === undefined ? `${bytes} bytes` : `${bytes / UNITS[unit]!} ${unit}`;
-}
 
 export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 

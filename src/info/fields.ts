@@ -7,7 +7,7 @@ import { resolvePointer, textOf } from "../json/values.ts";
 import type { Conversion } from "../kinds/kind.ts";
 import { exact } from "../json/lossless.ts";
 import { findFirst } from "../regular-expression.ts";
-import { MILLISECONDS } from "./settings.ts";
+import { MILLISECONDS } from "../units.ts";
 
 /** The keys are in the order of `/v1/info`. */
 export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> = {

@@ -6,7 +6,8 @@
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
 import { STATUS_KEYS } from "./fields.ts";
 import { objectOf } from "../json/values.ts";
-import { type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
+import type { InfoSettings, NodeSettings } from "./settings.ts";
+import { milliseconds } from "../units.ts";
 
 /**
  * A function of the host application that returns info about the node: an object with any keys and JSON values.

@@ -1,10 +1,10 @@
 /**
- * The defaults of the settings `node`, `info` and `events`, and the notation of durations and large numbers.
+ * The defaults of the settings `node`, `info` and `events`.
  *
  * @module
  */
-import type { Duration } from "../kinds/kind.ts";
 import type { InfoSettings, NodeSettings } from "../setting-types.ts";
+import { milliseconds } from "../units.ts";
 
 export type { EventSettings, InfoSettings, NodeSettings } from "../setting-types.ts";
 
@@ -42,35 +42,4 @@ export function timesOf(
     stale: milliseconds(stale),
     stalledAfter: stalled_after && milliseconds(stalled_after),
   };
-}
-
-export const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-export const DURATION: RegExp = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
-
-export function milliseconds(duration: Duration): number {
-  const [, number, unit] = DURATION.exec(duration) ?? [];
-  if (!number) throw new TypeError(`"${duration}" is not a duration such as "2s" or "500ms"`);
-  return Number(number) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
-}
-
-const UNITS = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]] as const;
-
-/** Returns at most two units, such as `3 h 12 min`. */
-export function formatDuration(milliseconds: number): string {
-  let rest = Math.max(0, Math.round(milliseconds / 1000));
-  const parts = UNITS.map(([unit, length]) => {
-    const count = Math.floor(rest / length);
-    rest %= length;
-    return count > 0 ? `${count} ${unit}` : "";
-  });
-  const first = parts.findIndex((part) => part !== "");
-  return first < 0 ? "0 s" : parts.slice(first, first + 2).join(" ").trimEnd();
-}
-
-/** Groups only the digits before the decimal point. */
-export function groupDigits(number: string, separator: string): string {
-  return number.replace(/\d+/, (whole) => {
-    const first = whole.length % 3 || 3;
-    return [whole.slice(0, first), ...whole.slice(first).match(/\d{3}/g) ?? []].join(separator);
-  });
 }

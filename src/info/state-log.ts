@@ -7,7 +7,7 @@ import { textOf } from "../json/values.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import type { Sample } from "./history.ts";
 import type { Info, LastSeen } from "./info.ts";
-import { formatDuration } from "./settings.ts";
+import { formatDuration } from "../units.ts";
 import type { Instant, Values } from "./source-cache.ts";
 import { explain, type NodeStatus, type Status, type StatusCode } from "./status.ts";
 

@@ -8,7 +8,7 @@ import { type FailureCode, SourceError } from "../node/failures.ts";
 import { textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { convert, isKnown, isUnlike, match, numberFrom } from "./fields.ts";
-import { formatDuration, groupDigits, milliseconds } from "./settings.ts";
+import { formatDuration, groupDigits, milliseconds } from "../units.ts";
 import {
   answerAt,
   type Answers,

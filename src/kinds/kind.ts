@@ -4,17 +4,10 @@
  *
  * @module
  */
+import type { Duration } from "../units.ts";
 import type { KindInterface } from "./interface.ts";
 
-/**
- * A span of time.
- *
- * @example
- * ```ts
- * const timeout: Duration = "500ms";
- * ```
- */
-export type Duration = `${number}${"ms" | "s" | "m" | "h"}`;
+export type { Duration };
 
 /** A place in a response: the source's name, `#`, and a JSON Pointer (RFC 6901). */
 export type Reference = `${string}#${string}`;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { formatTime } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";
 import { withSignal } from "../with-timeout.ts";
 import type { Credentials, Exchanged, SecretUse } from "./credentials.ts";
@@ -136,6 +137,3 @@ async function decode(response: NodeResponse): Promise<string> {
   }
   return text + decoder.decode();
 }
-
-const formatTime = (ms: number) =>
-  ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;

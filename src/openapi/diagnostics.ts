@@ -4,6 +4,7 @@
  * @module
  */
 import { type Json, type Path, valueAt } from "../json/values.ts";
+import { formatSize, groupDigits } from "../units.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 
 export const LIMITS = {
@@ -28,10 +29,7 @@ export const LIMITS = {
   url: 8192,
 } as const;
 
-export const formatSize = (bytes: number): string => `${bytes / 1_048_576} MiB`;
-
-export const formatCount = (count: number): string =>
-  String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+export const formatCount = (count: number): string => groupDigits(String(count), ",");
 
 export const MESSAGES = {
   duplicateKey: "duplicate key; the last value is used",

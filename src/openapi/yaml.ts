@@ -15,10 +15,10 @@ import {
 } from "yaml";
 import type { Path } from "../json/values.ts";
 import type { Work } from "../slices.ts";
+import { formatSize } from "../units.ts";
 import {
   type Diagnostics,
   formatCount,
-  formatSize,
   LIMITS,
   MESSAGES,
   type Tally,

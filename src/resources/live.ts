@@ -10,7 +10,8 @@ import { NodeEvents } from "../info/events.ts";
 import { History } from "../info/history.ts";
 import type { Monitor } from "../info/info-monitor.ts";
 import { isAlone } from "../info/query-plan.ts";
-import { DEFAULTS, EVENT_DEFAULTS, milliseconds } from "../info/settings.ts";
+import { DEFAULTS, EVENT_DEFAULTS } from "../info/settings.ts";
+import { milliseconds } from "../units.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 

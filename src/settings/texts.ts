@@ -5,11 +5,11 @@
  */
 import * as v from "valibot";
 import { CREDENTIALS_DIRECTORY, isAnchored } from "../platform.ts";
-import { bytesOf, SIZE_FORM } from "../gateway/policy.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
-import { DURATION, milliseconds, RESERVED_KEYS } from "../info/settings.ts";
+import { RESERVED_KEYS } from "../info/settings.ts";
 import { REFERENCE } from "../info/query-plan.ts";
-import type { Duration, Reference } from "../kinds/kind.ts";
+import type { Reference } from "../kinds/kind.ts";
+import { bytesOf, DURATION, type Duration, milliseconds, SIZE as SIZE_FORM } from "../units.ts";
 import { didYouMean } from "../nearest.ts";
 import { EXPRESSION_MAX, mistakeInExpression } from "../regular-expression.ts";
 import { describeValue } from "../untrusted-text.ts";
