@@ -26,11 +26,11 @@ import {
   BOOLEAN,
   byKey,
   type Diagnostic,
-  formatDiagnostic,
   json,
   map,
   object,
   readValue,
+  refuseOptions,
   type Schema,
   secret,
   setting,
@@ -187,14 +187,11 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
   const own = Object.keys(options?.kinds ?? {});
   const { value, diagnostics } = readValue(options, optionsSchema(own));
   const found = diagnostics.length > 0 ? diagnostics : diagnosticsBetween(value);
-  if (found.length === 0) {
-    const { description, ...others } = value;
-    return typeof description === "object" && "from" in description
-      ? { ...others, description: description.from, base: description.base }
-      : { ...others, description };
-  }
-  const lines = found.map(formatDiagnostic);
-  throw new TypeError(lines.length === 1 ? lines[0] : ["invalid options:", ...lines].join("\n  "));
+  refuseOptions(found);
+  const { description, ...others } = value;
+  return typeof description === "object" && "from" in description
+    ? { ...others, description: description.from, base: description.base }
+    : { ...others, description };
 }
 
 function diagnosticsBetween(

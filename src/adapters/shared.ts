@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import type { Closeable } from "../closeable.ts";
 import { type HttpStatus, problem, SECURITY_HEADERS } from "../http/response.ts";
-import * as s from "../settings/schema.ts";
+import { object, readValue, refuseOptions, text, wholeNumber } from "../settings/schema.ts";
 
 export type { Closeable } from "../closeable.ts";
 
@@ -121,23 +121,21 @@ export interface Address {
   readonly port: number;
 }
 
-const SERVE_OPTIONS = s.object({
+const SERVE_OPTIONS = object({
   hostname: v.optional(
-    s.text(
+    text(
       'a host name or an IP address such as "127.0.0.1"',
       /^([^\s/:[\]]+|\[?[\da-f:.]+(%[\w.-]+)?\]?)$/i,
     ),
   ),
-  port: v.optional(s.wholeNumber(0, 65_535)),
+  port: v.optional(wholeNumber(0, 65_535)),
   onAnswer: v.optional(v.function("a function")),
   onError: v.optional(v.function("a function")),
 });
 
 export function checkServeOptions(options: ServeOptions): Address {
-  const { value, diagnostics } = s.readValue(options, SERVE_OPTIONS);
-  const mistakes = diagnostics.map(s.formatDiagnostic);
-  if (mistakes.length === 1) throw new TypeError(mistakes[0]);
-  if (mistakes.length > 1) throw new TypeError(["invalid options:", ...mistakes].join("\n  "));
+  const { value, diagnostics } = readValue(options, SERVE_OPTIONS);
+  refuseOptions(diagnostics);
   const { hostname = "127.0.0.1", port = 8080 } = value;
   return { hostname: hostname.replace(/^\[|\]$/g, ""), port };
 }

@@ -354,6 +354,13 @@ function diagnosticOf(
   };
 }
 
+/** @throws {TypeError} with one line for each diagnostic */
+export function refuseOptions(diagnostics: readonly Diagnostic[]): void {
+  const lines = diagnostics.map(formatDiagnostic);
+  if (lines.length === 0) return;
+  throw new TypeError(lines.length === 1 ? lines[0] : ["invalid options:", ...lines].join("\n  "));
+}
+
 const UNKNOWN_KEY = "unknown key";
 
 export function formatDiagnostic({ path, message }: Diagnostic): string {
