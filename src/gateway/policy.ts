@@ -47,7 +47,9 @@ export function resolveForward(forward: Forward | undefined): ResolvedForward | 
   return {
     open: allowedBy(open),
     with_token: allowedBy(with_token),
-    ...{ origins, token_file, token_env },
+    origins,
+    token_file,
+    token_env,
     timeout: milliseconds(timeout ?? FORWARD_DEFAULTS.timeout),
     limit: bytesOf(limit ?? FORWARD_DEFAULTS.limit),
     concurrency: concurrency ?? FORWARD_DEFAULTS.concurrency,

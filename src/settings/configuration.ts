@@ -165,7 +165,8 @@ export function configuration(
     ),
     access_log: keyOf(CLI_OPTIONS.accessLog),
     log_calls: keyOf(CLI_OPTIONS.logCalls),
-    ...{ hosts, cors },
+    hosts,
+    cors,
     description: keyOf(
       CLI_OPTIONS.spec,
       anyOf(

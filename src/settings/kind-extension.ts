@@ -40,7 +40,9 @@ function extendPart(base: Json, own: Json): Json {
   }
   const tags = [...listOf(base.tags), ...listOf(own.tags)];
   return {
-    ...{ ...base, ...own, components: mergedComponents(base, own) },
+    ...base,
+    ...own,
+    components: mergedComponents(base, own),
     ...base.methods !== undefined && { methods: [...kept, ...listOf(own.methods)] },
     ...base.paths !== undefined && { paths },
     ...tags.length > 0 && { tags },
@@ -72,8 +74,10 @@ interface Loosening {
 export function looseningsIn(base: Kind, own: Json): Loosening[] {
   const methods = new Map(base.openrpc?.methods.map((method) => [method.name as unknown, method]));
   const pairs = listOf(objectOf(own.openrpc).methods).map((method, at) => ({
-    ...{ name: nameOf(method), path: ["openrpc", "methods", at] as Path },
-    ...{ now: objectOf(method), before: methods.get(nameOf(method)) as unknown },
+    name: nameOf(method),
+    path: ["openrpc", "methods", at] as Path,
+    now: objectOf(method),
+    before: methods.get(nameOf(method)) as unknown,
   }));
   const rest = objectOf(own.openapi);
   const components = mergedComponents(objectOf(base.openapi), rest);
