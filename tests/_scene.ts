@@ -4,8 +4,9 @@ import { KINDS } from "../src/generated/kinds.js";
 import { Monitor } from "../src/info/info-monitor.ts";
 import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
-import { type InfoSettings, milliseconds, type NodeSettings } from "../src/info/settings.ts";
+import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
 import type { Kind } from "../src/kinds/kind.ts";
+import { milliseconds } from "../src/units.ts";
 import { contextFor, playedBy } from "./_sources.ts";
 
 export interface Held {

@@ -6,7 +6,8 @@
 import type { Kinds } from "../kinds/kind.ts";
 import type { Client } from "../node/http1.ts";
 import { Node } from "../node/node.ts";
-import { DEFAULTS, milliseconds, type NodeSettings } from "./settings.ts";
+import { milliseconds } from "../units.ts";
+import { DEFAULTS, type NodeSettings } from "./settings.ts";
 
 /** @param own kinds beside the built-in ones; a built-in kind of the same name is replaced */
 export function openNode(settings: NodeSettings, own: Kinds, client?: Client): Node {
