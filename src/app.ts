@@ -6,12 +6,13 @@
  */
 import type { Closeable } from "./closeable.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
-import { callPath, methodsOfPath } from "./gateway/call-path.ts";
-import { callMethod, callRpc, methodsOfMethod, refuseRpc } from "./gateway/call-rpc.ts";
-import { type CallForm, Gateway } from "./gateway/gateway.ts";
+import type { CallForm } from "./gateway/call.ts";
+import { pathCalls } from "./gateway/call-path.ts";
+import { methodCalls, rpcCalls } from "./gateway/call-rpc.ts";
+import { Gateway } from "./gateway/gateway.ts";
 import { hasTokenInQuery, isAllowedCaller, isProgram, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
-import { type MakeResponse, NOT_FORWARDED, refuse } from "./gateway/response.ts";
+import { type MakeResponse, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
 import { hasOperationAt, operationRoutes } from "./host-operations/call-operation.ts";
 import type { Representation } from "./http/representation.ts";
 import {
@@ -238,32 +239,33 @@ export class App implements Nodeface {
     const gateway = this.#gateway;
     // For calls, the setting `forward.origins` applies instead of `cors`.
     const headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin");
-    const call = (form: CallForm, start: string) =>
-      this.#guarded(callHandler(gateway, form, start));
-    const at = (find: typeof methodsOfPath, start: string) => async (path: string) =>
-      gateway && await find(gateway, path.slice(start.length));
+    const routeOf = (form: CallForm) => ({
+      handle: this.#guarded(callHandler(gateway, form)),
+      headersFor,
+    });
+    const methodsOf = ({ start, methodsAt }: CallForm) => async (path: string) => {
+      const table = await gateway?.table();
+      return table && methodsAt(table, path.slice(start.length));
+    };
     return [
       {
         path: "/v1/node/{path}",
         methods: CALL_METHODS,
-        handle: call(callPath, "/v1/node"),
-        headersFor,
-        methodsAt: at(methodsOfPath, "/v1/node"),
+        ...routeOf(pathCalls),
+        methodsAt: methodsOf(pathCalls),
       },
       {
         path: "/v1/rpc",
         methods: ["POST"],
-        handle: call(callRpc, "/v1/rpc"),
-        headersFor,
+        ...routeOf(rpcCalls),
         // The npm package `bitcoin-core` requests `/v1/rpc/`.
         allowsSlash: true,
       },
       {
         path: "/v1/rpc/{method}",
         methods: ["GET", "HEAD", "POST"],
-        handle: call(callMethod, "/v1/rpc/"),
-        headersFor,
-        methodsAt: at(methodsOfMethod, "/v1/rpc/"),
+        ...routeOf(methodCalls),
+        methodsAt: methodsOf(methodCalls),
       },
     ];
   }
@@ -387,18 +389,26 @@ function openGateway(
   });
 }
 
-/** @param start the part of the path before `Call.path`, such as `/v1/node` */
-function callHandler(gateway: Gateway | undefined, form: CallForm, start: string): Handler {
-  const refuseAll = form === callRpc ? refuseRpc : refuse;
+function callHandler(gateway: Gateway | undefined, form: CallForm): Handler {
   return async (request, visit) => {
     const content = { isRead: false };
     const callNode = async () => {
-      if (!gateway) return refuseAll(NOT_FORWARDED.off);
-      if (!await gateway.isDescribed()) return refuseAll(NOT_FORWARDED.unknown);
+      const table = await gateway?.table();
+      if (!gateway || !table) return form.refuse(NOT_FORWARDED[gateway ? "unknown" : "off"]);
       const query = visit.target!.search.slice(1);
-      const path = visit.path.slice(start.length);
+      const path = visit.path.slice(form.start.length);
       const makeResponse = responseMaker(visit.common);
-      return await gateway.call(form, { request, query, path, content, makeResponse });
+      const caller = await gateway.identify(request, query);
+      const lease = gateway.lease(request, caller);
+      try {
+        const call = { request, path, query, content, makeResponse, table, caller, lease };
+        return await form.respond(gateway, call);
+      } catch (error) {
+        if (error instanceof Refusal) return form.refuse(error);
+        throw error;
+      } finally {
+        lease.dispose();
+      }
     };
     const response = await callNode();
     // The connection closes if the content was not read to its end (RFC 9112, section 9.3).

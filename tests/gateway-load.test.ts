@@ -2,9 +2,10 @@ import type { ServerResponse } from "node:http";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { Lease, Leases } from "../src/gateway/lease.ts";
+import { FULL, Refusal } from "../src/gateway/response.ts";
+import { Slots } from "../src/gateway/slots.ts";
 import type { Client } from "../src/node/http1.ts";
-import { createSemaphore, Lease, Leases } from "../src/gateway/lease.ts";
-import { UpstreamError } from "../src/gateway/response.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
   type Come,
@@ -35,21 +36,21 @@ const release = () => {
 load(
   "waiting calls stay in order, and a released slot goes to the next call",
   async () => {
-    const places = createSemaphore(1);
+    const places = new Slots(1);
     const { signal } = new AbortController();
     const order: string[] = [];
     const take = async (name: string) => {
-      const giveBack = await places.take(false, false, signal);
+      const slot = await places.take(false, false, signal);
       order.push(name);
-      return giveBack;
+      return slot;
     };
     const first = await take("first");
     const others = [take("second"), take("third")];
     assert.is(places.waiting, 2);
-    first();
-    first();
-    (await others[0]!)();
-    (await others[1]!)();
+    first.dispose();
+    first.dispose();
+    (await others[0]!).dispose();
+    (await others[1]!).dispose();
     assert.equal(order, ["first", "second", "third"]);
     assert.is(places.waiting, 0);
   },
@@ -58,100 +59,100 @@ load(
 load(
   "calls with the token have an extra slot, and do not wait behind other calls",
   async () => {
-    const places = createSemaphore(1);
+    const places = new Slots(1);
     const { signal } = new AbortController();
     const open = await places.take(false, false, signal);
     const waiting = places.take(false, false, signal);
     const token = await places.take(true, false, signal);
     const order: string[] = [];
-    const later = places.take(true, false, signal).then((giveBack) => {
+    const later = places.take(true, false, signal).then((slot) => {
       order.push("token");
-      return giveBack;
+      return slot;
     });
     void waiting.then(() => order.push("open"));
-    token();
-    (await later)();
+    token.dispose();
+    (await later).dispose();
     assert.equal(order, ["token"]);
-    open();
-    (await waiting)();
+    open.dispose();
+    (await waiting).dispose();
     assert.equal(order, ["token", "open"]);
   },
 );
 
 load("heavy calls run one at a time, and do not delay light ones", async () => {
-  const places = createSemaphore(3);
+  const places = new Slots(3);
   const { signal } = new AbortController();
   const heavy = await places.take(false, true, signal);
   let isSecond = false;
-  const second = places.take(false, true, signal).then((giveBack) => {
+  const second = places.take(false, true, signal).then((slot) => {
     isSecond = true;
-    return giveBack;
+    return slot;
   });
   const tokens = places.take(true, true, signal);
   const light = await places.take(false, false, signal);
   const lighter = await places.take(false, false, signal);
   assert.not(isSecond);
-  light();
-  lighter();
+  light.dispose();
+  lighter.dispose();
   assert.not(isSecond);
-  heavy();
-  (await tokens)();
-  (await second)();
+  heavy.dispose();
+  (await tokens).dispose();
+  (await second).dispose();
   assert.ok(isSecond);
 });
 
 load("up to 64 calls wait, and the next call is refused at once", async () => {
-  const places = createSemaphore(1);
+  const places = new Slots(1);
   const { signal } = new AbortController();
-  const giveBack = await places.take(false, false, signal);
+  const slot = await places.take(false, false, signal);
   const waiting = Array.from(
     { length: 64 },
     () => places.take(false, false, new AbortController().signal),
   );
   let error: unknown;
   await places.take(false, false, signal).catch((thrown) => error = thrown);
-  assert.instance(error, UpstreamError);
-  for (const one of waiting) void one.then((giveBack) => giveBack());
-  giveBack();
+  assert.instance(error, Refusal);
+  for (const one of waiting) void one.then((slot) => slot.dispose());
+  slot.dispose();
   await Promise.all(waiting);
   assert.is(places.waiting, 0);
 });
 
 load("a call that is cancelled while it waits leaves the queue and gets no slot", async () => {
-  const places = createSemaphore(1);
+  const places = new Slots(1);
   const { signal } = new AbortController();
-  const giveBack = await places.take(false, false, signal);
+  const slot = await places.take(false, false, signal);
   const leaving = new AbortController();
   const left = places.take(false, false, leaving.signal).catch((error) => error);
   const waiting = places.take(false, false, signal);
   assert.is(places.waiting, 2);
   leaving.abort();
-  assert.instance(await left, UpstreamError);
+  assert.instance(await left, Refusal);
   assert.is(places.waiting, 1);
-  giveBack();
-  (await waiting)();
+  slot.dispose();
+  (await waiting).dispose();
   const error = await places.take(false, false, leaving.signal).catch((
     error,
   ) => error);
-  assert.instance(error, UpstreamError);
+  assert.instance(error, Refusal);
 });
 
 load("after close, waiting calls and later calls are refused", async () => {
-  const places = createSemaphore(1);
+  const places = new Slots(1);
   const { signal } = new AbortController();
-  const giveBack = await places.take(false, false, signal);
+  const slot = await places.take(false, false, signal);
   const waiting = [
     places.take(false, false, signal),
     places.take(true, true, signal),
   ];
-  (await waiting[1]!)();
+  (await waiting[1]!).dispose();
   const left = waiting[0]!.catch((error) => error);
   places.close();
-  assert.instance(await left, UpstreamError);
-  giveBack();
+  assert.instance(await left, Refusal);
+  slot.dispose();
   assert.instance(
     await places.take(false, false, signal).catch((error) => error),
-    UpstreamError,
+    Refusal,
   );
 });
 
@@ -529,17 +530,17 @@ const leasing = (timeout = 10_000) => {
     hasToken = false,
     isRead = true,
   ) => {
-    const lease = new Lease(leases, new AbortController().signal);
+    const lease = new Lease(leases, new AbortController().signal, hasToken);
     const url = new URL(`${node.url}/${length}`);
     const request = { method: "GET", url, headers: {}, body: undefined };
     const operation = { access: isRead ? "read" : "write" } as NodeOperation;
     try {
-      await lease.begin(hasToken, false);
+      await lease.begin(false);
       const { size } = await lease.send(request, operation, 32 * MIB);
       lease.handOver();
       return size;
     } catch (error) {
-      return error as UpstreamError;
+      return error as Refusal;
     } finally {
       lease.dispose();
     }
@@ -562,11 +563,12 @@ load(
     assert.is(await send(1 * MIB, true), MIB);
     // The total size of short responses is limited too. Once the limit is reached, the service forwards only calls with
     // the token.
-    let filled: number | UpstreamError = 0;
+    let filled: number | Refusal = 0;
     while (typeof filled === "number") filled = await send(16_000);
-    assert.ok(filled.wasRefused);
+    assert.is(filled.message, FULL.message);
+    assert.not(filled.details.isUncertain);
     const before = sent.length;
-    assert.is((await send(40, false, false) as UpstreamError).status, 503);
+    assert.is((await send(40, false, false) as Refusal).status, 503);
     assert.is(sent.length, before);
     assert.is(await send(32, true), 32);
     // A client with the token gets the response to a write operation even if no memory is left for responses.
@@ -578,9 +580,9 @@ load(
 load("the memory for reading a response counts while the response is read", async () => {
   const { leases, send } = leasing();
   assert.is(await send(32 * MIB), 32 * MIB);
-  const reader = new Lease(leases, new AbortController().signal);
+  const reader = new Lease(leases, new AbortController().signal, false);
   const free = reader.hold(32 * MIB);
-  assert.is((await send(32 * MIB) as UpstreamError).status, 503);
+  assert.is((await send(32 * MIB) as Refusal).status, 503);
   assert.throws(() => reader.hold(64 * MIB), /Too much data is in transit/);
   free();
   assert.is(await send(32 * MIB), 32 * MIB);

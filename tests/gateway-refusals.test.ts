@@ -2,13 +2,14 @@
  * Tests calls that the service refuses because of its settings, the page's origin or the token. Deno and Bun run only a
  * sample of the cases that do not depend on the runtime.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import fs, { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Kind, NodefaceOptions } from "../src/index.ts";
-import { sampleOf } from "./_runtime.ts";
+import { sampleOf, testOnNode } from "./_runtime.ts";
 import {
   forwarding,
   type Gateway,
@@ -339,6 +340,52 @@ refusals("when the token file changes, only the new token is valid", async () =>
   writeFileSync(file, other);
   assert.equal([await call(TOKEN), await call(other)], [401, 200]);
 });
+
+/** Runs `work`, and calls `opened` with the number of times that the token file has been opened. */
+async function whileOpening(opened: (count: number) => void, work: () => Promise<void>) {
+  const { open } = fs.promises;
+  let count = 0;
+  const counting: typeof open = async (path, ...more) => {
+    if (path === file) opened(++count);
+    return await open(path, ...more);
+  };
+  try {
+    fs.promises.open = counting;
+    syncBuiltinESMExports();
+    await work();
+  } finally {
+    fs.promises.open = open;
+    syncBuiltinESMExports();
+  }
+  return count;
+}
+
+const BATCH = Array.from({ length: 100 }, (_, id) => ({ id, method: "send", params: ["a"] }));
+
+testOnNode(refusals, "a batch of 100 calls opens the token file once", async () => {
+  const { rpc } = shared(RPC, settings());
+  const count = await whileOpening(() => {}, async () => {
+    const responses = await (await rpc(BATCH, { headers: BEARER })).json();
+    assert.is(responses.length, 100);
+    for (const { result } of responses) assert.is(result, 1);
+  });
+  assert.is(count, 1);
+});
+
+for (const at of [1, 2, 50, 101]) {
+  const what = `a token that is replaced at opening ${at} of its file judges all calls of a batch`;
+  testOnNode(refusals, what, async () => {
+    const { rpc } = shared(RPC, settings());
+    const replace = (count: number) => {
+      if (count === at) writeFileSync(file, "b".repeat(40));
+    };
+    await whileOpening(replace, async () => {
+      const responses = await (await rpc(BATCH, { headers: BEARER })).json();
+      const refused = responses.filter(({ error }: { error: object | null }) => error).length;
+      assert.is(refused, at === 1 ? 100 : 0);
+    });
+  });
+}
 
 refusals("an Authorization header is ignored if no token is needed", async () => {
   const { ask } = forwarding(node.url, REST);

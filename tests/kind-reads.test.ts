@@ -8,7 +8,8 @@ import { mistakeInExpression } from "../src/regular-expression.ts";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
 import { checkValue } from "../src/gateway/check.ts";
 import { createNodeface } from "../src/index.ts";
-import { listNodeOperations, type ValueRule } from "../src/openapi/callable-operations.ts";
+import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import type { ValueRule } from "../src/openapi/value-rules.ts";
 import {
   documentOfKind,
   withMarks,

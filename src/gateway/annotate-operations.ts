@@ -1,5 +1,6 @@
 /**
- * Annotates a description with the policy: adds `x-call`, a sentence for people, and the token's security scheme.
+ * Annotates a description with the policy: adds `x-call`, a sentence for people, and the token's
+ * security scheme.
  *
  * @module
  */
@@ -25,7 +26,9 @@ import { decide, type Permission, type PolicyEntry, type ResolvedForward } from 
 
 export const CALL_MARK = "x-call";
 
-/** If the node's description already has a scheme with this name, a number is appended to the name. */
+/**
+ * If the node's description already has a scheme with this name, a number is appended to the name.
+ */
 export const TOKEN_SCHEME = "NodefaceToken";
 
 const TOKEN = {
@@ -35,7 +38,10 @@ const TOKEN = {
     "service only; the service itself adds the node's own credentials.",
 };
 
-/** Removes the `security` of the node's operations, since our page must not ask for the node's secret. */
+/**
+ * Removes the `security` of the node's operations, since our page must not ask for the node's
+ * secret.
+ */
 export async function annotateCalls(
   document: Json,
   forward: ResolvedForward | undefined,

@@ -12,7 +12,7 @@ import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { inSlices } from "../slices.ts";
-import { type Call, type Content, decodeUtf8, inTurn, readContent } from "./call.ts";
+import { type Call, type CallForm, type Content, decodeUtf8, inTurn, readContent } from "./call.ts";
 import {
   checkValue,
   DEPTH_MAX,
@@ -20,80 +20,100 @@ import {
   readNamed,
   type ReadParameters,
   readQuery,
-  refuseParameters,
+  refusalOfParameters,
   WRONG_MAX,
   type WrongParameter,
 } from "./check.ts";
-import type { CallRecorder, Gateway } from "./gateway.ts";
-import type { Lease, UpstreamResponse } from "./lease.ts";
-import { CALL_METHODS, type PolicyEntry } from "./policy.ts";
+import type { Gateway, Recording } from "./gateway.ts";
+import type { UpstreamResponse } from "./lease.ts";
+import type { PathMatch } from "./match.ts";
 import { isForwardable } from "./request-headers.ts";
-import { busyNode, NO_UPGRADE, type Refusal, refuse, responseHeaders } from "./response.ts";
+import {
+  busyNode,
+  CREDENTIALS_REJECTED,
+  NO_UPGRADE,
+  Refusal,
+  refuse,
+  responseHeaders,
+} from "./response.ts";
 
 const COLLECTED_MAX = 1024 * 1024;
 
-export async function callPath(gateway: Gateway, call: Call, lease: Lease): Promise<Response> {
-  const { request, query } = call;
-  const match = (await gateway.table()).matchPath(call.path, request.method);
-  if (!match) return notFound();
-  if ("methods" in match) return notAllowed(await methodsOfPath(gateway, call.path) ?? []);
-  const { entry, parameters, fault } = match;
-  const { operation, permission } = entry;
-  const refusal = await gateway.authorize(call, entry);
-  if (refusal) return refuse(refusal);
-  if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
-  const types = Object.keys(operation.body?.rules ?? {});
-  const hasToken = permission === "token";
-  const content = await readContent(call, types, lease, hasToken);
-  if ("status" in content) return refuse(content);
-  if (fault) return refuseParameters([{ in: "path", ...fault }]);
+export const pathCalls: CallForm = {
+  start: "/v1/node",
+  respond: callPath,
+  refuse,
+  methodsAt: ({ paths }, path) => paths.methodsAt(path),
+};
+
+async function callPath(gateway: Gateway, call: Call): Promise<Response> {
+  const { request, path, table, caller, lease } = call;
+  const match = table.paths.find(path, request.method);
+  if (!match) {
+    const methods = table.paths.methodsAt(path);
+    return methods ? notAllowed(methods) : notFound();
+  }
+  const { operation } = match.entry;
+  const refusal = caller.refusal(match.entry);
+  if (refusal) throw refusal;
+  if (request.headers.has("upgrade")) throw NO_UPGRADE;
+  const content = await readContent(call, Object.keys(operation.body?.rules ?? {}));
+  const { query, headers } = await readCall(gateway, call, match, content);
+  const url = join(gateway.node, path, queryOf(query));
+  if (url === undefined) return notFound();
+  await caller.checkHeaders(headers);
+  const accept = acceptFor(request.headers.get("accept"), operation.responseTypes);
+  const recording = gateway.record(operation, lease);
+  let upstream: UpstreamResponse;
+  try {
+    await lease.begin(operation.isHeavy);
+    upstream = await lease.send(
+      { method: operation.method, url, headers: { ...headers, accept }, body: content.bytes },
+      operation,
+      COLLECTED_MAX,
+    );
+    checkStatus(upstream);
+  } catch (error) {
+    throw recording.fail(error);
+  }
+  return passOn(upstream, operation, call, recording);
+}
+
+/**
+ * Reads the query and the headers to send.
+ *
+ * @throws {Refusal} if a parameter or the content is not as described
+ */
+async function readCall(
+  gateway: Gateway,
+  { request, query }: Call,
+  { entry: { operation }, parameters, wrong }: PathMatch,
+  content: Content,
+): Promise<{ query: ReadParameters; headers: Readonly<Record<string, string>> }> {
+  if (wrong) throw refusalOfParameters([{ in: "path", ...wrong }]);
   const list = operation.parameters ?? [];
   const isTaken = ({ name, in: place }: NodeParameter) =>
     place === "header" && isForwardable(name) && name.toLowerCase() !== gateway.secretHeader;
-  const read = {
-    path: readNamed(list, "path", (name) => parameters.get(name)),
-    query: readQuery(list, query),
-    headers: readNamed(list.filter(isTaken), "header", (name) => request.headers.get(name)),
-  };
-  const inContent = await wrongInContent(content, operation);
-  const wrong = [...read.path.wrong, ...read.query.wrong, ...read.headers.wrong, ...inContent];
-  if (wrong.length > 0) return refuseParameters(wrong.slice(0, WRONG_MAX));
-  // A parameter may produce another operation's path: with the address `connect`, `/peers/{address}` becomes
-  // `/peers/connect`.
-  if (match.isTakenByOther()) return notFound();
-  const url = join(gateway.node, call.path, queryOf(read.query));
-  if (url === undefined) return notFound();
-  const chosen = {
-    ...Object.fromEntries(
-      read.headers.given.map(({ parameter, texts }) => [parameter.name.toLowerCase(), texts[0]!]),
-    ),
-    ...content.type !== undefined && { "content-type": typeOf(content.type, request) },
-  };
-  const leak = await gateway.refusalForToken(Object.entries(chosen));
-  if (leak) return refuse(leak);
-  const accept = acceptFor(request.headers.get("accept"), operation.responseTypes);
-  const headers = { ...chosen, accept };
-  const record = gateway.record(operation);
-  let response: UpstreamResponse;
-  try {
-    await lease.begin(hasToken, operation.isHeavy);
-    const sent = { method: operation.method, url, headers, body: content.bytes };
-    response = await lease.send(sent, operation, COLLECTED_MAX);
-  } catch (error) {
-    return refuse(gateway.fail(error, operation, call, record));
+  const inPath = readNamed(list, "path", (name) => parameters.get(name));
+  const inQuery = readQuery(list, query);
+  const inHeaders = readNamed(
+    list.filter(isTaken),
+    "header",
+    (name) => request.headers.get(name),
+  );
+  const all = [
+    ...inPath.wrong,
+    ...inQuery.wrong,
+    ...inHeaders.wrong,
+    ...await wrongInContent(content, operation),
+  ];
+  if (all.length > 0) throw refusalOfParameters(all.slice(0, WRONG_MAX));
+  const headers: Record<string, string> = {};
+  for (const { parameter, texts } of inHeaders.given) {
+    headers[parameter.name.toLowerCase()] = texts[0]!;
   }
-  return passOn(response, entry, call, lease, record);
-}
-
-/** Returns the methods that do not get 405, or `undefined` for an unknown path. `path` is like `Call.path`. */
-export async function methodsOfPath(
-  gateway: Gateway,
-  path: string,
-): Promise<readonly string[] | undefined> {
-  const { matchPath } = await gateway.table();
-  const matches = CALL_METHODS.map((method) => [method, matchPath(path, method)] as const);
-  if (matches.every(([, match]) => match === undefined)) return undefined;
-  return matches.filter(([, match]) => match && "entry" in match).map(([method]) => method);
+  if (content.type !== undefined) headers["content-type"] = typeOf(content.type, request);
+  return { query: inQuery, headers };
 }
 
 function typeOf(type: string, { headers }: Request): string {
@@ -144,46 +164,43 @@ async function wrongInContent(
 
 function passOn(
   upstream: UpstreamResponse,
-  { operation }: PolicyEntry,
-  { makeResponse }: Call,
-  lease: Lease,
-  record: CallRecorder,
+  operation: NodeOperation,
+  { makeResponse, lease }: Call,
+  recording: Recording,
 ): Response {
   const { status, parts, size, isWhole } = upstream;
-  const refusal = refusalOfStatus(upstream, operation);
-  if (refusal) {
-    record(refusal.status, 0);
-    return refuse(refusal);
-  }
   const headers = responseHeaders(upstream.headers, operation.responseHeaders);
-  const isEmpty = status === 204 || status === 205 || operation.method === "HEAD";
-  if (isWhole || isEmpty) record(status, isEmpty ? 0 : size);
-  if (isEmpty) return makeResponse(status, headers, null);
+  if (status === 204 || status === 205 || operation.method === "HEAD") {
+    recording.end(status);
+    return makeResponse(status, headers, null);
+  }
   if (isWhole) {
+    recording.bytes = size;
+    recording.end(status);
     headers["content-length"] = String(size);
     return makeResponse(status, headers, lease.handOverBytes(parts));
   }
   const release = lease.handOver();
-  const end = (bytes: number) => {
+  const end = () => {
     release();
-    record(status, bytes);
+    recording.bytes = upstream.size;
+    recording.end(status);
   };
   return makeResponse(status, headers, streamOf(upstream, end));
 }
 
-function refusalOfStatus(upstream: UpstreamResponse, { access }: NodeOperation) {
+/** @throws {Refusal} if the node's status must not be passed on */
+function checkStatus(upstream: UpstreamResponse): void {
   const { status } = upstream;
-  if (status === 503) return busyNode(upstream);
-  const refusal = (message: string): Refusal => ({ status: 502, code: CODES.notReached, message });
-  if ([401, 407, 421].includes(status)) {
-    return refusal("The node rejected the service's credentials");
-  }
-  const maybe = access === "read" ? "" : "; the call may have been carried out";
-  return status >= 500 ? refusal(`The node failed with status ${status}${maybe}`) : undefined;
+  if (status === 503) throw busyNode(upstream);
+  if ([401, 407, 421].includes(status)) throw CREDENTIALS_REJECTED;
+  if (status < 500) return;
+  throw new Refusal(502, CODES.notReached, `The node failed with status ${status}`, {
+    isUncertain: true,
+  });
 }
 
-function streamOf(upstream: UpstreamResponse, end: (bytes: number) => void): ReadableStream<Bytes> {
-  let sent = upstream.size;
+function streamOf(upstream: UpstreamResponse, end: () => void): ReadableStream<Bytes> {
   return new ReadableStream({
     start(controller) {
       for (const part of upstream.parts) controller.enqueue(part);
@@ -191,18 +208,15 @@ function streamOf(upstream: UpstreamResponse, end: (bytes: number) => void): Rea
     async pull(controller) {
       try {
         const part = await upstream.next();
-        if (part) {
-          sent += part.byteLength;
-          return controller.enqueue(part);
-        }
-        end(sent);
+        if (part) return controller.enqueue(part);
+        end();
         controller.close();
       } catch (error) {
-        end(sent);
+        end();
         controller.error(error);
       }
     },
-    cancel: () => end(sent),
+    cancel: end,
   }, { highWaterMark: 0 });
 }
 
@@ -210,7 +224,10 @@ const RANGES_MAX = 32;
 /** A media range and its weight (RFC 9110, section 12.5.1). */
 const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
 
-/** Drops media types that the operation does not list, since they might make the node respond with a stream. */
+/**
+ * Drops media types that the operation does not list, since they might make the node respond with a
+ * stream.
+ */
 function acceptFor(accept: string | null, named: readonly string[]): string {
   if (accept === null) return ANY;
   const wanted = new Map<string, string>();

@@ -7,9 +7,11 @@ import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { nextTurn } from "../slices.ts";
-import { LightSignal, type Signal } from "../with-timeout.ts";
+import { LightSignal } from "../with-timeout.ts";
+import type { CallTable, Gateway } from "./gateway.ts";
+import type { Caller } from "./guard.ts";
 import type { Lease } from "./lease.ts";
-import { FULL, type MakeResponse, type Refusal } from "./response.ts";
+import { FULL, type MakeResponse, Refusal } from "./response.ts";
 
 export interface Call {
   readonly request: ServedRequest;
@@ -19,10 +21,24 @@ export interface Call {
   /** If the content was not read to its end, the response closes the connection. */
   readonly content: { isRead: boolean };
   readonly makeResponse: MakeResponse;
+  readonly table: CallTable;
+  readonly caller: Caller;
+  readonly lease: Lease;
 }
 
-export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
-  request.gone ?? request.signal;
+/** One of the ways to call the node. */
+export interface CallForm {
+  /** The part of the path before `Call.path`. */
+  readonly start: string;
+  /** @throws {Refusal} if the call is refused */
+  respond(gateway: Gateway, call: Call): Promise<Response>;
+  refuse(refusal: Refusal): Response;
+  /**
+   * Returns the methods that do not get 405, or `undefined` for an unknown path. `path` is like
+   * `Call.path`.
+   */
+  methodsAt(table: CallTable, path: string): readonly string[] | undefined;
+}
 
 const BODY_MAX = 1024 * 1024, BODY_TIMEOUT_MS = 10_000;
 
@@ -32,56 +48,60 @@ export interface Content {
   readonly type: string | undefined;
 }
 
-/** @param types the allowed content types, in lower case; `""` allows a missing header */
-export async function readContent(
-  { request, content }: Pick<Call, "request" | "content">,
-  types: readonly string[],
-  lease: Lease,
-  hasToken: boolean,
-): Promise<Content | Refusal> {
-  const { headers } = request;
-  const expected = types.length === 0
-    ? "This operation accepts no content"
-    : `The content of this call must be ${types.join(" or ")}`;
-  const wrongType = refusal(415, expected);
-  // A lenient parser would mistake the bytes of an unknown transfer coding for the content.
-  const transferred = headers.get("transfer-encoding") ?? "chunked";
-  if (headers.has("content-encoding") || transferred.toLowerCase() !== "chunked") return ENCODED;
-  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-  const isTaken = types.includes(type);
-  if (!isTaken && namesContent(request)) return wrongType;
-  const { readChunks = readerOf(request) } = request;
-  if (!readChunks) {
-    content.isRead = true;
-    return NO_CONTENT;
-  }
-  const declared = Number(headers.get("content-length") ?? 0);
-  // Empty content is accepted whatever its type. If `content-length` is missing, the content must be read to find out
-  // whether it is empty.
-  const most = isTaken ? BODY_MAX : 0;
-  const hold = (length: number) => lease.holdBody(length, hasToken);
-  const bytes = declared > most ? TOO_LARGE : await readBody(readChunks, most, hold);
-  if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
-  content.isRead = true;
-  return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type: isTaken ? type : undefined };
-}
-
 const NO_CONTENT: Content = { bytes: undefined, type: undefined };
 
-const refusal = (status: 400 | 408 | 413 | 415, message: string): Refusal => ({
-  ...{ status, message, code: CODES.invalidCall },
-});
+const invalid = (status: 400 | 408 | 413 | 415, message: string): Refusal =>
+  new Refusal(status, CODES.invalidCall, message);
 
-const TOO_LARGE = refusal(413, `The content of a call may have at most ${BODY_MAX / 1024} KiB`);
-const LATE = refusal(408, "The content of the call did not arrive in time");
-const TINY = refusal(400, "The content of the call arrived in too many small parts");
-const BROKEN = refusal(400, "The content of the call is incomplete");
-const ENCODED = refusal(415, "The content of a call must not be encoded");
+const TOO_LARGE = invalid(413, `The content of a call may have at most ${BODY_MAX / 1024} KiB`);
+const LATE = invalid(408, "The content of the call did not arrive in time");
+const TINY = invalid(400, "The content of the call arrived in too many small parts");
+const BROKEN = invalid(400, "The content of the call is incomplete");
+const ENCODED = invalid(415, "The content of a call must not be encoded");
+
+/**
+ * @param types the allowed content types, in lower case; `""` allows a missing header
+ * @throws {Refusal} if the content is not allowed, or does not arrive
+ */
+export async function readContent(
+  { request, content, lease }: Pick<Call, "request" | "content" | "lease">,
+  types: readonly string[],
+): Promise<Content> {
+  const { headers } = request;
+  // A lenient parser would mistake the bytes of an unknown transfer coding for the content.
+  const transferred = headers.get("transfer-encoding") ?? "chunked";
+  if (headers.has("content-encoding") || transferred.toLowerCase() !== "chunked") throw ENCODED;
+  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+  const isTaken = types.includes(type);
+  if (!isTaken && namesContent(request)) throw wrongType(types);
+  const { readChunks = readerOf(request) } = request;
+  if (readChunks) {
+    // Empty content is accepted whatever its type. If `content-length` is missing, the content must
+    // be read to find out whether it is empty.
+    const most = isTaken ? BODY_MAX : 0;
+    if (Number(headers.get("content-length") ?? 0) > most) throw TOO_LARGE;
+    const bytes = await readBody(readChunks, lease, most);
+    if (!bytes) throw isTaken ? TOO_LARGE : wrongType(types);
+    content.isRead = true;
+    return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type: isTaken ? type : undefined };
+  }
+  content.isRead = true;
+  return NO_CONTENT;
+}
+
+const wrongType = (types: readonly string[]): Refusal =>
+  invalid(
+    415,
+    types.length === 0
+      ? "This operation accepts no content"
+      : `The content of this call must be ${types.filter(Boolean).join(" or ")}`,
+  );
 
 function readerOf({ body }: Request): ReadChunks | undefined {
   return body === null ? undefined : async (take, stop) => {
     const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
-    // Node 20 crashes if a stream is cancelled while it delivers a part, so this stream is cancelled later.
+    // Node 20 crashes if a stream is cancelled while it delivers a part, so this stream is
+    // cancelled later.
     const cancel = () => void setTimeout(() => void reader.cancel().catch(() => {}), 0);
     stop.addEventListener("abort", cancel);
     for (;;) {
@@ -92,28 +112,35 @@ function readerOf({ body }: Request): ReadChunks | undefined {
   };
 }
 
-async function readBody(readChunks: ReadChunks, most: number, hold: (length: number) => boolean) {
-  const come = createCollector();
+/** Returns `undefined` if the content has more than `most` bytes. */
+async function readBody(
+  readChunks: ReadChunks,
+  lease: Lease,
+  most: number,
+): Promise<Bytes | undefined> {
+  const parts = createCollector();
   let length = 0, count = 0;
-  let reason: Refusal | undefined;
+  let refusal: Refusal | undefined;
   const stop = new LightSignal();
   const timer = setTimeout(() => stop.abort(LATE), BODY_TIMEOUT_MS);
   const take = (part: Bytes) => {
     length += part.byteLength;
-    if (length > most) reason = TOO_LARGE;
-    else if (isInTinyParts(++count, length)) reason = TINY;
-    else if (!hold(length)) reason = FULL;
-    else come.push(part);
-    return reason === undefined;
+    if (length > most) return false;
+    if (isInTinyParts(++count, length)) refusal = TINY;
+    else if (!lease.holdBody(length)) refusal = FULL;
+    else parts.push(part);
+    return refusal === undefined;
   };
   try {
     await readChunks(take, stop);
   } catch {
-    reason ??= BROKEN;
+    refusal ??= BROKEN;
   }
   clearTimeout(timer);
-  if (stop.aborted) return LATE;
-  return reason ?? joinBytes(come.take());
+  if (stop.aborted) throw LATE;
+  if (length > most) return undefined;
+  if (refusal) throw refusal;
+  return joinBytes(parts.take());
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -130,7 +157,10 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
 /** The number of bytes that can be parsed in about a millisecond. */
 const AT_ONCE = 32_768;
 
-/** Work on a large content begins in a turn of the event loop of its own, so that others are not delayed by more. */
+/**
+ * Work on a large content begins in a turn of the event loop of its own, so that others are not
+ * delayed by more.
+ */
 export async function inTurn<T>(size: number, work: () => T): Promise<T> {
   if (size > AT_ONCE) await nextTurn();
   return work();

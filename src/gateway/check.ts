@@ -1,18 +1,20 @@
 /**
- * Validates the parameters and the content of a call against the description, since most nodes ignore misspelt names.
- * Patterns are evaluated only in operations marked `x-checked`, since a regular expression from an untrusted
- * description may run for hours.
+ * Validates the parameters and the content of a call against the description, since most nodes
+ * ignore misspelt names. Patterns are evaluated only in operations marked `x-checked`, since a
+ * regular expression from an untrusted description may run for hours.
  *
  * @module
  */
-import { problemWith } from "../http/response.ts";
 import { formatJson, parseComparable } from "../json/lossless.ts";
 import { readParts, textOfPart } from "../json/parts.ts";
-import { isEqual, isObject } from "../json/values.ts";
-import type { NodeOperation, NodeParameter, ValueRule } from "../openapi/callable-operations.ts";
+import { isEqual, isObject, onceFor } from "../json/values.ts";
+import { CODES } from "../node/json-rpc.ts";
+import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
+import type { ValueRule } from "../openapi/value-rules.ts";
 import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
 import { parsePercent, shorten } from "../untrusted-text.ts";
 import { fits } from "./policy.ts";
+import { Refusal } from "./response.ts";
 
 export const DEPTH_MAX = 64;
 
@@ -24,33 +26,17 @@ export interface WrongValue {
 const NAME_MAX = 100, VALUES_MAX = 20, RULE_MAX = 300;
 
 /** Each rule is prepared only once, since a body may hold 500,000 values. */
-interface Prepared {
-  readonly scalars: ReadonlySet<unknown>;
-  readonly composed: readonly unknown[];
-  readonly mustBeOneOf: string;
-  readonly mustBeOfType: string;
-  readonly folded: ReadonlySet<string>;
-}
-
-const prepared = new WeakMap<ValueRule, Prepared>();
-
-function prepare(rule: ValueRule): Prepared {
-  let made = prepared.get(rule);
-  if (!made) {
-    const { values = [], properties = {}, types = [] } = rule;
-    const shown = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), NAME_MAX));
-    const more = values.length - shown.length;
-    made = {
-      scalars: new Set(values.filter((value) => typeof value !== "object" || value === null)),
-      composed: values.filter((value) => typeof value === "object" && value !== null),
-      mustBeOneOf: `must be one of ${shown.join(", ")}${more > 0 ? ` or ${more} others` : ""}`,
-      mustBeOfType: `must be ${types.map(withArticle).join(" or ")}`,
-      folded: new Set(Object.keys(properties).map(fold)),
-    };
-    prepared.set(rule, made);
-  }
-  return made;
-}
+const prepare = onceFor(({ values = [], properties = {}, types = [] }: ValueRule) => {
+  const shown = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), NAME_MAX));
+  const more = values.length - shown.length;
+  return {
+    scalars: new Set(values),
+    composed: values.filter((value) => typeof value === "object" && value !== null),
+    mustBeOneOf: `must be one of ${shown.join(", ")}${more > 0 ? ` or ${more} others` : ""}`,
+    mustBeOfType: `must be ${types.map(withArticle).join(" or ")}`,
+    folded: new Set(Object.keys(properties).map(fold)),
+  };
+});
 
 const wrong = (rule: string): WrongValue => ({ path: [], rule });
 
@@ -189,19 +175,18 @@ export interface WrongParameter {
   readonly rule: string;
 }
 
-/** The response never shows the value of a parameter. */
-export function refuseParameters(wrong: readonly WrongParameter[]): Response {
+/** Makes a refusal that never shows the value of a parameter. */
+export function refusalOfParameters(wrong: readonly WrongParameter[]): Refusal {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
+  const least = wrong.length < WRONG_MAX ? "" : "at least ";
   const more = others === 0
     ? ""
-    : others === 1
-    ? ", and 1 more parameter is invalid"
-    : `, and ${
-      wrong.length < WRONG_MAX ? others : `at least ${others}`
-    } more parameters are invalid`;
+    : `, and ${least}${others} more parameter${others === 1 ? " is" : "s are"} invalid`;
   const subject = name === "" ? "The method" : `The parameter "${name}"`;
-  return problemWith(400, `${subject} ${rule}${more}`, { errors: JSON.stringify(wrong) });
+  return new Refusal(400, CODES.wrongParams, `${subject} ${rule}${more}`, {
+    members: { errors: JSON.stringify(wrong) },
+  });
 }
 
 export const WRONG_MAX = 20;
@@ -320,55 +305,88 @@ function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undef
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
-/** The parameters of a call as JSON: by position, by name, or as one text if the description lists no parameters. */
-export type Params = readonly string[] | ReadonlyMap<string, string> | string;
+interface CheckedParams {
+  /** The JSON text to send, or `undefined` to send no parameters. */
+  readonly params: string | undefined;
+  readonly isHeavy: boolean;
+  readonly wrong: readonly WrongParameter[];
+}
 
-/** @param given the text of a JSON array or object, or the JSON text of each parameter by name */
+/**
+ * @param given the text of a JSON array or object
+ * @param most the maximum number of errors to find
+ */
 export function checkParams(
-  { parameters }: NodeOperation,
-  given: string | ReadonlyMap<string, string>,
+  { parameters, isByPosition, isHeavy }: NodeOperation,
+  given: string,
+  place: "query" | "body" = "body",
   most: number = WRONG_MAX,
-): { readonly params: Params; readonly wrong: readonly WrongParameter[] } {
-  if (!parameters) return { params: given, wrong: [] };
+): CheckedParams {
+  // An empty object is omitted, since a method that expects an array may refuse an object.
+  const isNone = /^\{\s*\}$/.test(given);
+  if (!parameters) return { params: isNone ? undefined : given, isHeavy, wrong: [] };
   const wrong: WrongParameter[] = [];
   const refuse = (name: string, rule: string) => {
-    if (wrong.length < most) wrong.push({ in: "body", name, rule });
+    if (wrong.length < most) wrong.push({ in: place, name, rule });
   };
-  const params = typeof given === "string" ? splitParams(parameters, given, refuse) : given;
-  if (!params) return { params: [], wrong };
+  const { items, members, count } = splitParams(parameters, given, refuse);
+  const { length } = parameters;
+  if (items && count > length) {
+    refuse("", `takes at most ${length} parameter${length === 1 ? "" : "s"}, got ${count}`);
+    return { params: undefined, isHeavy, wrong };
+  }
+  const texts = parameters.map(({ name }, at) => members?.get(name) ?? items?.[at]);
+  let isHeavyCall = isHeavy;
   for (const [at, { name, isRequired, rule }] of parameters.entries()) {
     if (wrong.length === most) break;
-    const text = isNamed(params) ? params.get(name) : params[at];
+    const text = texts[at];
     if (text === undefined || (text === "null" && !isRequired)) {
       if (isRequired) refuse(name, "is required");
       continue;
     }
     const fault = checkValue(rule, parseComparable(text));
     if (fault) refuse(placeOf(fault, name), fault.rule);
+    // A value that is not a number, such as the text "2", counts as heavy: the node may read it as
+    // one.
+    const { heavyFrom } = rule;
+    isHeavyCall ||= heavyFrom !== undefined && text !== "null" && !(Number(text) < heavyFrom);
   }
-  return { params, wrong };
+  const params = members && !isByPosition
+    ? `{${[...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`
+    : `[${inPlaces(texts).join(",")}]`;
+  return { params: isNone ? undefined : params, isHeavy: isHeavyCall, wrong };
 }
 
+interface SplitParams {
+  /** The JSON texts by position. */
+  readonly items: readonly string[] | undefined;
+  /** The JSON texts by name. */
+  readonly members: ReadonlyMap<string, string> | undefined;
+  readonly count: number;
+}
+
+/** Reads at most as many items as there are parameters. */
 function splitParams(
   parameters: readonly NodeParameter[],
   text: string,
   refuse: (name: string, rule: string) => void,
-): readonly string[] | ReadonlyMap<string, string> | undefined {
+): SplitParams {
   const known = new Set(parameters.map(({ name }) => name));
   const member = (name: string) => {
     const isKnown = known.has(name);
     if (!isKnown) refuse(shortName(name), "is unknown");
     return isKnown;
   };
-  const most = parameters.length;
-  const { items, members, count } = readParts(text, { levels: 1, items: most, member }, DEPTH_MAX);
-  if (items && count > most) {
-    refuse("", `takes at most ${most} parameter${most === 1 ? "" : "s"}, got ${count}`);
-    return undefined;
-  }
-  return items?.map((part) => textOfPart(text, part)) ??
-    new Map([...members!].map(([name, part]) => [name, textOfPart(text, part)]));
+  const wanted = { levels: 1, items: parameters.length, member };
+  const { items, members, count } = readParts(text, wanted, DEPTH_MAX);
+  return {
+    items: items?.map((part) => textOfPart(text, part)),
+    members: members && new Map([...members].map(([name, part]) => [name, textOfPart(text, part)])),
+    count,
+  };
 }
 
-export const isNamed = (params: Params): params is ReadonlyMap<string, string> =>
-  params instanceof Map;
+function inPlaces(values: readonly (string | undefined)[]): string[] {
+  const length = values.findLastIndex((value) => value !== undefined) + 1;
+  return values.slice(0, length).map((value) => value ?? "null");
+}

@@ -3,25 +3,17 @@
  *
  * @module
  */
+import type { ServedRequest } from "../http/request.ts";
 import type { CallRecord } from "../log.ts";
 import type { RequestContent } from "../node/http1.ts";
+import { RPC_HEADERS } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
-import { CODES, RPC_HEADERS } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { type Call, goneOf } from "./call.ts";
-import {
-  hasTokenInQuery,
-  holdsToken,
-  isAllowedCaller,
-  isToken,
-  readToken,
-  TOKEN_IN_QUERY,
-  TOKEN_LENGTH_MIN,
-} from "./guard.ts";
+import { Caller } from "./guard.ts";
 import { Lease, Leases } from "./lease.ts";
-import { createPathMatcher, type MatchPath } from "./match.ts";
-import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
-import { LATER, type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
+import { PathTable } from "./match.ts";
+import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
+import { type Refusal, refusalOf } from "./response.ts";
 
 export interface GatewayOptions {
   readonly forward: ResolvedForward;
@@ -36,24 +28,12 @@ export interface GatewayOptions {
   readonly onCall: (record: CallRecord) => void;
 }
 
-export type CallForm = (gateway: Gateway, call: Call, lease: Lease) => Promise<Response>;
-
-export type CallRecorder = (status: number, bytes: number) => void;
-
-interface CallTable {
+export interface CallTable {
   readonly operations: readonly NodeOperation[];
-  readonly matchPath: MatchPath;
+  readonly paths: PathTable;
   readonly methods: ReadonlyMap<string, PolicyEntry>;
 }
 
-const NONE: readonly NodeOperation[] = [];
-const NO_TOKEN: Refusal = {
-  status: 503,
-  code: CODES.wantsToken,
-  setting: "forward.token_file",
-  headers: LATER,
-  message: "The service cannot read the operator's token at the moment",
-};
 const encoder = new TextEncoder();
 
 export class Gateway {
@@ -72,16 +52,11 @@ export class Gateway {
       : undefined;
     this.node = node;
     this.#options = options;
-    this.#leases = new Leases({ ...forward, node, isAnonymous: (one) => this.#isAnonymous(one) });
-  }
-
-  async call(form: CallForm, call: Call): Promise<Response> {
-    const lease = new Lease(this.#leases, goneOf(call));
-    try {
-      return await form(this, call, lease);
-    } finally {
-      lease.dispose();
-    }
+    this.#leases = new Leases({
+      ...forward,
+      node,
+      isAnonymous: (operation) => this.#isAnonymous(operation),
+    });
   }
 
   get waiting(): number {
@@ -92,94 +67,27 @@ export class Gateway {
     this.#leases.close();
   }
 
-  async isDescribed(): Promise<boolean> {
-    return await this.#options.operations() !== undefined;
-  }
-
-  async table(): Promise<CallTable> {
-    const operations = await this.#options.operations() ?? NONE;
-    if (this.#table?.operations !== operations) {
+  /** Returns `undefined` if the description cannot be shown. */
+  async table(): Promise<CallTable | undefined> {
+    const operations = await this.#options.operations();
+    if (operations && this.#table?.operations !== operations) {
       const entries = decide(operations, this.#options.forward);
       const methods = entries.filter(({ operation }) => operation.isMethod)
         .map((entry) => [entry.operation.path, entry] as const);
-      const matchPath = createPathMatcher(entries);
-      this.#table = { operations, matchPath, methods: new Map(methods) };
+      this.#table = { operations, paths: new PathTable(entries), methods: new Map(methods) };
     }
-    return this.#table;
+    return operations && this.#table;
   }
 
-  refusalForPage(
-    request: Request,
-    permission: Permission = "open",
-    what: string = "the node",
-  ): Refusal | undefined {
-    const { origins } = this.#options.forward;
-    // `origins: "*"` does not allow calls that need the token.
-    const allowed = origins === "*" && permission === "token" ? [] : origins;
-    if (isAllowedCaller(request, allowed)) return undefined;
-    return {
-      ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
-      message: `Pages of other origins may not call ${what}`,
-      more: "; if you typed this URL into a browser, use the explorer at /v1/spec instead",
-    };
+  async identify(request: Request, query: string): Promise<Caller> {
+    const caller = new Caller(request, query, this.#options.forward);
+    await caller.readToken();
+    return caller;
   }
 
-  /**
-   * Must be called before anything is sent to the node. `what` completes the message "Pages of other origins may not
-   * call …".
-   */
-  async authorize(
-    { request, query }: Pick<Call, "request" | "query">,
-    { operation: { name }, permission, reason }: PolicyEntry,
-    what?: string,
-  ): Promise<Refusal | undefined> {
-    const foreign = this.refusalForPage(request, permission, what);
-    if (foreign || permission === "open") return foreign;
-    if (permission === "refused") {
-      return {
-        ...{ status: 403, code: CODES.notAllowed, setting: "forward" },
-        message: `${name} is not forwarded: ${reason}`,
-        more: '. See the setting "forward"',
-      };
-    }
-    if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
-    const about = { code: CODES.wantsToken, setting: "forward.token_file" };
-    const known = await readToken(this.#options.forward);
-    if ("reason" in known) return NO_TOKEN;
-    const given = request.headers.get("authorization");
-    if (await isToken(known.token, given)) return undefined;
-    const isGiven = /^bearer /i.test(given ?? "");
-    // A client that sent no token gets no error code (RFC 6750, section 3.1).
-    const error = isGiven ? ', error="invalid_token"' : "";
-    return {
-      ...{ ...about, status: 401 },
-      message: isGiven ? "The token is not valid" : `${name} needs the operator's token`,
-      more: isGiven ? "" : ": send it as Authorization: Bearer",
-      headers: { "www-authenticate": `Bearer realm="nodeface"${error}` },
-    };
-  }
-
-  /** Refuses a call that would send the operator's token to the node in a header. */
-  async refusalForToken(
-    headers: readonly (readonly [name: string, value: string])[],
-  ): Promise<Refusal | undefined> {
-    const { token_file, token_env } = this.#options.forward;
-    const long = headers.filter(([, value]) => value.length >= TOKEN_LENGTH_MIN);
-    if (long.length === 0 || (token_file ?? token_env) === undefined) return undefined;
-    const known = await readToken(this.#options.forward);
-    if ("reason" in known) return NO_TOKEN;
-    const leak = long.find(([, value]) => holdsToken(value, known.token));
-    return leak && {
-      status: 400,
-      code: CODES.invalidCall,
-      message: `The header ${leak[0]} contains the operator's token, which is never forwarded`,
-    };
-  }
-
-  async hasToken({ headers }: Request): Promise<boolean> {
-    if (!headers.has("authorization")) return false;
-    const known = await readToken(this.#options.forward);
-    return "token" in known && await isToken(known.token, headers.get("authorization"));
+  /** The caller of this function must dispose the lease. */
+  lease({ gone, signal }: ServedRequest, { hasToken }: Caller): Lease {
+    return new Lease(this.#leases, gone ?? signal, hasToken);
   }
 
   async rpcRequest(text: string): Promise<RequestContent> {
@@ -198,17 +106,41 @@ export class Gateway {
     return kinds[kind ?? "none"]?.auth?.reads === "none";
   }
 
-  record({ name }: NodeOperation): CallRecorder {
-    const started = performance.now();
-    return (status, bytes) => {
-      const milliseconds = performance.now() - started;
-      this.#options.onCall({ operation: name, status, milliseconds, bytes });
-    };
+  record(operation: NodeOperation, lease: Lease): Recording {
+    return new Recording(this.#options, operation, lease);
+  }
+}
+
+/** The status that is logged if the client disconnects during a call, as in nginx. */
+const STATUS_GONE = 499;
+
+/** The record of a call that is sent to the node. */
+export class Recording {
+  /** The number of bytes of the response. */
+  bytes = 0;
+  readonly #options: GatewayOptions;
+  readonly #operation: NodeOperation;
+  readonly #lease: Lease;
+  readonly #started = performance.now();
+  constructor(options: GatewayOptions, operation: NodeOperation, lease: Lease) {
+    this.#options = options;
+    this.#operation = operation;
+    this.#lease = lease;
   }
 
-  fail(error: unknown, { access }: NodeOperation, call: Call, record: CallRecorder): Refusal {
-    const refusal = refusalOf(error, access === "read", this.#options.forward.timeout);
-    record(goneOf(call).aborted ? STATUS_GONE : refusal.status, 0);
+  end(status: number): void {
+    this.#options.onCall({
+      operation: this.#operation.name,
+      status,
+      milliseconds: performance.now() - this.#started,
+      bytes: this.bytes,
+    });
+  }
+
+  fail(error: unknown): Refusal {
+    const isRead = this.#operation.access === "read";
+    const refusal = refusalOf(error, isRead, this.#options.forward.timeout);
+    this.end(this.#lease.gone.aborted ? STATUS_GONE : refusal.status);
     return refusal;
   }
 }

@@ -1,18 +1,106 @@
 /**
- * Recognizes callers by the operator's token and by the origin of their page. Any web page can make a browser send
- * requests to this machine, so a request from a browser must come from our page or from an allowed origin.
+ * Recognizes callers by the operator's token and by the origin of their page. Any web page can make
+ * a browser send requests to this machine, so a request from a browser must come from our page or
+ * from an allowed origin.
  *
  * @module
  */
 import { CODES } from "../node/json-rpc.ts";
 import { readPlace, settingOf } from "../node/secrets.ts";
-import type { ResolvedForward } from "./policy.ts";
-import type { Refusal } from "./response.ts";
+import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
+import { LATER, Refusal } from "./response.ts";
 
-export const TOKEN_IN_QUERY: Refusal = {
-  ...{ status: 400, code: CODES.invalidCall },
-  message: "Send the token in the Authorization header (Bearer), never in the URL",
-};
+export const TOKEN_IN_QUERY: Refusal = new Refusal(
+  400,
+  CODES.invalidCall,
+  "Send the token in the Authorization header (Bearer), never in the URL",
+);
+
+const TOKEN_SETTING = "forward.token_file";
+
+const NO_TOKEN = new Refusal(
+  503,
+  CODES.wantsToken,
+  "The service cannot read the operator's token at the moment",
+  { setting: TOKEN_SETTING, headers: LATER },
+);
+
+type ReadToken = { readonly token: string } | { readonly reason: string };
+
+/** The client that sent a request. All calls of a batch are judged by one reading of the token. */
+export class Caller {
+  hasToken = false;
+  readonly #request: Request;
+  readonly #query: string;
+  readonly #forward: ResolvedForward;
+  #token: ReadToken | undefined;
+  constructor(request: Request, query: string, forward: ResolvedForward) {
+    this.#request = request;
+    this.#query = query;
+    this.#forward = forward;
+  }
+
+  /** Must be called before any other method. */
+  async readToken(): Promise<void> {
+    const authorization = this.#request.headers.get("authorization");
+    // The file is not opened for clients that send no token.
+    if (authorization === null && this.#forward.token_file !== undefined) return;
+    const token = this.#token = await readToken(this.#forward);
+    this.hasToken = "token" in token && await isToken(token.token, authorization);
+  }
+
+  /** `what` completes the message "Pages of other origins may not call …". */
+  refusalForPage(permission: Permission = "open", what: string = "the node"): Refusal | undefined {
+    const { origins } = this.#forward;
+    // `origins: "*"` does not allow calls that need the token.
+    const allowed = origins === "*" && permission === "token" ? [] : origins;
+    if (isAllowedCaller(this.#request, allowed)) return undefined;
+    return new Refusal(403, CODES.notAllowed, `Pages of other origins may not call ${what}`, {
+      setting: "forward.origins",
+      more: "; if you typed this URL into a browser, use the explorer at /v1/spec instead",
+    });
+  }
+
+  /** Must be called before anything is sent to the node. */
+  refusal(
+    { operation: { name }, permission, reason }: PolicyEntry,
+    what?: string,
+  ): Refusal | undefined {
+    const foreign = this.refusalForPage(permission, what);
+    if (foreign || permission === "open") return foreign;
+    if (permission === "refused") {
+      return new Refusal(403, CODES.notAllowed, `${name} is not forwarded: ${reason}`, {
+        setting: "forward",
+        more: '. See the setting "forward"',
+      });
+    }
+    if (hasTokenInQuery(this.#query)) return TOKEN_IN_QUERY;
+    if (this.hasToken) return undefined;
+    if (this.#token && "reason" in this.#token) return NO_TOKEN;
+    const isGiven = /^bearer /i.test(this.#request.headers.get("authorization") ?? "");
+    // A client that sent no token gets no error code (RFC 6750, section 3.1).
+    const error = isGiven ? ', error="invalid_token"' : "";
+    const message = isGiven ? "The token is not valid" : `${name} needs the operator's token`;
+    return new Refusal(401, CODES.wantsToken, message, {
+      setting: TOKEN_SETTING,
+      more: isGiven ? "" : ": send it as Authorization: Bearer",
+      headers: { "www-authenticate": `Bearer realm="nodeface"${error}` },
+    });
+  }
+
+  /** @throws {Refusal} if a header for the node contains the operator's token */
+  async checkHeaders(headers: Readonly<Record<string, string>>): Promise<void> {
+    const { token_file, token_env } = this.#forward;
+    const long = Object.entries(headers).filter(([, value]) => value.length >= TOKEN_LENGTH_MIN);
+    if (long.length === 0 || (token_file ?? token_env) === undefined) return;
+    const known = this.#token ??= await readToken(this.#forward);
+    if ("reason" in known) throw NO_TOKEN;
+    const leak = long.find(([, value]) => holdsToken(value, known.token));
+    if (!leak) return;
+    const message = `The header ${leak[0]} contains the operator's token, which is never forwarded`;
+    throw new Refusal(400, CODES.invalidCall, message);
+  }
+}
 
 export function hasTokenInQuery(query: string): boolean {
   const parameters = new URLSearchParams(query);
@@ -27,7 +115,7 @@ const BASE64 = new RegExp(`[\\w+/-]{${TOKEN_LENGTH_MIN},}={0,2}`, "g");
 
 export async function readToken(
   { token_file, token_env }: Pick<ResolvedForward, "token_file" | "token_env">,
-): Promise<{ readonly token: string } | { readonly reason: string }> {
+): Promise<ReadToken> {
   const place = token_file === undefined ? { token_env } : { token_file };
   const { key, name } = settingOf(place);
   if (key === "") return { reason: "no token is configured; set token_file or token_env" };
@@ -69,15 +157,20 @@ export function holdsToken(text: string, token: string): boolean {
   });
 }
 
-/** The explorer sends this header. A page of another origin cannot send this header without a CORS preflight. */
+/**
+ * The explorer sends this header. A page of another origin cannot send this header without a CORS
+ * preflight.
+ */
 const OWN_HEADER = "x-nodeface";
 
-/** Headers that only browsers send. `Sec-Fetch-Mode` is missing here: Node's `fetch` sends it too (Node 20 to 26). */
-const BROWSER_HEADERS = [
-  ...["origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-dest", "sec-fetch-user"],
-  ...["sec-fetch-storage-access", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"],
-  ...["sec-gpc", "sec-purpose", "sec-websocket-key", "sec-websocket-version"],
-];
+/**
+ * Headers that only browsers send. `Sec-Fetch-Mode` is missing here: Node's `fetch` sends it too
+ * (Node 20 to 26).
+ */
+const BROWSER_HEADERS: readonly string[] =
+  `origin referer cookie sec-fetch-site sec-fetch-dest sec-fetch-user sec-fetch-storage-access
+   sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-gpc sec-purpose sec-websocket-key
+   sec-websocket-version`.split(/\s+/);
 
 export function isAllowedCaller(
   { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
@@ -91,7 +184,8 @@ export function isAllowedCaller(
       headers.get("sec-fetch-mode") === "navigate");
   if (!isUsual) return false;
   if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
-  // `Sec-Fetch-Site` is checked first, since a proxy may allow a cross-site page to send `X-Nodeface`.
+  // `Sec-Fetch-Site` is checked first, since a proxy may allow a cross-site page to send
+  // `X-Nodeface`.
   if (site !== null) return site === "same-origin" || site === "none";
   if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");
@@ -103,10 +197,11 @@ export function isAllowedCaller(
 }
 
 /**
- * Tells programs from browsers where a page could have the same host name as this service, and would then be allowed to
- * send any header that is not forbidden (Fetch standard). Every browser sends `Accept-Language`, and no page can leave
- * it out. Node's `fetch` sends it too, with `Sec-Fetch-Mode` but no `Sec-Fetch-Site`. Deno's `fetch` sends `*`, and no
- * `Connection` (Node 20 to 26, Deno 2.9).
+ * Tells programs from browsers where a page could have the same host name as this service, and
+ * would then be allowed to send any header that is not forbidden (Fetch standard). Every browser
+ * sends `Accept-Language`, and no page can leave it out. Node's `fetch` sends it too, with
+ * `Sec-Fetch-Mode` but no `Sec-Fetch-Site`. Deno's `fetch` sends `*`, and no `Connection` (Node 20
+ * to 26, Deno 2.9).
  */
 export function isProgram(headers: Pick<Headers, "get" | "has">): boolean {
   if (looksLikeBrowser(headers)) return false;

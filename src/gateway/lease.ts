@@ -1,29 +1,21 @@
 /**
- * The lease of a call: a slot at the node, a time limit and a byte budget. Most nodes do not notice that a client has
- * disconnected, so the slot is held until the node has finished.
+ * The lease of a call: a slot at the node, a time limit and a byte budget. Most nodes do not notice
+ * that a client has disconnected, so the slot is held until the node has finished.
  *
  * @module
  */
 import { type Bytes, createCollector, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import type { NodeRequest, NodeResponse, RequestContent } from "../node/http1.ts";
+import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { nextTurn } from "../slices.ts";
 import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
-import type { ResolvedForward } from "./policy.ts";
 import { formatSize } from "../units.ts";
-import { FULL, UpstreamError } from "./response.ts";
-
-export interface UpstreamResponse {
-  readonly status: number;
-  readonly headers: Pick<Headers, "get">;
-  readonly parts: readonly Bytes[];
-  readonly isWhole: boolean;
-  readonly size: number;
-  /** Rejects if the response breaks off or is too long. */
-  next(): Promise<Bytes | undefined>;
-}
+import type { ResolvedForward } from "./policy.ts";
+import { CREDENTIALS_REJECTED, FULL, LATER, Refusal } from "./response.ts";
+import { type Slot, Slots } from "./slots.ts";
 
 export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" | "concurrency"> {
   readonly node: Pick<Node, "send">;
@@ -35,69 +27,77 @@ const GRACE_MS = 4000;
 
 export class Leases {
   readonly options: LeaseOptions;
-  readonly slots: Semaphore;
-  readonly budget: () => Room = createBudget();
-  readonly underWay: Set<Lease> = new Set();
-  closing: ReturnType<typeof setTimeout> | undefined;
+  readonly slots: Slots;
+  readonly budget: Budget = new Budget();
+  readonly #underWay = new Set<Lease>();
+  #closing: ReturnType<typeof setTimeout> | undefined;
   constructor(options: LeaseOptions) {
     this.options = options;
-    this.slots = createSemaphore(options.concurrency);
+    this.slots = new Slots(options.concurrency);
+  }
+
+  add(lease: Lease): void {
+    this.#underWay.add(lease);
+  }
+
+  remove(lease: Lease): void {
+    this.#underWay.delete(lease);
+    if (this.#underWay.size === 0) clearTimeout(this.#closing);
   }
 
   /** A running call has `GRACE_MS` to finish if its client is still connected. */
   close(): void {
     this.slots.close();
-    const [all, breakOff] = [this.underWay, (lease: Lease) => lease.breakOff()];
-    [...all].filter(({ isLeft }) => isLeft).forEach(breakOff);
-    if (all.size > 0) this.closing ??= setTimeout(() => [...all].forEach(breakOff), GRACE_MS);
+    for (const lease of this.#underWay) if (lease.isLeft) lease.breakOff();
+    if (this.#underWay.size === 0) return;
+    this.#closing ??= setTimeout(() => {
+      for (const lease of this.#underWay) lease.breakOff();
+    }, GRACE_MS);
   }
 }
 
 /** A batch has only one lease. The code that creates a lease must call `dispose`. */
 export class Lease {
-  readonly #pool: Leases;
-  readonly #clientGone: Signal;
+  /** Aborted when the client disconnects. */
+  readonly gone: Signal;
+  readonly #leases: Leases;
+  readonly #hasToken: boolean;
   readonly #body: Room;
   readonly #room: Room;
-  #callStop: LightSignal | undefined;
-  readonly #nodeStop = new LightSignal();
-  #hasToken = false;
-  #isHeavy = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #giveBack = () => {};
-  #called: Promise<CollectedResponse> | undefined;
+  #deadline: Deadline | undefined;
+  #slot: Slot | undefined;
+  /** The call that the node may still be busy with. */
+  #called: Promise<LimitedResponse> | undefined;
+  /** The sizes of the responses so far: what the limit leaves, and what the budget counts. */
   #left: number;
   #held = 0;
-  #purpose: Purpose = "response";
   #isHandedOver = false;
-  #isFree = false;
   #hasEnded = false;
-  constructor(pool: Leases, clientGone: Signal) {
-    this.#pool = pool;
-    this.#clientGone = clientGone;
-    this.#body = pool.budget();
-    this.#room = pool.budget();
-    this.#left = pool.options.limit;
+  constructor(leases: Leases, gone: Signal, hasToken: boolean) {
+    this.gone = gone;
+    this.#leases = leases;
+    this.#hasToken = hasToken;
+    this.#body = new Room(leases.budget, hasToken ? "token" : "body");
+    this.#room = new Room(leases.budget, hasToken ? "token" : "response");
+    this.#left = leases.options.limit;
   }
 
   get isLeft(): boolean {
-    return (this.#callStop ?? this.#clientGone).aborted;
+    return (this.#deadline?.client ?? this.gone).aborted;
   }
 
   /** @param bytes the length of the request body so far, not the length of its last part */
-  holdBody(bytes: number, hasToken: boolean): boolean {
-    return this.#body.set(bytes, hasToken ? "token" : "body");
+  holdBody(bytes: number): boolean {
+    return this.#body.set(bytes);
   }
 
-  /** Rejects with `UpstreamError` if no slot becomes free. */
-  async begin(hasToken: boolean, isHeavy: boolean): Promise<void> {
-    const callStop = this.#callStop = following(this.#clientGone);
-    this.#hasToken = hasToken;
-    this.#isHeavy = isHeavy;
-    this.#timer = setTimeout(() => this.#late(), this.#pool.options.timeout);
-    this.#pool.underWay.add(this);
-    this.#giveBack = await this.#pool.slots.take(hasToken, isHeavy, callStop);
-    callStop.addEventListener("abort", () => this.#end());
+  /** @throws {Refusal} if no slot becomes free */
+  async begin(isHeavy: boolean): Promise<void> {
+    this.#deadline = new Deadline(this.gone, this.#leases.options.timeout, isHeavy);
+    this.#leases.add(this);
+    const { client } = this.#deadline;
+    this.#slot = await this.#leases.slots.take(this.#hasToken, isHeavy, client);
+    client.addEventListener("abort", () => this.#end());
   }
 
   /** Resolves when the response has ended or is longer than `collect` bytes. */
@@ -106,44 +106,42 @@ export class Lease {
     operation: NodeOperation,
     collect: number,
   ): Promise<UpstreamResponse> {
-    const callStop = this.#callStop!;
+    const { client, node } = this.#deadline!;
     const isRead = operation.access === "read";
-    const isAnonymous = await this.#pool.options.isAnonymous(operation);
-    if (callStop.aborted) throw callStop.reason;
-    const use = this.#hasToken ? "token" : "response";
-    const purpose = this.#purpose = use === "token" && !isRead ? "write" : use;
-    if (!this.#room.set(this.#held + SMALL, use)) throw new UpstreamError(503, FULL.message, true);
-    const sent = { ...request, signal: this.#nodeStop, isOnce: !isRead };
-    const called = this.#called = this.#sendAndCollect(sent, isAnonymous, collect, purpose);
-    let response: CollectedResponse | undefined;
+    const isAnonymous = await this.#leases.options.isAnonymous(operation);
+    if (client.aborted) throw client.reason;
+    if (this.#hasToken) this.#room.purpose = isRead ? "token" : "write";
+    if (!this.#room.set(this.#held + SMALL)) throw FULL;
+    const sent = { ...request, signal: node, isOnce: !isRead };
+    const called = this.#called = this.#sendAndCollect(sent, isAnonymous, collect);
+    let response: LimitedResponse | undefined;
     try {
-      response = await withSignal(called, callStop);
+      response = await withSignal(called, client);
     } finally {
-      // The node has finished if its response is complete or the call failed. The node may still be busy if the
-      // response is a stream or the call was aborted.
-      const hasNodeEnded = response ? response.isWhole : !callStop.aborted;
+      // The node has finished if its response is complete or the call failed. The node may still be
+      // busy if the response is a stream or the call was aborted.
+      const hasNodeEnded = response ? response.isWhole : !client.aborted;
       if (hasNodeEnded) this.#called = undefined;
     }
     this.#left -= response.size;
-    if (response.isWhole) this.#room.set(this.#held += response.received, purpose);
-    const { next } = response;
-    return { ...response, next: () => withSignal(next(), callStop) };
+    if (response.isWhole) this.#room.set(this.#held += response.received);
+    return response;
   }
 
   /**
-   * Counts more bytes against the budget until the returned function is called. Throws an `UpstreamError` if the budget
-   * has no room.
+   * Counts more bytes against the budget until the returned function is called.
+   *
+   * @throws {Refusal} if the budget has no room
    */
   hold(bytes: number): () => void {
-    if (!this.#room.set(this.#held + bytes, this.#purpose)) {
-      throw new UpstreamError(503, FULL.message);
-    }
-    return () => void this.#room.set(this.#held, this.#purpose);
+    if (!this.#room.set(this.#held + bytes)) throw FULL_AFTERWARDS;
+    return () => void this.#room.set(this.#held);
   }
 
   /**
-   * After `handOver`, `dispose` frees neither the bytes of the response nor the slot of a call that the node still
-   * handles. The caller must call the returned function when the response has been sent or has failed.
+   * After `handOver`, `dispose` frees neither the bytes of the response nor the slot of a call that
+   * the node still handles. The caller must call the returned function when the response has been
+   * sent or has failed.
    */
   handOver(): () => void {
     this.#isHandedOver = true;
@@ -160,229 +158,210 @@ export class Lease {
   }
 
   dispose(): void {
-    this.#body.end();
+    this.#body.dispose();
     if (!this.#isHandedOver) this.#end();
     // The response is complete, so the node is free for the next call.
     else if (!this.#called) this.#free();
   }
 
   breakOff(): void {
-    const reason = new UpstreamError(503, "The service is stopping");
-    this.#callStop?.abort(reason);
-    this.#nodeStop.abort(reason);
+    this.#deadline?.end(STOPPING);
   }
 
   async #sendAndCollect(
     request: NodeRequest,
     isAnonymous: boolean,
     collect: number,
-    purpose: Purpose,
-  ): Promise<CollectedResponse> {
-    const { node, limit } = this.#pool.options;
+  ): Promise<LimitedResponse> {
+    const { node, limit } = this.#leases.options;
     const left = this.#left;
-    const response = await node.send(request, ({ response, refusal }) => {
-      // A 403 from the node is passed on, since the node may refuse only this call. A 401 means that the node rejected
-      // the service's credentials.
+    const answer = await node.send(request, ({ response, refusal }) => {
+      // A 403 from the node is passed on, since the node may refuse only this call. A 401 means
+      // that the node rejected the service's credentials.
       if (!refusal || response.status === 403) return response;
       response.cancel();
-      throw new UpstreamError(502, "The node rejected the service's credentials", true);
+      throw CREDENTIALS_REJECTED;
     }, { isAnonymous });
-    const { status, headers } = response;
-    let size = 0;
-    const next = async () => {
-      const part = await response.next();
-      size += part?.byteLength ?? 0;
-      // `received` also counts chunk framing, for which an eighth is allowed.
-      if (size > left || response.received() > left * 1.125 + SMALL) {
-        response.cancel();
-        throw new UpstreamError(502, tooLong(limit));
-      }
-      return part;
-    };
-    const drain = async () => {
-      let read = 0;
-      try {
-        for (let part = await next(); part; part = await next()) {
-          read += part.byteLength;
-          // This data is discarded, so reading it must not delay other tasks.
-          if (read <= DRAIN_MAX) continue;
-          read = 0;
-          await nextTurn();
-        }
-      } catch {
-        // An error also ends the response.
-      }
-    };
     try {
-      const reason = whyUnread(response, limit, left);
-      if (reason !== undefined) throw new UpstreamError(502, reason);
-      const come = createCollector();
-      let isWhole = false;
-      while (!isWhole && size <= Math.min(collect, left)) {
-        const part = await next();
+      checkHead(answer, limit, left);
+      const response = new LimitedResponse(answer, limit, left, this.#deadline!.client);
+      const collector = createCollector();
+      while (!response.isWhole && response.size <= Math.min(collect, left)) {
+        const part = await response.read();
         if (this.isLeft) break;
-        const bytes = this.#held + Math.max(response.received(), SMALL);
-        if (!part) isWhole = true;
-        else if (this.#room.set(bytes, purpose)) come.push(part);
-        else throw new UpstreamError(503, FULL.message);
+        if (!part) response.isWhole = true;
+        else if (this.#room.set(this.#held + Math.max(response.received, SMALL))) {
+          collector.push(part);
+        } else throw FULL_AFTERWARDS;
       }
-      const received = response.received();
-      const parts = this.isLeft ? [] : come.take();
-      return { status, headers, parts, isWhole, size, received, next, drain };
+      response.parts = this.isLeft ? [] : collector.take();
+      return response;
     } catch (error) {
-      response.cancel();
+      answer.cancel();
       throw error;
     }
   }
 
-  #late(): void {
-    // The node has finished, but its response may still be waiting to be sent.
-    if (this.#isFree) return this.#room.end();
-    const reason = new DOMException("The call took too long", "TimeoutError");
-    const stop = () => this.#nodeStop.abort(reason);
-    // Most nodes finish a heavy call even if the service disconnects.
-    if (this.#isHeavy) this.#timer = setTimeout(stop, this.#pool.options.timeout);
-    this.#callStop?.abort(reason);
-    if (!this.#isHeavy) stop();
-  }
-
-  #free(): void {
-    this.#isFree = true;
-    this.#giveBack();
-    const { underWay, closing } = this.#pool;
-    underWay.delete(this);
-    if (underWay.size === 0) clearTimeout(closing);
-  }
-
+  /** Frees the slot, and the bytes when they are sent or dropped. */
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     const finish = () => {
-      clearTimeout(this.#timer);
+      this.#deadline?.dispose();
       this.#free();
     };
-    const drop = (response?: CollectedResponse) => {
-      this.#room.end();
+    const drop = (response?: LimitedResponse) => {
+      this.#room.dispose();
       return response?.drain();
     };
     if (this.#called) return void this.#called.then(drop, () => drop()).then(finish);
-    this.#room.end();
+    this.#room.dispose();
     finish();
+  }
+
+  #free(): void {
+    this.#slot?.dispose();
+    this.#leases.remove(this);
   }
 }
 
-interface CollectedResponse extends UpstreamResponse {
-  readonly received: number;
-  drain(): Promise<void>;
+const STOPPING = new Refusal(503, CODES.busy, "The service is stopping", {
+  headers: LATER,
+  isUncertain: true,
+});
+
+/** Like {@linkcode FULL}, for a response that the node has sent. */
+const FULL_AFTERWARDS = new Refusal(503, CODES.busy, FULL.message, {
+  headers: LATER,
+  isUncertain: true,
+});
+
+/** The end of a call for its client, and for the node. */
+class Deadline {
+  /** Aborted when nobody waits for the response any more. */
+  readonly client: LightSignal;
+  /** Aborted when the request to the node must end. */
+  readonly node: LightSignal = new LightSignal();
+  #timer: ReturnType<typeof setTimeout>;
+  constructor(gone: Signal, timeout: number, isHeavy: boolean) {
+    this.client = following(gone);
+    this.#timer = setTimeout(() => {
+      const reason = new DOMException("The call took too long", "TimeoutError");
+      if (!isHeavy) return this.end(reason);
+      // Most nodes finish a heavy call even if the service disconnects.
+      this.#timer = setTimeout(() => this.node.abort(reason), timeout);
+      this.client.abort(reason);
+    }, timeout);
+  }
+
+  end(reason: unknown): void {
+    this.client.abort(reason);
+    this.node.abort(reason);
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+export type UpstreamResponse = Omit<LimitedResponse, "read" | "drain">;
+
+/** The node's response, which may have at most `left` bytes. */
+class LimitedResponse {
+  parts: readonly Bytes[] = [];
+  /** True if `parts` has all bytes. */
+  isWhole = false;
+  /** The number of bytes that have been read. */
+  size = 0;
+  readonly #response: NodeResponse;
+  readonly #limit: number;
+  readonly #left: number;
+  readonly #stop: Signal;
+  constructor(response: NodeResponse, limit: number, left: number, stop: Signal) {
+    this.#response = response;
+    this.#limit = limit;
+    this.#left = left;
+    this.#stop = stop;
+  }
+
+  get status(): number {
+    return this.#response.status;
+  }
+
+  get headers(): Pick<Headers, "get"> {
+    return this.#response.headers;
+  }
+
+  /** With chunk framing. */
+  get received(): number {
+    return this.#response.received();
+  }
+
+  /** Rejects if the response breaks off or is too long, or if nobody waits for it any more. */
+  next(): Promise<Bytes | undefined> {
+    return withSignal(this.read(), this.#stop);
+  }
+
+  /** Like `next`, but nobody needs to wait. */
+  async read(): Promise<Bytes | undefined> {
+    const part = await this.#response.next();
+    this.size += part?.byteLength ?? 0;
+    // An eighth is allowed for chunk framing.
+    if (this.size > this.#left || this.received > this.#left * 1.125 + SMALL) {
+      this.#response.cancel();
+      throw unusable(tooLong(this.#limit));
+    }
+    return part;
+  }
+
+  /** Reads and discards the rest. */
+  async drain(): Promise<void> {
+    let read = 0;
+    try {
+      for (let part = await this.read(); part; part = await this.read()) {
+        read += part.byteLength;
+        // Reading this data must not delay other tasks.
+        if (read <= DRAIN_MAX) continue;
+        read = 0;
+        await nextTurn();
+      }
+    } catch {
+      // An error also ends the response.
+    }
+  }
 }
 
 const DRAIN_MAX = 65_536;
 
-const tooLong = (limit: number) =>
+const unusable = (message: string): Refusal =>
+  new Refusal(502, CODES.notReached, message, { isUncertain: true });
+
+const tooLong = (limit: number): string =>
   `The node's response is longer than ${formatSize(limit)}; "forward.limit" sets the maximum`;
 
-function whyUnread({ status, headers }: NodeResponse, limit: number, left: number) {
+/** @throws {Refusal} if the response must not be read */
+function checkHead({ status, headers }: NodeResponse, limit: number, left: number): void {
   if (status >= 300 && status < 400) {
-    return "The node responded with a redirect, which is not followed";
+    throw unusable("The node responded with a redirect, which is not followed");
   }
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
-  if (coding !== "identity") return "The node compressed its response without being asked to";
+  if (coding !== "identity") {
+    throw unusable("The node compressed its response without being asked to");
+  }
   const length = headers.get("content-length") ?? "";
-  return /^\d+$/.test(length) && Number(length) > left ? tooLong(limit) : undefined;
-}
-
-const WAITING_MAX = 64, WAIT_MAX_MS = 5000;
-
-interface Semaphore {
-  take(hasToken: boolean, isHeavy: boolean, signal: Signal): Promise<() => void>;
-  readonly waiting: number;
-  close(): void;
-}
-
-const noSlot = () => new UpstreamError(503, "Too many calls are waiting for the node", true);
-
-interface Waiting {
-  readonly isHeavy: boolean;
-  give(): void;
-  fail(): void;
-}
-
-/** Callers with the token have an extra slot and go first in the queue. */
-export function createSemaphore(count: number): Semaphore {
-  let taken = 0;
-  let isHeavyTaken = false;
-  let isClosed = false;
-  const withToken = new Set<Waiting>();
-  const others = new Set<Waiting>();
-  const isFree = (hasToken: boolean, isHeavy: boolean) =>
-    taken < (hasToken ? count + 1 : count) && !(isHeavy && isHeavyTaken);
-  const occupy = (isHeavy: boolean): () => void => {
-    taken++;
-    if (isHeavy) isHeavyTaken = true;
-    let isBack = false;
-    return () => {
-      if (isBack) return;
-      isBack = true;
-      taken--;
-      if (isHeavy) isHeavyTaken = false;
-      giveFree();
-    };
-  };
-  /** A heavy call that must wait does not block the calls behind it. */
-  const giveFree = () => {
-    for (const queue of [withToken, others]) {
-      for (const waiting of queue) if (isFree(queue === withToken, waiting.isHeavy)) waiting.give();
-    }
-  };
-  return {
-    get waiting() {
-      return withToken.size + others.size;
-    },
-    async take(hasToken, isHeavy, signal) {
-      if (isClosed || signal.aborted) throw noSlot();
-      const queue = hasToken ? withToken : others;
-      const isNext = [...queue].every((other) => other.isHeavy !== isHeavy);
-      if (isNext && isFree(hasToken, isHeavy)) return occupy(isHeavy);
-      if (queue.size >= WAITING_MAX) throw noSlot();
-      return await new Promise((resolve, reject) => {
-        const end = () => {
-          clearTimeout(timer);
-          signal.removeEventListener("abort", waiting.fail);
-          queue.delete(waiting);
-        };
-        const waiting: Waiting = {
-          isHeavy,
-          give() {
-            end();
-            resolve(occupy(isHeavy));
-          },
-          fail() {
-            end();
-            reject(noSlot());
-          },
-        };
-        const timer = setTimeout(waiting.fail, WAIT_MAX_MS);
-        signal.addEventListener("abort", waiting.fail);
-        queue.add(waiting);
-      });
-    },
-    close() {
-      isClosed = true;
-      for (const waiting of [...withToken, ...others]) waiting.fail();
-    },
-  };
+  if (/^\d+$/.test(length) && Number(length) > left) throw unusable(tooLong(limit));
 }
 
 const BYTES_MAX = 128 * 1024 * 1024;
 
 /**
- * The number of bytes that are reserved for a response before its length is known. Contents of up to this size may use
- * the share `SHARE_OF_SMALL`.
+ * The number of bytes that are reserved for a response before its length is known. Contents of up
+ * to this size may use the share `SHARE_OF_SMALL`.
  */
 const SMALL = 16_384;
 
 /** Fractions of `BYTES_MAX`. The budget never limits the response to a write call. */
-const SHARES: Readonly<Record<Purpose, number>> = {
+const SHARES = {
   body: 0.25,
   response: 0.625,
   token: 1,
@@ -390,34 +369,38 @@ const SHARES: Readonly<Record<Purpose, number>> = {
 };
 const SHARE_OF_SMALL = 0.75;
 
-type Purpose = "body" | "response" | "token" | "write";
-
-interface Room {
-  /** `bytes` is the new total, not an increase. Returns false if an increase would exceed the budget. */
-  set(bytes: number, purpose: Purpose): boolean;
-  end(): void;
+/** The bytes of all calls that are in transit. */
+class Budget {
+  taken = 0;
 }
 
-function createBudget(): () => Room {
-  let taken = 0;
-  return () => {
-    let held = 0;
-    let hasEnded = false;
-    return {
-      set(bytes, purpose) {
-        if (hasEnded) return true;
-        const more = bytes - held;
-        const share = Math.max(SHARES[purpose], bytes <= SMALL ? SHARE_OF_SMALL : 0);
-        if (more > 0 && taken + more > BYTES_MAX * share) return false;
-        taken += more;
-        held += more;
-        return true;
-      },
-      end() {
-        hasEnded = true;
-        taken -= held;
-        held = 0;
-      },
-    };
-  };
+/** The bytes of one call that count against the budget. */
+class Room {
+  purpose: keyof typeof SHARES;
+  readonly #budget: Budget;
+  #held = 0;
+  #isOpen = true;
+  constructor(budget: Budget, purpose: keyof typeof SHARES) {
+    this.#budget = budget;
+    this.purpose = purpose;
+  }
+
+  /**
+   * `bytes` is the new total, not an increase. Returns false if an increase would exceed the
+   * budget.
+   */
+  set(bytes: number): boolean {
+    if (!this.#isOpen) return true;
+    const more = bytes - this.#held;
+    const share = Math.max(SHARES[this.purpose], bytes <= SMALL ? SHARE_OF_SMALL : 0);
+    if (more > 0 && this.#budget.taken + more > BYTES_MAX * share) return false;
+    this.#budget.taken += more;
+    this.#held = bytes;
+    return true;
+  }
+
+  dispose(): void {
+    this.set(0);
+    this.#isOpen = false;
+  }
 }

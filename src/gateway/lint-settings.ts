@@ -88,8 +88,9 @@ function lines(operations: readonly NodeOperation[]): string {
 }
 
 /**
- * Returns a function to call after each load of the description. The function omits diagnostics that the previous load
- * had too, and adds a warning for each name that now matches different operations.
+ * Returns a function to call after each load of the description. The function omits diagnostics
+ * that the previous load had too, and adds a warning for each name that now matches different
+ * operations.
  */
 export function createNameWatch(
   forward: ResolvedForward,

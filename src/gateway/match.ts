@@ -13,21 +13,14 @@ import {
 import type { MultiSegment } from "../kinds/interface.ts";
 import { memoize } from "../lazy.ts";
 import { decodePercent, parsePercent } from "../untrusted-text.ts";
-import type { PolicyEntry } from "./policy.ts";
+import { CALL_METHODS, type PolicyEntry } from "./policy.ts";
 
 export interface PathMatch {
   readonly entry: PolicyEntry;
   readonly parameters: ReadonlyMap<string, string>;
-  readonly fault?: { readonly name: string; readonly rule: string } | undefined;
-  /** Tells whether a lenient server might route the path to another operation. */
-  isTakenByOther(): boolean;
+  /** The first parameter in the path that breaks a rule. */
+  readonly wrong: { readonly name: string; readonly rule: string } | undefined;
 }
-
-/** The `path` is percent-encoded. If only operations with other methods match, returns these methods. */
-export type MatchPath = (
-  path: string,
-  method: string,
-) => PathMatch | { readonly methods: string[] } | undefined;
 
 const LENGTH_MAX = 256;
 
@@ -36,8 +29,8 @@ const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
 /**
- * Stands for a `%2F` that the node does not treat as a slash. A parameter cannot contain NUL, because `FORBIDDEN`
- * matches NUL.
+ * Stands for a `%2F` that the node does not treat as a slash. A parameter cannot contain NUL,
+ * because `FORBIDDEN` matches NUL.
  */
 const OPAQUE_SLASH = "\0";
 
@@ -51,44 +44,63 @@ interface Compiled {
   matchFolded(path: string): readonly string[] | undefined;
 }
 
-export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
-  const compiled = policy.filter(({ operation }) => !operation.isMethod).map(compile)
-    .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
-  const fitting = memoize((path) => compiled.filter((one) => one.match(path)));
-  const fittingFolded = memoize((path) => {
-    const folded = foldPath(path);
-    return compiled.filter((one) => one.matchFolded(folded));
-  });
-  const isTaken = (own: Compiled, path: string, isSure: boolean) =>
-    takersOf(own, fittingFolded(path), isSure).length > 0;
-  return (path, method) => {
-    if (!isPlain(path)) return undefined;
-    const normal = normalizePath(path);
-    const fits = fitting(normal);
-    if (fits.length === 0) return undefined;
+/** The operations that are called by their paths. Paths are percent-encoded. */
+export class PathTable {
+  readonly #fitting: (path: string) => readonly Compiled[];
+  readonly #fittingFolded: (path: string) => readonly Compiled[];
+  constructor(policy: readonly PolicyEntry[]) {
+    const operations = policy.filter(({ operation }) => !operation.isMethod).map(compile)
+      .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
+    this.#fitting = memoize((path) => operations.filter((one) => one.match(path)));
+    this.#fittingFolded = memoize((path) => {
+      const folded = foldPath(path);
+      return operations.filter((one) => one.matchFolded(folded));
+    });
+  }
+
+  /**
+   * Returns `undefined` if no operation has the path and the method, or if the node might run
+   * another operation.
+   */
+  find(path: string, method: string): PathMatch | undefined {
+    const fits = this.#fits(path);
     const own = fits.find((one) => methodOf(one) === method);
-    const takers = own ? takersOf(own, fits, true) : fits;
-    if (!own || takers.length > 0) return { methods: [...new Set(takers.map(methodOf))] };
-    const { entry, names, literals, multiSegment } = own;
-    const texts = own.match(normal)!;
-    return {
-      entry,
-      ...readParameters(own, texts),
-      isTakenByOther() {
-        const isOpaque = (text: string, at: number) =>
-          multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
-        const readBy = (slash: string) =>
-          literals.map((literal, at) => {
-            const text = texts[at] ?? "";
-            return literal +
-              decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
-          }).join("");
-        // A parameter that is marked `encoded` by mistake must not allow calls to restricted operations.
-        return isTaken(own, readBy(OPAQUE_SLASH), true) ||
-          (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
-      },
+    if (!own || takersOf(own, fits, true).length > 0) return undefined;
+    const texts = own.match(normalizePath(path))!;
+    const { parameters, wrong } = readParameters(own, texts);
+    if (!wrong && this.#isTakenByOther(own, texts)) return undefined;
+    return { entry: own.entry, parameters, wrong };
+  }
+
+  /** Returns the methods that do not get 405, or `undefined` for an unknown path. */
+  methodsAt(path: string): readonly string[] | undefined {
+    const methods = CALL_METHODS.filter((method) => this.find(path, method));
+    return methods.length > 0 ? methods : undefined;
+  }
+
+  #fits(path: string): readonly Compiled[] {
+    return isPlain(path) ? this.#fitting(normalizePath(path)) : [];
+  }
+
+  /**
+   * Tells whether a lenient server might route the path to another operation: with the address
+   * `connect`, `/peers/{address}` becomes `/peers/connect`.
+   */
+  #isTakenByOther(own: Compiled, texts: readonly string[]): boolean {
+    const { names, literals, multiSegment } = own;
+    const isOpaque = (text: string, at: number) =>
+      multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
+    const isTaken = (slash: string, isSure: boolean) => {
+      const path = literals.map((literal, at) => {
+        const text = texts[at] ?? "";
+        return literal + decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
+      });
+      return takersOf(own, this.#fittingFolded(path.join("")), isSure).length > 0;
     };
-  };
+    // A parameter that is marked `encoded` by mistake must not allow calls to restricted
+    // operations.
+    return isTaken(OPAQUE_SLASH, true) || (texts.some(isOpaque) && isTaken("/", false));
+  }
 }
 
 /** Tells whether all parsers read a path in the same way. */
@@ -114,9 +126,10 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations that the node might run instead of `own`, because their path templates are more specific.
- * Some nodes ignore the HTTP method, so an operation with another method is included if its permission is stricter. If
- * `isSure` is false, only operations with a stricter permission are included.
+ * Returns the operations that the node might run instead of `own`, because their path templates are
+ * more specific. Some nodes ignore the HTTP method, so an operation with another method is included
+ * if its permission is stricter. If `isSure` is false, only operations with a stricter permission
+ * are included.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
@@ -134,24 +147,28 @@ function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Co
 function readParameters(
   { names, multiSegment }: Compiled,
   texts: readonly string[],
-): Pick<PathMatch, "parameters" | "fault"> {
+): Pick<PathMatch, "parameters" | "wrong"> {
   const parameters = new Map<string, string>();
   for (const [at, name] of names.entries()) {
     const value = parsePercent(texts[at]!);
     const rule = value === undefined
       ? "must be encoded as UTF-8"
-      : faultOf(value, multiSegment.get(name));
-    if (rule !== undefined) return { parameters, fault: { name, rule } };
+      : brokenRule(value, multiSegment.get(name));
+    if (rule !== undefined) return { parameters, wrong: { name, rule } };
     parameters.set(name, value!);
   }
-  return { parameters };
+  return { parameters, wrong: undefined };
 }
 
-function faultOf(value: string, multiSegment: MultiSegment | undefined): string | undefined {
+function brokenRule(
+  value: string,
+  multiSegment: MultiSegment | undefined,
+): string | undefined {
   if (multiSegment !== true && value.length > LENGTH_MAX) {
     return `must have at most ${LENGTH_MAX} characters`;
   }
-  // Some nodes and file systems normalize characters: a full-width dot becomes a dot, and U+2100 becomes `a/c`.
+  // Some nodes and file systems normalize characters: a full-width dot becomes a dot, and U+2100
+  // becomes `a/c`.
   const plain = value.normalize("NFKC");
   const parts = plain.split("/");
   if (parts.map(readSegment).some((part) => part === "." || part === "..")) {

@@ -1,5 +1,6 @@
 /**
- * The policy for forwarded calls: the setting `forward`, and the resulting permission of each operation.
+ * The policy for forwarded calls: the setting `forward`, and the resulting permission of each
+ * operation.
  *
  * @module
  */
@@ -12,8 +13,13 @@ import { isAddedByProxies } from "./request-headers.ts";
 export const FORWARDS = ["off", "reads"] as const;
 
 export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
-  ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
-  ...{ false: "off", no: "off", none: "off" },
+  true: "reads",
+  on: "reads",
+  yes: "reads",
+  read: "reads",
+  false: "off",
+  no: "off",
+  none: "off",
 };
 
 export type { ForwardSettings } from "../setting-types.ts";
@@ -123,8 +129,8 @@ function decideOne(
   if (byOpen.some((match) => match === "name" || !isForeign)) {
     return { permission: "open", reason: "open names it" };
   }
-  // The node's own description cannot mark an operation as `read`, since `withMarks` removes all marks that are not
-  // from the kind.
+  // The node's own description cannot mark an operation as `read`, since `withMarks` removes all
+  // marks that are not from the kind.
   if (isRead && open.reads) return { permission: "open", reason: "it is read-only" };
   if (isRead) return refused('it is read-only, but forward.open does not list "reads"');
   if (access === "write") return refused("it is marked write; with_token can allow it");

@@ -18,36 +18,17 @@ import {
   serversFor,
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
-
-const NUMBER_BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] as const;
-const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as const;
-type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
-type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
-
-/** The JSON Schema keywords that the gateway checks in a call. */
-export interface ValueRule extends Bounds {
-  readonly types?: readonly string[] | undefined;
-  readonly values?: readonly unknown[] | undefined;
-  /** Patterns for forbidden sequences of path segments (`x-excludes`). */
-  readonly excludes?: readonly string[] | undefined;
-  /** Absent unless the operation is marked `x-checked`: another pattern may take hours to match. */
-  readonly pattern?: string | undefined;
-  /** The schema's description, present only with `pattern`. */
-  readonly meaning?: string | undefined;
-  readonly heavyFrom?: number | undefined;
-  readonly items?: ValueRule | undefined;
-  readonly anyOf?: readonly ValueRule[] | undefined;
-  readonly properties?: Readonly<Record<string, ValueRule>> | undefined;
-  readonly required?: readonly string[] | undefined;
-  readonly isClosed?: boolean | undefined;
-}
+import { RuleReader, type ValueRule } from "./value-rules.ts";
 
 export interface NodeParameter {
   readonly name: string;
   readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** True if a list is sent as a repeated parameter, false if it is sent as one comma-separated value. */
+  /**
+   * True if a list is sent as a repeated parameter, false if it is sent as one comma-separated
+   * value.
+   */
   readonly isExploded?: boolean;
   readonly multiSegment?: MultiSegment | undefined;
 }
@@ -58,24 +39,32 @@ interface NodeBody {
 }
 
 export interface NodeOperation {
-  /** The operation's name in settings and in the log, such as `getblock` or `GET /blocks/{height}`. */
+  /**
+   * The operation's name in settings and in the log, such as `getblock` or `GET /blocks/{height}`.
+   */
   readonly name: string;
   readonly operationId: string | undefined;
   /** True for JSON-RPC, false for REST. */
   readonly isMethod: boolean;
   readonly method: string;
-  /** For REST, the path template below the node's URL, including the base path. For JSON-RPC, the method name. */
+  /**
+   * For REST, the path template below the node's URL, including the base path. For JSON-RPC, the
+   * method name.
+   */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
   /**
-   * True if the description comes from the network, or if the kind does not describe the operation. For a foreign
-   * operation, the gateway trusts neither the `operationId` nor the path.
+   * True if the description comes from the network, or if the kind does not describe the operation.
+   * For a foreign operation, the gateway trusts neither the `operationId` nor the path.
    */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   readonly isAnonymous: boolean;
-  /** `undefined` if the parameters are unknown. If `isByPosition` is true, the parameters are sorted by position. */
+  /**
+   * `undefined` if the parameters are unknown. If `isByPosition` is true, the parameters are sorted
+   * by position.
+   */
   readonly parameters: readonly NodeParameter[] | undefined;
   /** True if a JSON-RPC call sends its parameters as a list. */
   readonly isByPosition?: boolean;
@@ -87,7 +76,10 @@ export interface NodeOperation {
   readonly obstacle?: string | undefined;
 }
 
-/** The source of a description. `operator` means that the description was given as a file or as text. */
+/**
+ * The source of a description. `operator` means that the description was given as a file or as
+ * text.
+ */
 export type DescribedBy = "operator" | "kind" | "network";
 
 export function describedBy(entry: string): DescribedBy {
@@ -95,13 +87,11 @@ export function describedBy(entry: string): DescribedBy {
   return entry.startsWith("kind:") ? "kind" : "network";
 }
 
-const DEPTH_MAX = 3;
-
 export async function listNodeOperations(
   document: Json,
   by: DescribedBy,
 ): Promise<NodeOperation[]> {
-  const read = createReader(document, by);
+  const read = new OperationReader(document, by);
   const operations: NodeOperation[] = [];
   for (const { path, item, method, operation } of operationsIn(document)) {
     await pause();
@@ -150,7 +140,10 @@ export function listMethodNames(document: Json): string[] {
   return operationsIn(document).flatMap((located) => nameOfMethod(document, located) ?? []);
 }
 
-/** Returns `undefined` for an operation that is not a JSON-RPC method, or is not called through this service. */
+/**
+ * Returns `undefined` for an operation that is not a JSON-RPC method, or is not called through this
+ * service.
+ */
 export function nameOfMethod(document: Json, located: PathOperation): string | undefined {
   const name = methodOf(located.path);
   const isOurs = name !== undefined &&
@@ -163,75 +156,84 @@ function methodOf(path: string): string | undefined {
   return path.startsWith(prefix) ? parsePercent(path.slice(prefix.length)) : undefined;
 }
 
-/** Reads the rules of schemas. Patterns are part of the rules only if `isChecked` is true. */
-function createRuleReader(document: Json, isChecked: boolean) {
-  const follow = (value: unknown) => followReference(document, value);
-  /** The rule of a schema depends on the nesting depth, so each depth has its own cache. */
-  const readers = Array.from(
-    { length: DEPTH_MAX + 1 },
-    (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
+class OperationReader {
+  readonly #document: Json;
+  readonly #by: DescribedBy;
+  readonly #rules: { readonly checked: RuleReader; readonly unchecked: RuleReader };
+  readonly #bodyOf = onceFor((reader: RuleReader) =>
+    onceFor((body: Json) => this.#readBody(body, reader))
   );
-  const ruleOf = (value: unknown, depth = 0): ValueRule => readers[depth]?.(follow(value)) ?? {};
-
-  const readRule = (schema: Json, inner: (value: unknown) => ValueRule): ValueRule => {
-    const { type, properties, required, items, additionalProperties } = schema;
-    const options = listOf(schema.anyOf ?? schema.oneOf);
-    const all = listOf(schema.allOf).map(inner);
-    const texts = (list: unknown) => Array.isArray(list) ? list.map(String) : undefined;
-    const types = type === undefined ? undefined : [type].flat().map(String);
-    const pattern = isChecked ? textOf(schema.pattern) : undefined;
-    const rule: ValueRule = {
-      types: schema.nullable === true && types ? [...types, "null"] : types,
-      values: schema.const === undefined
-        ? Array.isArray(schema.enum) ? schema.enum : undefined
-        : [schema.const],
-      ...boundsOf(schema),
-      excludes: texts(schema["x-excludes"]),
-      pattern,
-      meaning: pattern === undefined ? undefined : textOf(schema.description),
-      heavyFrom: typeof schema["x-heavy-from"] === "number" ? schema["x-heavy-from"] : undefined,
-      items: items === undefined ? undefined : inner(items),
-      anyOf: options.length > 0 ? options.map(inner) : undefined,
-      properties: properties === undefined ? undefined : Object.fromEntries(
-        Object.entries(objectOf(properties)).map(([name, value]) => [name, inner(value)]),
-      ),
-      required: texts(required),
-      isClosed: (additionalProperties === false && options.length === 0) || undefined,
+  constructor(document: Json, by: DescribedBy) {
+    this.#document = document;
+    this.#by = by;
+    this.#rules = {
+      checked: new RuleReader(document, true),
+      unchecked: new RuleReader(document, false),
     };
-    return all.length === 0 ? rule : join([rule, ...all]);
-  };
+  }
 
-  let left = JOINED_MAX;
-  /**
-   * Several schemas may include one large schema, so joined rules can be much larger than the
-   * description.
-   */
-  const join = (rules: readonly ValueRule[]): ValueRule => {
-    const distinct = [...new Set(rules)];
-    for (const rule of distinct) left -= sizeOf(rule);
-    if (left < 0) throw new RangeError("its allOf schemas would have too many properties together");
-    return joinRules(distinct);
-  };
+  operation(name: string, method: string, operation: Json, item: Json): NodeOperation {
+    const { requestBody } = operation;
+    return {
+      ...this.#common(operation),
+      name,
+      isMethod: false,
+      method,
+      path: name.slice(method.length + 1),
+      parameters: this.#parameters(item, operation),
+      body: requestBody === undefined
+        ? undefined
+        : this.#bodyOf(this.#rulesFor(operation))(this.#follow(requestBody)),
+    };
+  }
 
-  const readBody = onceFor((body: Json): NodeBody => {
-    const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
-      withoutParameters(type.toLowerCase()),
-      ruleOf(follow(media).schema),
-    ]);
-    return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
-  });
+  method(name: string, post: Json, isGettable: boolean): NodeOperation {
+    const content = objectOf(objectOf(this.#follow(post.requestBody).content)["application/json"]);
+    const schema = objectOf(content.schema);
+    const properties = Object.entries(objectOf(schema.properties));
+    const required = new Set(listOf(schema.required));
+    const isKnown = post.requestBody === undefined || schema.properties !== undefined;
+    const position = (value: unknown) => Number(objectOf(value)["x-position"]);
+    const isByPosition = properties.some(([, value]) => position(value) >= 0);
+    if (isByPosition) properties.sort(([, a], [, b]) => position(a) - position(b));
+    const parameters = properties.map(([name, value]): NodeParameter => ({
+      name,
+      in: "body",
+      isRequired: required.has(name),
+      rule: this.#rulesFor(post).ruleOf(value),
+    }));
+    return {
+      ...this.#common(post),
+      name,
+      isMethod: true,
+      method: "POST",
+      path: name,
+      parameters: isKnown ? parameters : undefined,
+      isByPosition,
+      isGettable,
+    };
+  }
 
-  return { ruleOf, readBody };
-}
+  #common(operation: Json) {
+    const mark = operation["x-access"];
+    const access = mark === "read" || mark === "write" || mark === "secret" ? mark : undefined;
+    const responses = Object.values(objectOf(operation.responses)).map((one) => this.#follow(one));
+    return {
+      operationId: textOf(operation.operationId),
+      access,
+      // Methods that the node reports but the kind does not describe have no `x-access`.
+      isForeign: this.#by === "network" || (this.#by === "kind" && access === undefined),
+      isHeavy: operation["x-cost"] === "heavy",
+      isStreaming: operation["x-streaming"] === true,
+      isAnonymous: operation["x-auth"] === "none",
+      responseHeaders: distinct(responses.map(headersOf)),
+      responseTypes: distinct(responses.map(typesOf)),
+    } as const;
+  }
 
-function createReader(document: Json, by: DescribedBy) {
-  const follow = (value: unknown) => followReference(document, value);
-  const checked = createRuleReader(document, true);
-  const unchecked = createRuleReader(document, false);
-  const rulesFor = (operation: Json) => operation["x-checked"] === true ? checked : unchecked;
-
-  const readParameters = (item: Json, operation: Json): NodeParameter[] =>
-    parametersOf(document, item, operation).flatMap(({ parameter, name, place }) => {
+  #parameters(item: Json, operation: Json): NodeParameter[] {
+    const found = parametersOf(this.#document, item, operation);
+    return found.flatMap(({ parameter, name, place }) => {
       if (!isPlace(place)) return [];
       const content = objectOf(Object.values(objectOf(parameter.content))[0]);
       const isForm = parameter.style === undefined || parameter.style === "form";
@@ -239,84 +241,44 @@ function createReader(document: Json, by: DescribedBy) {
         name,
         in: place,
         isRequired: parameter.required === true || place === "path",
-        rule: rulesFor(operation).ruleOf(parameter.schema ?? content.schema),
+        rule: this.#rulesFor(operation).ruleOf(parameter.schema ?? content.schema),
         isExploded: place === "query" && isForm && parameter.explode !== false,
-        // In a description from the network, a multi-segment parameter could match the paths of other operations.
-        multiSegment: by === "network" ? undefined : multiSegmentOf(parameter),
+        // In a description from the network, a multi-segment parameter could match the paths of
+        // other operations.
+        multiSegment: this.#by === "network" ? undefined : multiSegmentOf(parameter),
       }];
     });
+  }
 
-  const headersOf = onceFor(({ headers }: Json) =>
-    Object.keys(objectOf(headers)).map((name) => name.toLowerCase())
-  );
-  const typesOf = onceFor(({ content }: Json) =>
-    Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
-  );
-  /** If only one list has items, this list is returned without a copy, to save memory. */
-  const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
-    const filled = lists.filter(({ length }) => length > 0);
-    return filled.length === 1 ? filled[0]! : [...new Set(filled.flat())];
-  };
+  #readBody(body: Json, reader: RuleReader): NodeBody {
+    const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
+      withoutParameters(type.toLowerCase()),
+      reader.ruleOf(this.#follow(media).schema),
+    ]);
+    return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
+  }
 
-  const common = (operation: Json) => {
-    const mark = operation["x-access"];
-    const access = mark === "read" || mark === "write" || mark === "secret" ? mark : undefined;
-    const responses = Object.values(objectOf(operation.responses)).map(follow);
-    return {
-      operationId: textOf(operation.operationId),
-      access,
-      // Methods that the node reports but the kind does not describe have no `x-access`.
-      isForeign: by === "network" || (by === "kind" && access === undefined),
-      isHeavy: operation["x-cost"] === "heavy",
-      isStreaming: operation["x-streaming"] === true,
-      isAnonymous: operation["x-auth"] === "none",
-      responseHeaders: distinct(responses.map(headersOf)),
-      responseTypes: distinct(responses.map(typesOf)),
-    } as const;
-  };
-  return {
-    operation(name: string, method: string, operation: Json, item: Json): NodeOperation {
-      const { requestBody } = operation;
-      return {
-        ...common(operation),
-        name,
-        isMethod: false,
-        method,
-        path: name.slice(method.length + 1),
-        parameters: readParameters(item, operation),
-        body: requestBody === undefined
-          ? undefined
-          : rulesFor(operation).readBody(follow(requestBody)),
-      };
-    },
-    method(name: string, post: Json, isGettable: boolean): NodeOperation {
-      const content = objectOf(objectOf(follow(post.requestBody).content)["application/json"]);
-      const schema = objectOf(content.schema);
-      const properties = Object.entries(objectOf(schema.properties));
-      const required = new Set(listOf(schema.required));
-      const isKnown = post.requestBody === undefined || schema.properties !== undefined;
-      const position = (value: unknown) => Number(objectOf(value)["x-position"]);
-      const isByPosition = properties.some(([, value]) => position(value) >= 0);
-      if (isByPosition) properties.sort(([, a], [, b]) => position(a) - position(b));
-      return {
-        ...common(post),
-        name,
-        isMethod: true,
-        method: "POST",
-        path: name,
-        parameters: isKnown
-          ? properties.map(([name, value]) => ({
-            name,
-            in: "body",
-            isRequired: required.has(name),
-            rule: rulesFor(post).ruleOf(value),
-          }))
-          : undefined,
-        isByPosition,
-        isGettable,
-      };
-    },
-  };
+  #rulesFor(operation: Json): RuleReader {
+    return operation["x-checked"] === true ? this.#rules.checked : this.#rules.unchecked;
+  }
+
+  #follow(value: unknown): Json {
+    return followReference(this.#document, value);
+  }
+}
+
+const headersOf = onceFor(({ headers }: Json) =>
+  Object.keys(objectOf(headers)).map((name) => name.toLowerCase())
+);
+
+const typesOf = onceFor(({ content }: Json) =>
+  Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
+);
+
+/** If only one list has items, this list is returned without a copy, to save memory. */
+function distinct(lists: readonly (readonly string[])[]): readonly string[] {
+  const filled = lists.filter(({ length }) => length > 0);
+  return filled.length === 1 ? filled[0]! : [...new Set(filled.flat())];
 }
 
 export const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
@@ -326,43 +288,15 @@ export type Place = "path" | "query" | "header";
 export const isPlace = (place: unknown): place is Place =>
   place === "path" || place === "query" || place === "header";
 
-/** Ignores booleans, which OpenAPI 3.0 uses for `exclusiveMinimum`. */
-const boundsOf = (schema: Json): Bounds =>
-  Object.fromEntries([...NUMBER_BOUNDS, ...LENGTH_BOUNDS].flatMap((keyword) => {
-    const bound = schema[keyword];
-    return typeof bound === "number" || typeof bound === "bigint" ? [[keyword, bound]] : [];
-  }));
-
 /**
- * The maximum number of properties, and names of required properties, in all joined rules of a
- * description.
+ * The character that stands for a parameter in sample paths. Percent-encoded literals never contain
+ * it.
  */
-const JOINED_MAX = 300_000;
-
-const sizeOf = onceFor(({ properties = {}, required = [] }: ValueRule): number =>
-  Object.keys(properties).length + required.length
-);
-
-function joinRules(rules: readonly ValueRule[]): ValueRule {
-  const entries = rules.flatMap((rule) =>
-    Object.entries(rule).filter(([, value]) => value !== undefined)
-  );
-  const properties = rules.flatMap((rule) => Object.entries(rule.properties ?? {}));
-  const required = rules.flatMap((rule) => rule.required ?? []);
-  return {
-    ...Object.fromEntries(entries),
-    ...properties.length > 0 && { properties: Object.fromEntries(properties) },
-    ...required.length > 0 && { required },
-    // Unlisted properties are allowed, because each schema of an `allOf` may list only some of the properties.
-    isClosed: undefined,
-  };
-}
-
-/** The character that stands for a parameter in sample paths. Percent-encoded literals never contain it. */
 const ANY = "\uf8ff";
 /**
- * Sample paths are made with 1, 2 and 50 segments in place of a multi-segment parameter. It is assumed that a template
- * that matches all three paths also matches a path with any other number of segments.
+ * Sample paths are made with 1, 2 and 50 segments in place of a multi-segment parameter. It is
+ * assumed that a template that matches all three paths also matches a path with any other number of
+ * segments.
  */
 const SPANNED = [1, 2, 50];
 
@@ -382,8 +316,8 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // More specific templates come first. A template without multi-segment parameters is unreachable only if an equal
-    // template precedes it.
+    // More specific templates come first. A template without multi-segment parameters is
+    // unreachable only if an equal template precedes it.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);
