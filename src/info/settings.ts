@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { InfoSettings, NodeSettings } from "../setting-types.ts";
+import type { InfoSettings } from "../setting-types.ts";
 import { milliseconds } from "../units.ts";
 
 export type { EventSettings, InfoSettings, NodeSettings } from "../setting-types.ts";

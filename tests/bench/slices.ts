@@ -2,7 +2,7 @@
  * Prepares the description in a file, and prints the processor time of the longest slice of this work and of all of it,
  * in milliseconds, as JSON. Works only on Linux.
  */
-import { openSync, readFileSync, readSync } from "node:fs";
+import { openSync, readSync } from "node:fs";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { describe } from "../../src/description/prepare.ts";
