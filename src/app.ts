@@ -275,7 +275,8 @@ export class App implements Nodeface {
     if (!HAS_SOCKETS) return [];
     const { log, operations, cors } = this.#options;
     const { live } = this.#resources;
-    // These responses reveal when the node and this machine were up, so `cors: "*"` does not cover them.
+    // These responses reveal when the node and this machine were up, so `cors: "*"` does not cover
+    // them.
     const origins = cors === "*" ? [] : cors;
     const headersFor = createCommonHeaders(origins, "same-origin");
     const routes: Route[] = [];

@@ -4,7 +4,10 @@
  * @module
  */
 
-/** A `Uint8Array` backed by an `ArrayBuffer`. Before TypeScript 5.7, `Uint8Array` has no type parameter. Without the types of browsers, `TextEncoder` is no type. */
+/**
+ * A `Uint8Array` backed by an `ArrayBuffer`. Before TypeScript 5.7, `Uint8Array` has no type
+ * parameter. Without the types of browsers, `TextEncoder` is no type.
+ */
 export type Bytes = ReturnType<InstanceType<typeof TextEncoder>["encode"]>;
 
 /** If the total exceeds `limit` bytes, cancels the stream and resolves to `undefined`. */
@@ -90,6 +93,8 @@ export function byteLengthOf(text: string): number {
   return length;
 }
 
-/** Tells whether content is split into so many tiny parts that their overhead exceeds their bytes. */
+/**
+ * Tells whether content is split into so many tiny parts that their overhead exceeds their bytes.
+ */
 export const isInTinyParts = (parts: number, length: number): boolean =>
   parts > 1024 && length < parts * 64;

@@ -1,6 +1,6 @@
 /**
- * The type of objects for `await using`. The `reference` directive declares `Symbol.asyncDispose`, which the `lib`
- * setting of a host may lack.
+ * The type of objects for `await using`. The `reference` directive declares `Symbol.asyncDispose`,
+ * which the `lib` setting of a host may lack.
  *
  * @module
  */

@@ -7,7 +7,8 @@ import type { NodeEvent } from "./info/state-log.ts";
 import type { Diagnostic } from "./openapi/diagnostics.ts";
 
 /**
- * A function that takes a message for the operator, and a machine-readable event with the same content.
+ * A function that takes a message for the operator, and a machine-readable event with the same
+ * content.
  *
  * @example
  * ```ts
@@ -37,10 +38,15 @@ export interface CallRecord {
 
 export const LOG_CALLS = ["failed", "all", "off"] as const;
 
-/** The calls that are logged: only failed calls, all, or none. See {@linkcode NodefaceOptions.logCalls}. */
+/**
+ * The calls that are logged: only failed calls, all, or none. See {@linkcode
+ * NodefaceOptions.logCalls}.
+ */
 export type LogCalls = (typeof LOG_CALLS)[number];
 
-/** A failed call has the status 499 (client disconnected) or 5xx. A JSON-RPC error is not a failure. */
+/**
+ * A failed call has the status 499 (client disconnected) or 5xx. A JSON-RPC error is not a failure.
+ */
 export function isLogged({ status }: Pick<CallRecord, "status">, calls: LogCalls): boolean {
   return calls === "all" || (calls === "failed" && status >= 499);
 }

@@ -203,7 +203,8 @@ function diagnosticsBetween(
     found.push({ path: ["forward"], message, isKey: false });
   }
   found.push(...diagnosticsOfOperations(operations, document?.components));
-  // Loading all kinds would delay the start. If the node has a kind, its sources are not checked here.
+  // Loading all kinds would delay the start. If the node has a kind, its sources are not checked
+  // here.
   if (typeof info === "object" && !hasKind(node)) found.push(...unknownSources(info, []));
   return found;
 }

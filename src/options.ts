@@ -27,15 +27,16 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 /** The options of a service: see [Embedding](../docs/embedding.md#the-options). */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
-   * The host names to serve besides loopback names and IP literals; `"*"` allows any name. As a protection against DNS
-   * rebinding, calls, events, history, metrics and the host's operations get 421 under any other host name; with a
-   * `cors` other than `"*"`, so does every request. @default []
+   * The host names to serve besides loopback names and IP literals; `"*"` allows any name. As a
+   * protection against DNS rebinding, calls, events, history, metrics and the host's operations get
+   * 421 under any other host name; with a `cors` other than `"*"`, so does every request. @default
+   * []
    */
   hosts?: Hosts | undefined;
   /**
-   * The origins whose pages may read the responses; `"*"` for any, `[]` for none. CORS requests with credentials are
-   * never allowed. A list of origins also applies to the host's operations, but `"*"` does not (see
-   * {@linkcode Operation.cors}). @default "*"
+   * The origins whose pages may read the responses; `"*"` for any, `[]` for none. CORS requests
+   * with credentials are never allowed. A list of origins also applies to the host's operations,
+   * but `"*"` does not (see {@linkcode Operation.cors}). @default "*"
    */
   cors?: Cors | undefined;
   /**
@@ -44,17 +45,18 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   prefix?: string | undefined;
   /**
-   * The node's own OpenAPI description: a path, a URL, an object with `text`, or the document. Later changes to the
-   * document have no effect. `"none"` shows only this service's operations. If `node.url` is set, one server below
-   * `./v1/node` replaces the top-level servers, so that calls go through this service.
+   * The node's own OpenAPI description: a path, a URL, an object with `text`, or the document.
+   * Later changes to the document have no effect. `"none"` shows only this service's operations. If
+   * `node.url` is set, one server below `./v1/node` replaces the top-level servers, so that calls
+   * go through this service.
    * @default taken from the node or its kind
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithBase | undefined;
   /** The host's own operations, which the description and the explorer also show. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
-   * The parts of the description other than operations: `info`, `tags`, `externalDocs` and `components`. The host's
-   * operations may refer to `components`.
+   * The parts of the description other than operations: `info`, `tags`, `externalDocs` and
+   * `components`. The host's operations may refer to `components`.
    * @default taken from the node's description, or from this service's own description
    */
   document?: DocumentOptions | undefined;
@@ -63,11 +65,17 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default {}
    */
   kinds?: Readonly<Record<string, Kind>> | undefined;
-  /** The title, logo and default view of the page. @default the node's name, and its first letter as the logo */
+  /**
+   * The title, logo and default view of the page. @default the node's name, and its first letter as
+   * the logo
+   */
   page?: PageSettings | undefined;
   /** The node's URL, or settings as under `node` in the configuration file. */
   node?: string | URL | NodeOptions | undefined;
-  /** The calls to forward to the node, written like `forward` in the configuration file. @default "off" */
+  /**
+   * The calls to forward to the node, written like `forward` in the configuration file. @default
+   * "off"
+   */
   forward?: Forward | undefined;
   /** If true, `/v1/metrics` serves Prometheus metrics. @default false */
   metrics?: boolean | undefined;
@@ -75,16 +83,16 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   events?: EventSettings | undefined;
   /**
    * Settings as under `info` in the configuration file, or a function that returns the info. The
-   * service caches each result for a second. Results have the same limits as responses from the node.
-   * `synced: false` means that the node is syncing. If the function throws, rejects, exceeds
-   * `node.timeout` or returns no object, the `status` is `degraded`, the `status_code` is `bad_answer`, and
-   * `log` receives the reason.
+   * service caches each result for a second. Results have the same limits as responses from the
+   * node. `synced: false` means that the node is syncing. If the function throws, rejects, exceeds
+   * `node.timeout` or returns no object, the `status` is `degraded`, the `status_code` is
+   * `bad_answer`, and `log` receives the reason.
    * @default the info that nodes of this kind report
    */
   info?: InfoSettings | HostInfo | undefined;
   /**
-   * Called with a message when the node fails or recovers, when the description is read, and when an error causes a 500
-   * response. @default console.error
+   * Called with a message when the node fails or recovers, when the description is read, and when
+   * an error causes a 500 response. @default console.error
    */
   log?: Log | undefined;
   /** The calls to log: failed calls, all calls, or none. @default "failed" */
@@ -123,15 +131,24 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   readonly forward?: ResolvedForward | undefined;
   /** True if the service listens on more than loopback addresses. @default false */
   readonly isInNetwork?: boolean | undefined;
-  /** The meters of the previous service, so that a reload does not reset the counters of `/v1/metrics`. */
+  /**
+   * The meters of the previous service, so that a reload does not reset the counters of
+   * `/v1/metrics`.
+   */
   readonly meters?: Meters | undefined;
-  /** The data that the previous service collected about the node, or `undefined` if the node has changed. */
+  /**
+   * The data that the previous service collected about the node, or `undefined` if the node has
+   * changed.
+   */
   readonly memory?: NodeMemory | undefined;
 }
 
 type Optional = "description" | "base" | "forward" | "meters";
 
-/** The options, with defaults filled in. The callbacks `log`, `onError` and `onDescription` never throw. */
+/**
+ * The options, with defaults filled in. The callbacks `log`, `onError` and `onDescription` never
+ * throw.
+ */
 export type ResolvedOptions =
   & {
     readonly [Key in Exclude<keyof CheckedOptions, Optional | "page" | "metrics">]-?: NonNullable<

@@ -1,6 +1,6 @@
 /**
- * Access to platform features beyond web standards: Brotli, the environment, files, programs and sockets.
- * Imports `node:` modules on demand, so that workers can load this file.
+ * Access to platform features beyond web standards: Brotli, the environment, files, programs and
+ * sockets. Imports `node:` modules on demand, so that workers can load this file.
  *
  * @module
  */
@@ -8,7 +8,9 @@ import { type Bytes, joinBytes } from "./bytes.ts";
 import { formatSize } from "./units.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** The error's message is a reason without the name of the file or program, such as `no such file`. */
+/**
+ * The error's message is a reason without the name of the file or program, such as `no such file`.
+ */
 export class PlatformError extends Error {
   override name = "PlatformError";
 }
@@ -74,7 +76,8 @@ export async function fileUrl(path: string): Promise<URL> {
 }
 
 /**
- * The URL must come from the operator, never from a request. The returned `stamp` identifies the version of the file.
+ * The URL must come from the operator, never from a request. The returned `stamp` identifies the
+ * version of the file.
  */
 export async function findFile(
   url: URL,
@@ -130,7 +133,10 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/** The program runs without a shell. If the program exceeds a limit, it is killed together with its child processes. */
+/**
+ * The program runs without a shell. If the program exceeds a limit, it is killed together with its
+ * child processes.
+ */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
@@ -188,15 +194,18 @@ function killGroup(leader: number): boolean {
   }
 }
 
-/** False in a Cloudflare worker, even if the worker's flag `nodejs_compat` sets `process.versions.node`. */
+/**
+ * False in a Cloudflare worker, even if the worker's flag `nodejs_compat` sets
+ * `process.versions.node`.
+ */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
 const GROUP = 0o040, OTHERS = 0o004;
 
 /**
- * If another user owns the file, does not warn about access by the file's group. A node may share its cookie file with
- * a group.
+ * If another user owns the file, does not warn about access by the file's group. A node may share
+ * its cookie file with a group.
  */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {
@@ -215,7 +224,10 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
   }
 }
 
-/** The variable in which systemd passes the directory of secrets (systemd.exec, section Credentials). */
+/**
+ * The variable in which systemd passes the directory of secrets (systemd.exec, section
+ * Credentials).
+ */
 export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;

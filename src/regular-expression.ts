@@ -1,10 +1,11 @@
 /**
  * Matches regular expressions that others wrote, in time linear in the length of the text.
  *
- * Syntax and results are those of JavaScript without flags, except for what needs backtracking (lookahead, lookbehind
- * and back references). An expression becomes a list of steps. All ways through the steps advance together, one
- * character at a time. If several ways reach the same step at the same character, only the preferred way continues.
- * (The algorithm is Ken Thompson's, with groups by Rob Pike.)
+ * Syntax and results are those of JavaScript without flags, except for what needs backtracking
+ * (lookahead, lookbehind and back references). An expression becomes a list of steps. All ways
+ * through the steps advance together, one character at a time. If several ways reach the same step
+ * at the same character, only the preferred way continues. (The algorithm is Ken Thompson's, with
+ * groups by Rob Pike.)
  *
  * @module
  */
@@ -12,7 +13,10 @@ import { startOf } from "./untrusted-text.ts";
 
 export interface Match {
   readonly whole: string;
-  /** The text of the first group; `undefined` if there is no group, or if the group took no part in the match. */
+  /**
+   * The text of the first group; `undefined` if there is no group, or if the group took no part in
+   * the match.
+   */
   readonly group: string | undefined;
 }
 
@@ -27,14 +31,22 @@ export const EXPRESSION_MAX = 1000;
 export const TEXT_MAX = 1000;
 /** The maximum number of parts of an expression: the expression `(a|b){9}` has 28 parts. */
 const PARTS_MAX = 1000;
-/** The maximum number of visits to steps while a text is searched. This many visits take about half a second. */
+/**
+ * The maximum number of visits to steps while a text is searched. This many visits take about half
+ * a second.
+ */
 const VISITS_MAX = 20_000_000;
-/** The number of visits between two pauses of a search. This many visits take about a millisecond. */
+/**
+ * The number of visits between two pauses of a search. This many visits take about a millisecond.
+ */
 const VISITS_AT_ONCE = 20_000;
 /** The maximum number of compiled expressions to keep. */
 const PROGRAMS_MAX = 1000;
 
-/** Returns what the expression must be, such as "a regular expression", or `undefined` if the expression is valid. */
+/**
+ * Returns what the expression must be, such as "a regular expression", or `undefined` if the
+ * expression is valid.
+ */
 export function mistakeInExpression(source: string): string | undefined {
   try {
     compile(source);
@@ -105,7 +117,10 @@ const CHARACTER = new RegExp(
 );
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})(\??)/y;
 
-/** Parts of an expression that cannot be matched, or that mean something else in JavaScript than in other languages. */
+/**
+ * Parts of an expression that cannot be matched, or that mean something else in JavaScript than in
+ * other languages.
+ */
 const UNSUPPORTED: readonly (readonly [part: RegExp, name: string])[] = [
   [/\(\?<?[=!]/y, "lookahead and lookbehind"],
   [/\\[1-9k]/y, "back references"],
@@ -185,9 +200,10 @@ function testOf(character: string): Test {
 
 /**
  * - `character`: consumes a character
- * - `split`: continues at the next step, and with lower preference at `to`; a lazy split prefers `to`
- * - `begin`, `end`: an iteration. JavaScript rejects optional iterations that consume nothing, and forgets the text of
- *   groups when an iteration begins
+ * - `split`: continues at the next step, and with lower preference at `to`; a lazy split prefers
+ *   `to`
+ * - `begin`, `end`: an iteration. JavaScript rejects optional iterations that consume nothing, and
+ *   forgets the text of groups when an iteration begins
  */
 type Step =
   | { readonly type: "character"; readonly test: Test }
@@ -265,7 +281,10 @@ class Search {
   readonly #hasLines: boolean;
   #visits = 0;
   #pauseAt = VISITS_AT_ONCE;
-  /** The last round in which a way reached the step, with (odd) or without (even) a character in the iteration. */
+  /**
+   * The last round in which a way reached the step, with (odd) or without (even) a character in the
+   * iteration.
+   */
   readonly #reached: Float64Array;
   #round = 0;
   #ways: Way[] = [];
@@ -325,7 +344,10 @@ class Search {
     return ways;
   }
 
-  /** Follows a way up to its next characters. `hasMoved` is false if its iteration has consumed no character yet. */
+  /**
+   * Follows a way up to its next characters. `hasMoved` is false if its iteration has consumed no
+   * character yet.
+   */
   #advance(
     from: number,
     hasMoved: boolean,

@@ -6,7 +6,9 @@
 
 import { HAS_SOCKETS } from "./platform.ts";
 
-/** The length of a slice. Each turn of the event loop has at most one slice, whatever work waits. */
+/**
+ * The length of a slice. Each turn of the event loop has at most one slice, whatever work waits.
+ */
 const SLICE_MS = 10;
 
 /** Work that yields wherever it may be interrupted, at least every few milliseconds. */
@@ -14,19 +16,24 @@ export type Work<T> = Generator<void, T>;
 
 let last: Promise<void> = Promise.resolve();
 
-/** Resolves in a later turn of the event loop. Callers that wait at the same time get a turn each. */
+/**
+ * Resolves in a later turn of the event loop. Callers that wait at the same time get a turn each.
+ */
 export function nextTurn(): Promise<void> {
   last = last.then(() => new Promise((resolve) => setTimeout(resolve, 0)));
   return last;
 }
 
-/** The end of the slice of all work that calls {@linkcode pause}, on the clock of `performance.now()`. */
+/**
+ * The end of the slice of all work that calls {@linkcode pause}, on the clock of
+ * `performance.now()`.
+ */
 let end = 0;
 
 /**
- * Waits for a later turn of the event loop if the current slice is over. Call this between short pieces of work. In a
- * worker, all work is one slice: the clock stands still while a worker computes, and a request must not wait for timers
- * of another request.
+ * Waits for a later turn of the event loop if the current slice is over. Call this between short
+ * pieces of work. In a worker, all work is one slice: the clock stands still while a worker
+ * computes, and a request must not wait for timers of another request.
  */
 export function pause(): Promise<void> | undefined {
   if (!HAS_SOCKETS || performance.now() < end) return undefined;

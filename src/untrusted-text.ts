@@ -1,20 +1,22 @@
 /**
- * Makes untrusted text safe for logs and messages, and percent-decodes text (RFC 3986, section 2.1).
+ * Makes untrusted text safe for logs and messages, and percent-decodes text (RFC 3986, section
+ * 2.1).
  *
  * @module
  */
 
 /**
- * Characters that can forge a log line, act like key presses in a terminal, or hide text: controls, line separators,
- * bidirectional controls (UAX #9), zero-width characters, variation selectors, tags and lone surrogates.
+ * Characters that can forge a log line, act like key presses in a terminal, or hide text: controls,
+ * line separators, bidirectional controls (UAX #9), zero-width characters, variation selectors,
+ * tags and lone surrogates.
  */
 export const UNSEEN: RegExp = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const GAP = new RegExp(`(?:${UNSEEN.source}| )+`, "gu");
 
 /**
- * Shortens a text to at most `length` UTF-16 code units, including an ellipsis. Cuts between words if at least half of
- * `length` remains, or else within a word.
+ * Shortens a text to at most `length` UTF-16 code units, including an ellipsis. Cuts between words
+ * if at least half of `length` remains, or else within a word.
  */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
@@ -22,7 +24,10 @@ export function shorten(text: string, length: number): string {
   return `${wordEnd >= length >> 1 ? text.slice(0, wordEnd) : startOf(text, length - 1)}…`;
 }
 
-/** Returns at most the first `length` UTF-16 code units of a text, without splitting a surrogate pair. */
+/**
+ * Returns at most the first `length` UTF-16 code units of a text, without splitting a surrogate
+ * pair.
+ */
 export function startOf(text: string, length: number): string {
   const isHighLast = /[\ud800-\udbff]/.test(text.charAt(length - 1));
   const isPairCut = isHighLast && /[\udc00-\udfff]/.test(text.charAt(length));

@@ -1,4 +1,7 @@
-/** Asks the user to confirm a request that may change something. Shows the request and the current node. */
+/**
+ * Asks the user to confirm a request that may change something. Shows the request and the current
+ * node.
+ */
 import type { FormRequest } from "../src/explorer/form-request.ts";
 import { showUnseen } from "../src/untrusted-text.ts";
 import { fetchObject } from "./head.ts";
@@ -17,8 +20,9 @@ export async function readIdentity(): Promise<Identity> {
 }
 
 /**
- * Returns the reason for not sending a request, or an empty string if the user confirms the request. Refuses without
- * asking if the node is unknown, or if its chain has changed since the form was opened.
+ * Returns the reason for not sending a request, or an empty string if the user confirms the
+ * request. Refuses without asking if the node is unknown, or if its chain has changed since the
+ * form was opened.
  */
 export async function confirm(
   atOpening: Promise<Identity> | undefined,

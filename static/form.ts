@@ -1,4 +1,7 @@
-/** Makes the forms of the simple page, asks to confirm writes, sends requests, and shows the results. */
+/**
+ * Makes the forms of the simple page, asks to confirm writes, sends requests, and shows the
+ * results.
+ */
 import {
   commandOf,
   type FieldData,
@@ -53,7 +56,10 @@ export function openForm(details: HTMLDetailsElement): void {
   });
 }
 
-/** @param node the node at the time the form was opened; `undefined` if the request needs no confirmation */
+/**
+ * @param node the node at the time the form was opened; `undefined` if the request needs no
+ * confirmation
+ */
 async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
   const { title, data, fields, send, result, status } = form;
   URL.revokeObjectURL(result.querySelector("a")?.href ?? "");
@@ -135,7 +141,10 @@ function makeForm(details: HTMLDetailsElement) {
   const boxes = [...fields, token].flatMap((field) => field?.box ?? []);
   boxes.push(element("p", { className: "actions" }, send));
   const form = {
-    ...{ title, data, token, send },
+    title,
+    data,
+    token,
+    send,
     fields,
     command: article.querySelector<HTMLElement>(".command")!,
     status: element("p", { className: "status", role: "status" }),
@@ -199,7 +208,8 @@ function makeToken(scheme: string) {
 
 /**
  * @param place `body`, `token`, or a parameter's location such as `query`
- * @param mistakeIn the function that returns the error message for a text, or an empty string for a valid text
+ * @param mistakeIn the function that returns the error message for a text, or an empty string for a
+ * valid text
  */
 function makeLabelled(
   name: string,

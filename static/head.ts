@@ -11,8 +11,8 @@ import {
 import { isObject, type Json } from "../src/json/values.ts";
 
 /**
- * Times in milliseconds. Without an event stream, the page polls at least every `INTERVAL`; with one, every
- * `INTERVAL_BESIDE`.
+ * Times in milliseconds. Without an event stream, the page polls at least every `INTERVAL`; with
+ * one, every `INTERVAL_BESIDE`.
  */
 const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 5_000;
 /** The first and the longest delay before a failed stream is opened again, in milliseconds. */
@@ -146,7 +146,8 @@ function showState({ state, label, note }: StateText): void {
   const element = find(".state");
   const span = element.querySelector("span")!;
   if (element.dataset.state !== state) element.removeAttribute("aria-live");
-  // A change of the note alone is not announced, since the duration in the note changes every minute.
+  // A change of the note alone is not announced, since the duration in the note changes every
+  // minute.
   else if (span.textContent !== note) element.setAttribute("aria-live", "off");
   element.dataset.state = state;
   setText(element.querySelector("b")!, label);
@@ -180,7 +181,9 @@ export async function fetchObject(address: URL): Promise<Json | undefined> {
   }
 }
 
-/** Some browsers released before 2025 do not pass `source` and therefore show long integers rounded. */
+/**
+ * Some browsers released before 2025 do not pass `source` and therefore show long integers rounded.
+ */
 function keepDigits(_: string, value: unknown, { source = "" } = {}): unknown {
   return /^-?\d{16,}$/.test(source) ? BigInt(source) : value;
 }

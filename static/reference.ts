@@ -127,7 +127,9 @@ function rememberNode({ target }: Event): void {
   if ((target as Element).closest(".show-api-client-button")) opened = readIdentity();
 }
 
-/** Adapts a copy of the description. Methods are listed once, by name, and common ones come first. */
+/**
+ * Adapts a copy of the description. Methods are listed once, by name, and common ones come first.
+ */
 function adapt(description: Json): void {
   const common: Json = {}, others: Json = {};
   description.servers &&= absolute(description.servers);
@@ -156,7 +158,9 @@ function adapt(description: Json): void {
   for (const name of Object.keys(schemes)) if (name.startsWith(TOKEN_SCHEME)) delete schemes[name];
 }
 
-/** Scalar would show the token in samples and send it to other servers, so the header asks for it. */
+/**
+ * Scalar would show the token in samples and send it to other servers, so the header asks for it.
+ */
 function askForToken(operation: Json): void {
   operation.security = [];
   operation.parameters = [...listOf(operation.parameters), {
@@ -171,7 +175,9 @@ function askForToken(operation: Json): void {
   notes.append(element("label", {}, "The operator's token ", token));
 }
 
-/** Relative URLs begin with a dot. Scalar would resolve them without the path prefix of the service. */
+/**
+ * Relative URLs begin with a dot. Scalar would resolve them without the path prefix of the service.
+ */
 function absolute(servers: unknown): Json[] {
   return listOf(servers).map(objectOf).map((server) => ({
     ...server,

@@ -1,4 +1,7 @@
-/** Runs the simple page: puts the URL into the commands, filters the navigation, and marks the current operation. */
+/**
+ * Runs the simple page: puts the URL into the commands, filters the navigation, and marks the
+ * current operation.
+ */
 import { onceFor } from "../src/json/values.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { followInfo } from "./head.ts";
@@ -75,7 +78,8 @@ function makeFilter(): void {
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = articles.filter((article) => words.every((word) => textOf(article).includes(word)));
-    // The navigation of a large description has links only to groups, so the groups of the found operations are shown.
+    // The navigation of a large description has links only to groups, so the groups of the found
+    // operations are shown.
     const shown = new Set(found.flatMap((article) => [
       `#${article.querySelector("h3")!.id}`,
       `#${article.closest("section")!.querySelector("h2")!.id}`,

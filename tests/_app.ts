@@ -11,7 +11,10 @@ export function askWith(headers: Record<string, string>, path: string): Promise<
   return ask(path, { headers });
 }
 
-/** The paths whose responses have an `ETag`, with their media types. Paths below `/assets/` are omitted. */
+/**
+ * The paths whose responses have an `ETag`, with their media types. Paths below `/assets/` are
+ * omitted.
+ */
 export const PATHS: readonly [path: string, type: string][] = [
   ["/v1/spec", "text/html; charset=utf-8"],
   ["/v1/spec/reference", "text/html; charset=utf-8"],

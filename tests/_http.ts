@@ -1,4 +1,7 @@
-/** An HTTP client that, unlike `fetch`, adds no `Accept-Encoding` header and does not decode responses. */
+/**
+ * An HTTP client that, unlike `fetch`, adds no `Accept-Encoding` header and does not decode
+ * responses.
+ */
 import { request } from "node:http";
 
 export function send(

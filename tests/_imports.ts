@@ -4,7 +4,8 @@ import { build } from "esbuild";
 /**
  * Does not follow `import()`.
  *
- * @returns the names of packages, and the paths of modules relative to the folder, including the module itself
+ * @returns the names of packages, and the paths of modules relative to the folder, including the
+ * module itself
  */
 export async function importedBy(folder: string, entry: string): Promise<Set<string>> {
   const { metafile: { inputs } } = await build({

@@ -19,7 +19,10 @@ export function testWhere(
   console.log(`Skipped, ${missing}: ${name}`);
 }
 
-/** @returns the reason to skip a test, or `undefined` if all programs that the test needs are installed */
+/**
+ * @returns the reason to skip a test, or `undefined` if all programs that the test needs are
+ * installed
+ */
 export function without(...programs: string[]): string | undefined {
   const missing = programs.filter((program) => !existsSync(program));
   return missing.length === 0 ? undefined : `needs ${missing.join(" and ")}`;

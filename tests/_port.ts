@@ -2,7 +2,9 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** These ports are below the ephemeral range, so the system does not assign them to other programs. */
+/**
+ * These ports are below the ephemeral range, so the system does not assign them to other programs.
+ */
 const [FIRST, END] = [20_000, 32_000];
 
 const given = new Set<number>();

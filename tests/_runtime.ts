@@ -1,6 +1,6 @@
 /**
- * To keep `npm test` short, Deno and Bun run only a tenth of the cases in long test tables. Tables about streams,
- * timers, sockets or URL parsing are not shortened.
+ * To keep `npm test` short, Deno and Bun run only a tenth of the cases in long test tables. Tables
+ * about streams, timers, sockets or URL parsing are not shortened.
  */
 import process from "node:process";
 import type { Test } from "uvu";
@@ -18,8 +18,8 @@ export function sampleSize(count: number): number {
 }
 
 /**
- * Returns the shortest processor time of several runs, in milliseconds. Unlike elapsed time, processor time hardly
- * depends on other processes.
+ * Returns the shortest processor time of several runs, in milliseconds. Unlike elapsed time,
+ * processor time hardly depends on other processes.
  */
 export async function processorTime(runs: number, work: () => unknown): Promise<number> {
   let best = Infinity;

@@ -39,8 +39,8 @@ export interface Scene {
   changes(): number;
   pass(milliseconds: number): void;
   /**
-   * Sends the due queries and waits for all running queries. Returns the body of `GET /v1/info` without `api` and
-   * `links`.
+   * Sends the due queries and waits for all running queries. Returns the body of `GET /v1/info`
+   * without `api` and `links`.
    */
   info(): Promise<Record<string, unknown>>;
   /** Returns what `GET /v1/info` returns at this moment, without `api` and `links`. */

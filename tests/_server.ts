@@ -23,8 +23,9 @@ export const serving = (command: readonly string[], file: string): readonly stri
   command.map((part) => part === MAIN ? bundle(file) : part === "src/main.ts" ? file : part);
 
 /**
- * Bundles a module with its imports into one file for Node. Starting the bundle instead of the source files saves four
- * fifths of the processor time. The file is written once and never replaced, because a process may be reading it.
+ * Bundles a module with its imports into one file for Node. Starting the bundle instead of the
+ * source files saves four fifths of the processor time. The file is written once and never
+ * replaced, because a process may be reading it.
  */
 function bundle(module: string): string {
   const outfile = join(PROGRAMS, `${module.replaceAll(/[/\\]|\.ts$/g, "-")}.mjs`);
@@ -38,7 +39,8 @@ function bundle(module: string): string {
     platform: "node",
     target: "node20",
     external: [`${ROOT}src/generated/*`],
-    // `sideEffects` in package.json lists modules in `dist`, so esbuild must not apply the list to the source modules.
+    // `sideEffects` in package.json lists modules in `dist`, so esbuild must not apply the list to
+    // the source modules.
     ignoreAnnotations: true,
     // CommonJS packages need `require` to load Node's built-in modules.
     banner: {

@@ -1,4 +1,6 @@
-/** Runs the test files whose path below `tests/` matches a pattern. Exits with 0 if all tests pass. */
+/**
+ * Runs the test files whose path below `tests/` matches a pattern. Exits with 0 if all tests pass.
+ */
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -33,8 +35,9 @@ console.log(`Processor: ${processorSeconds().toFixed(1)} s${costliest()}\n`);
 process.exit(process.exitCode ?? 0);
 
 /**
- * Returns the processor seconds of this process and of its finished children, or `NaN` on systems other than Linux.
- * Most of Chromium's processor time is missing, because Chromium does not wait for its child processes.
+ * Returns the processor seconds of this process and of its finished children, or `NaN` on systems
+ * other than Linux. Most of Chromium's processor time is missing, because Chromium does not wait
+ * for its child processes.
  */
 function processorSeconds(): number {
   try {

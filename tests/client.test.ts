@@ -1,6 +1,6 @@
 /**
- * Tests the HTTP client for the node. The client parses responses even if they arrive byte by byte, and reuses
- * connections.
+ * Tests the HTTP client for the node. The client parses responses even if they arrive byte by byte,
+ * and reuses connections.
  */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
@@ -290,7 +290,10 @@ client("a header name or value that could become two headers is refused", () => 
   }
 });
 
-/** The server responds with the number of the connection. Later, the server sends a response that nobody requested. */
+/**
+ * The server responds with the number of the connection. Later, the server sends a response that
+ * nobody requested.
+ */
 class Talkative extends Duplex {
   readonly number: number;
   #isUsed = false;
@@ -307,7 +310,9 @@ class Talkative extends Duplex {
     done();
   }
 
-  /** Simulates Deno, which reads bytes that arrive on an idle connection only after `ref` is called. */
+  /**
+   * Simulates Deno, which reads bytes that arrive on an idle connection only after `ref` is called.
+   */
   ref() {
     if (this.#isUsed) this.push(`${OK}Content-Length: 1\r\n\r\n0`);
     this.#isUsed = true;

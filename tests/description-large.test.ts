@@ -114,7 +114,8 @@ const bytesOf = async (response: Response) => new Uint8Array(await response.arra
 
 large("a description has the same content and a related ETag with and without gzip", async () => {
   const app = createNodeface({ description: asJson(1700), log() {} });
-  // The service responds before it has read a long description, so the test waits for the description.
+  // The service responds before it has read a long description, so the test waits for the
+  // description.
   await app.refresh();
   const ask = async (path: string, coding: string, init: RequestInit = {}) => {
     const headers = { "accept-encoding": coding, ...init.headers };

@@ -345,7 +345,8 @@ embedding("the service responds even if another class replaces Promise", async (
   const paths = ["/v1/info", "/v1/spec", "/v1/peers/b2", "/assets/a/b"];
   const app = createNodeface({ operations: [peer] });
   try {
-    // Simulates zone.js, which replaces the global `Promise`, while `async` functions still return native promises.
+    // Simulates zone.js, which replaces the global `Promise`, while `async` functions still return
+    // native promises.
     const Other = function (executor: ConstructorParameters<PromiseConstructor>[0]) {
       return new native(executor);
     };

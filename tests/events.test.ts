@@ -36,7 +36,10 @@ async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Prom
   }
 }
 
-/** A pending `read()` cannot be undone, so its promise is kept here for the next call of `readEvents`. */
+/**
+ * A pending `read()` cannot be undone, so its promise is kept here for the next call of
+ * `readEvents`.
+ */
 const waiting = new WeakMap<object, ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>();
 
 function pending(reader: ReadableStreamDefaultReader<Uint8Array>) {

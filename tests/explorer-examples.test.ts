@@ -1,4 +1,7 @@
-/** Tests the example values that the page gets from the node and shows in the forms of read-only operations. */
+/**
+ * Tests the example values that the page gets from the node and shows in the forms of read-only
+ * operations.
+ */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";

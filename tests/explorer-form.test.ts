@@ -121,7 +121,8 @@ form(
       components,
     });
     assert.is(data.token, "Key");
-    // A form that calls another server does not ask for the token, because the token is only for this service.
+    // A form that calls another server does not ask for the token, because the token is only for
+    // this service.
     const elsewhere = { servers: [{ url: "https://a.example" }], components };
     assert.equal(await dataOf({ security }, "/a", "get", elsewhere), {
       method: "GET",

@@ -1,4 +1,7 @@
-/** Tests the initial HTML of the simple page. On Deno and Bun, some tests with thousands of operations are skipped. */
+/**
+ * Tests the initial HTML of the simple page. On Deno and Bun, some tests with thousands of
+ * operations are skipped.
+ */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { renderParts } from "../src/explorer/render-content.ts";
@@ -332,8 +335,8 @@ page("an operation shows parameter constraints, and schemas two levels deep", as
       "<dt><code>400</code></dt><dd><i>application/problem+json</i> Wrong</dd>",
     ]
   ) assert.match(html, text);
-  // The schema `Block` has a `parent`, which is a `Block` as well. The page shows the fields of the parent, but omits
-  // the fields of the grandparent.
+  // The schema `Block` has a `parent`, which is a `Block` as well. The page shows the fields of the
+  // parent, but omits the fields of the grandparent.
   const [article] = html.split("</article>");
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
 });
@@ -513,8 +516,8 @@ page("a number that is too large for a double is shown with all its digits", asy
 for (const danger of sampleOf(DANGERS)) {
   page(`${JSON.stringify(danger)} is shown as text everywhere`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    // In a path, text in braces is a parameter. `harmless` has as many parameters as `danger`, so that both pages have
-    // the same HTML tags.
+    // In a path, text in braces is a parameter. `harmless` has as many parameters as `danger`, so
+    // that both pages have the same HTML tags.
     const harmless = danger.includes("{") ? "{a}{b}{c}" : "harmless";
     const plain = await render(everywhere(harmless), everywhereInInfo(harmless));
     assert.equal(tagsOf(html), tagsOf(plain));
@@ -566,8 +569,8 @@ page("1,000 operations take less than 75 kB, even if their texts are long", asyn
     // The curl command is hidden, because the path parameter has no value.
     assert.is(html.match(/<div class="command" hidden>/g)?.length, 1000);
     assert.match(html, "<h4>Responses</h4>");
-    // If the description of a response would exceed the limit, the page omits this description instead of truncating
-    // it.
+    // If the description of a response would exceed the limit, the page omits this description
+    // instead of truncating it.
     if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
   }
 });
@@ -590,7 +593,8 @@ testOnNode(page, "the processor time grows linearly with the size of the descrip
   };
   await time(10_000);
   const [small, large] = [await time(10_000), await time(100_000)];
-  // Linear growth would multiply the time by 10, and quadratic growth would multiply the time by 100.
+  // Linear growth would multiply the time by 10, and quadratic growth would multiply the time by
+  // 100.
   assert.ok(large < 40 * small, `${small} ms for 10 kB, ${large} ms for 100 kB`);
 });
 
@@ -671,7 +675,9 @@ function tagsOf(html: string): string[] {
 
 type Document = Record<string, unknown>;
 
-/** @param description the members to add to a minimal description, or a complete description as text */
+/**
+ * @param description the members to add to a minimal description, or a complete description as text
+ */
 async function show(
   description: Document | string,
   info: Record<string, unknown> = {},

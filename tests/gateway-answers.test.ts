@@ -1,6 +1,6 @@
 /**
- * Tests the handling of the node's responses. Node runs every case; Deno and Bun skip some cases that cannot
- * differ by runtime.
+ * Tests the handling of the node's responses. Node runs every case; Deno and Bun skip some cases
+ * that cannot differ by runtime.
  */
 import type { Socket } from "node:net";
 import process from "node:process";

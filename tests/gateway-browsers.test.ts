@@ -1,4 +1,7 @@
-/** Tests calls from browser pages. Node runs every case; Deno and Bun skip some cases that cannot differ by runtime. */
+/**
+ * Tests calls from browser pages. Node runs every case; Deno and Bun skip some cases that cannot
+ * differ by runtime.
+ */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -274,8 +277,8 @@ for (
       };
       assert.is((await rest.ask("/v1/node/any", init)).status, 415);
       assert.is((await rpc.ask("/v1/rpc/number", init)).status, 415);
-      // Some JSON-RPC clients send no content type, so a request without a content type is refused only if a browser
-      // may have sent it.
+      // Some JSON-RPC clients send no content type, so a request without a content type is refused
+      // only if a browser may have sent it.
       const agent = { "user-agent": "Mozilla/5.0", "x-nodeface": "1" };
       const ofPage = { ...init, headers: { ...init.headers, ...agent } };
       assert.is((await rpc.ask("/v1/rpc", type ? init : ofPage)).status, 415);

@@ -264,8 +264,8 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // The light call is sent last. If the service forwarded a second heavy call too early, the node would receive that
-    // call before the light call.
+    // The light call is sent last. If the service forwarded a second heavy call too early, the node
+    // would receive that call before the light call.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -561,8 +561,8 @@ load(
     }
     assert.is(await send(40), 40);
     assert.is(await send(1 * MIB, true), MIB);
-    // The total size of short responses is limited too. Once the limit is reached, the service forwards only calls with
-    // the token.
+    // The total size of short responses is limited too. Once the limit is reached, the service
+    // forwards only calls with the token.
     let filled: number | Refusal = 0;
     while (typeof filled === "number") filled = await send(16_000);
     assert.is(filled.message, FULL.message);
@@ -571,7 +571,8 @@ load(
     assert.is((await send(40, false, false) as Refusal).status, 503);
     assert.is(sent.length, before);
     assert.is(await send(32, true), 32);
-    // A client with the token gets the response to a write operation even if no memory is left for responses.
+    // A client with the token gets the response to a write operation even if no memory is left for
+    // responses.
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
   },

@@ -102,8 +102,8 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/a%5Cb", 400],
   ["/http://127.0.0.1/status", 404],
   ["/@127.0.0.1/status", 200],
-  // A node may mistake a path for the path of another operation, for example if the node ignores case. Such a path must
-  // match no template.
+  // A node may mistake a path for the path of another operation, for example if the node ignores
+  // case. Such a path must match no template.
   ["/peers/connect", 403],
   ["/peers/c%6Fnnect", 404],
   ["/peers/CONNECT", 404],
@@ -130,8 +130,8 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/all%3Bx/secret", 404],
   ["/queues/..%2Fx", 400],
   ["/queues/a%5Cb", 400],
-  // A parameter with `x-multi-segment: encoded` must not match the path of another operation, such as
-  // `/queues/all/secret`.
+  // A parameter with `x-multi-segment: encoded` must not match the path of another operation, such
+  // as `/queues/all/secret`.
   ["/queues/all%2Fsecret", 404],
   ["/queues/ALL%2fsecret%2F", 404],
   ["/files/ALL/secret", 404],

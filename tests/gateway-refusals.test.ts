@@ -1,6 +1,6 @@
 /**
- * Tests calls that the service refuses because of its settings, the page's origin or the token. Deno and Bun run only a
- * sample of the cases that do not depend on the runtime.
+ * Tests calls that the service refuses because of its settings, the page's origin or the token.
+ * Deno and Bun run only a sample of the cases that do not depend on the runtime.
  */
 import fs, { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -47,7 +47,9 @@ const settings = (more: object = {}) => ({
   token_file: file,
   ...more,
 });
-/** Creating a service takes longer than a request, so tests with the same settings share a service. */
+/**
+ * Creating a service takes longer than a request, so tests with the same settings share a service.
+ */
 const services = new Map<string, Gateway>();
 function shared(
   description: typeof REST | typeof RPC,

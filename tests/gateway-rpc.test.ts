@@ -1,4 +1,7 @@
-/** Tests JSON-RPC calls. Node runs every case; Deno and Bun skip some cases that cannot differ by runtime. */
+/**
+ * Tests JSON-RPC calls. Node runs every case; Deno and Bun skip some cases that cannot differ by
+ * runtime.
+ */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -365,8 +368,8 @@ rpc("a batch may have 1 to 100 calls", async () => {
 });
 
 /**
- * `error` is the node's error, and `status` is the resulting status of `/v1/rpc/{method}`. `/v1/rpc` returns `passed`,
- * or `error` if there is no `passed`.
+ * `error` is the node's error, and `status` is the resulting status of `/v1/rpc/{method}`.
+ * `/v1/rpc` returns `passed`, or `error` if there is no `passed`.
  */
 const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],

@@ -167,7 +167,8 @@ const operations = (isForeign: boolean): NodeOperation[] =>
   }));
 
 const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
-  // Each character stands for one operation: `o` is public, `t` requires the token, and `-` is refused.
+  // Each character stands for one operation: `o` is public, `t` requires the token, and `-` is
+  // refused.
   [{ open: ["GET /status"] }, "o---", "o---"],
   [{ open: ["getStatus"] }, "o---", "----"],
   [{ open: ["*"] }, "oo--", "----"],

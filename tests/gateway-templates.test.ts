@@ -134,8 +134,8 @@ templates(
         .status,
       200,
     );
-    // The GET must not reach the node, because a node that ignores HTTP methods would run the PUT operation without the
-    // token.
+    // The GET must not reach the node, because a node that ignores HTTP methods would run the PUT
+    // operation without the token.
     const answer = await ask("/v1/node/queues/a/q");
     assert.equal([answer.status, answer.headers.get("allow")], [
       405,
@@ -364,7 +364,8 @@ templates(
           ) => [`${method} /${parts.join("/")}`, access, slashes] as const);
           const { app } = forwarding(node.url, describe(...described));
           for (const path of paths) {
-            // `Request` removes dot segments. Other tests send paths with dot segments over sockets.
+            // `Request` removes dot segments. Other tests send paths with dot segments over
+            // sockets.
             const request = new Request(`http://localhost/v1/node${path}`);
             const { pathname } = new URL(request.url);
             if (!pathname.startsWith("/v1/node/")) continue;

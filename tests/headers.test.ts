@@ -32,7 +32,8 @@ headers(
     for (const path of [...PATHS.map(([path]) => path), "/", "/nope"]) {
       const answer = (await ask(path)).headers;
       assert.is(answer.get("x-content-type-options"), "nosniff", path);
-      // The page must send a referrer, because the service recognizes requests from its own page by the referrer.
+      // The page must send a referrer, because the service recognizes requests from its own page by
+      // the referrer.
       const policy = /^\/v1\/spec(\/|$)/.test(path) ? "same-origin" : "no-referrer";
       assert.is(answer.get("referrer-policy"), policy, path);
       assert.ok(answer.get("cross-origin-resource-policy"), path);

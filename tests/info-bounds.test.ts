@@ -8,7 +8,10 @@ import { setScene } from "./_scene.ts";
 
 const bounds = suite("info for arbitrary responses of a node");
 
-/** Creates a seeded random number generator (mulberry32). The numbers are at least 0 and less than 1. */
+/**
+ * Creates a seeded random number generator (mulberry32). The numbers are at least 0 and less than
+ * 1.
+ */
 function randomOf(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

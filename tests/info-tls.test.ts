@@ -18,7 +18,8 @@ const tls = suite("TLS");
 
 const OPENSSL = "/usr/bin/openssl";
 const MISSING = without(OPENSSL);
-// Deno 2.9's server does not request client certificates. Bun 1.4's `fetch` only reports that the handshake failed.
+// Deno 2.9's server does not request client certificates. Bun 1.4's `fetch` only reports that the
+// handshake failed.
 const NOT_NODE = "Deno" in globalThis || "Bun" in globalThis ? "needs Node" : undefined;
 const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 

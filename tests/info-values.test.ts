@@ -125,8 +125,8 @@ values("a start time that moves backwards is logged once an hour, unless it is h
   const told = (hide: string[]) => {
     const stateLog = new StateLog({ label: "node", log, hide, memory: new NodeMemory() });
     lines.length = 0;
-    // If a node reports its uptime in milliseconds, but the value is read as seconds, the computed start time moves
-    // backwards.
+    // If a node reports its uptime in milliseconds, but the value is read as seconds, the computed
+    // start time moves backwards.
     for (let second = 0; second < 7200; second += 5) {
       const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
       const respondedAt = { monotonic: second * 1000, date: NOW + second * 1000 };

@@ -1,6 +1,6 @@
 /**
- * Tests the operations in kind files, and the error messages for invalid operations. The examples and schemas of every
- * kind are tested on Node, and those of every tenth kind on Deno and Bun.
+ * Tests the operations in kind files, and the error messages for invalid operations. The examples
+ * and schemas of every kind are tested on Node, and those of every tenth kind on Deno and Bun.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";

@@ -288,7 +288,10 @@ json("a value that contains itself is refused with an error that says so", () =>
   assert.match(error!.message, "cannot write JSON: the value contains itself");
 });
 
-/** The examples of RFC 6901: the document and the pointers of section 5, and the URI fragments of section 6. */
+/**
+ * The examples of RFC 6901: the document and the pointers of section 5, and the URI fragments of
+ * section 6.
+ */
 const DOCUMENT = {
   "foo": ["bar", "baz"],
   "": 0,

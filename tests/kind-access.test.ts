@@ -43,7 +43,8 @@ const WRITES: Readonly<Record<string, string>> = {
 };
 
 const SECRETS: Readonly<Record<string, string>> = {
-  // Without `--restricted-rpc`, these operations of monerod reveal transactions that monerod has not relayed yet.
+  // Without `--restricted-rpc`, these operations of monerod reveal transactions that monerod has
+  // not relayed yet.
   monero: "readPool readPoolHashes readPoolStats get_info",
   solana: "getClusterNodes getIdentity",
   ethereum: "eth_getFilterLogs",

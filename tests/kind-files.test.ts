@@ -1,6 +1,6 @@
 /**
- * Tests the kind files, and the error messages for invalid kind files. On Deno and Bun, the kind files are not compared
- * with the generated files.
+ * Tests the kind files, and the error messages for invalid kind files. On Deno and Bun, the kind
+ * files are not compared with the generated files.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -85,7 +85,8 @@ kinds("the condition for ok and every reason are clauses without a final period"
 });
 
 kinds("a healthy chain appears stalled less than once in ten years", () => {
-  // The mean time between two blocks of proof-of-work chains, in seconds. The actual time between two blocks is random.
+  // The mean time between two blocks of proof-of-work chains, in seconds. The actual time between
+  // two blocks is random.
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {

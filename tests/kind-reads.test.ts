@@ -1,6 +1,6 @@
 /**
- * Tests that `read` operations whose effect depends on a parameter only read, in every notation that nodes accept. Deno
- * and Bun try every tenth spelling.
+ * Tests that `read` operations whose effect depends on a parameter only read, in every notation
+ * that nodes accept. Deno and Bun try every tenth spelling.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -107,7 +107,9 @@ interface Method {
 const envelopeOf = (method: string, params: string) =>
   `{"jsonrpc":"2.0","id":1,"method":${quoted(method)},"params":${params}}`;
 
-/** The calls of a method with the JSON text `value`: by position and by name, alone and in a batch. */
+/**
+ * The calls of a method with the JSON text `value`: by position and by name, alone and in a batch.
+ */
 function callsOf({ method, name, before, after, others }: Method, value: string): Call[] {
   const named = (key: string) =>
     `{${[

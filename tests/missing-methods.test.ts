@@ -1,4 +1,7 @@
-/** A node is asked once which methods of its kind it lacks. Missing methods are omitted from the description. */
+/**
+ * A node is asked once which methods of its kind it lacks. Missing methods are omitted from the
+ * description.
+ */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";

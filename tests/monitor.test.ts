@@ -136,8 +136,8 @@ monitor("once there is a snapshot, no response waits for a slow node", async () 
 monitor("a response waits briefly for a node that responds quickly", async () => {
   const { held, pass, info, infoMeanwhile } = oneNode({ "/state": { height: 7 } });
   await info();
-  // The test passes as soon as one response includes the new height. On a busy machine, some responses may miss the new
-  // height.
+  // The test passes as soon as one response includes the new height. On a busy machine, some
+  // responses may miss the new height.
   for (let height = 8; height < 100; height++) {
     held.fetch = answers({ "/state": { height } });
     pass(1000);

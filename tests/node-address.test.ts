@@ -1,4 +1,7 @@
-/** Every part of the service asks the same paths of a node, and understands its errors in the same way. */
+/**
+ * Every part of the service asks the same paths of a node, and understands its errors in the same
+ * way.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

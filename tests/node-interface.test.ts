@@ -1,6 +1,6 @@
 /**
- * Tests how the served descriptions show the operations of a node. On Deno and Bun, the tests cover only a sample of
- * the kinds.
+ * Tests how the served descriptions show the operations of a node. On Deno and Bun, the tests cover
+ * only a sample of the kinds.
  */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -175,7 +175,8 @@ shown("in a node's own description, only the kind's x-access marks take effect",
     },
   };
   const { read } = create({ node: { url, kind: "bitcoin" } });
-  // On a busy machine, the first descriptions may show the operations of the kind instead of the node's own.
+  // On a busy machine, the first descriptions may show the operations of the kind instead of the
+  // node's own.
   await until(async () => (await read()).info.title === "Bitcoin");
   const document = await read();
   assert.equal(await namesOf(document).sort(), ["getblockcount", "getnew", "stop"]);

@@ -34,7 +34,9 @@ const describe = (servers?: readonly unknown[], more: object = {}) => ({
   },
 });
 
-/** Returns the URL that the node receives. The result is `undefined` if no operation has the path. */
+/**
+ * Returns the URL that the node receives. The result is `undefined` if no operation has the path.
+ */
 async function arrives(
   path: string,
   from: object,
@@ -64,7 +66,10 @@ const TEMPLATE = {
   },
 };
 
-/** `at` is the path in `node.url`. The client requests the path `called`, and the node must receive the path `url`. */
+/**
+ * `at` is the path in `node.url`. The client requests the path `called`, and the node must receive
+ * the path `url`.
+ */
 const CALLED: readonly (readonly [
   name: string,
   from: object,

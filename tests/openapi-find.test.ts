@@ -147,7 +147,9 @@ const MINE: Kind = {
   health: { ok: "it answers" },
 };
 
-/** A description whose clock and info the test controls. `page` resolves to the title that is shown. */
+/**
+ * A description whose clock and info the test controls. `page` resolves to the title that is shown.
+ */
 async function keepDescription(kind: Kind) {
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
   const identity = new TextEncoder().encode(JSON.stringify(own));
@@ -222,7 +224,10 @@ found("a description is shown once the node serves it, and later changes are not
 
 const SECRET = "a-secret-of-the-node";
 
-/** Starts a node that requires a secret, and a second server. `came` lists the requests to both servers. */
+/**
+ * Starts a node that requires a secret, and a second server. `came` lists the requests to both
+ * servers.
+ */
 async function playLogin(start: (ours: URL) => Response) {
   const came: string[] = [];
   const answer =

@@ -1,6 +1,6 @@
 /**
- * Prepares descriptions that are difficult to process. A description of twice the size must take only about twice the
- * time.
+ * Prepares descriptions that are difficult to process. A description of twice the size must take
+ * only about twice the time.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -22,7 +22,10 @@ const hostile = suite("hostile descriptions");
 /** The approximate size of the smaller description, in bytes. */
 const SIZE = 300_000;
 
-/** The larger description may take `TIMES` times as long as the smaller one, plus `BESIDES` milliseconds. */
+/**
+ * The larger description may take `TIMES` times as long as the smaller one, plus `BESIDES`
+ * milliseconds.
+ */
 const TIMES = 3.5, BESIDES = 1000;
 
 const R = { responses: { 200: { description: "" } } };

@@ -1,6 +1,6 @@
 /**
- * Tests the handling of invalid descriptions: the omitted parts and the reported diagnostics. On Deno and Bun, only a
- * sample of the random descriptions is tested.
+ * Tests the handling of invalid descriptions: the omitted parts and the reported diagnostics. On
+ * Deno and Bun, only a sample of the random descriptions is tested.
  */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";

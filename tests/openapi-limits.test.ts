@@ -1,4 +1,7 @@
-/** Tests the diagnostics of descriptions that exceed a limit. `openapi-limits.slow.ts` tests those of large files. */
+/**
+ * Tests the diagnostics of descriptions that exceed a limit. `openapi-limits.slow.ts` tests those
+ * of large files.
+ */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatDiagnostic, LIMITS, SIZES } from "../src/openapi/diagnostics.ts";

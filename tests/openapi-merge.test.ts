@@ -45,8 +45,8 @@ ${tags}paths: { /height: { get: { tags: [chain], responses: {} } } }
       return (JSON.parse(json) as { tags?: { name: string }[] }).tags?.map(({ name }) => name);
     };
     assert.equal(await tagsOf("tags: [{ name: chain }]\n"), ["chain", "About this service"]);
-    // Declared tags are shown before all others. If the node declares none, the service's own tag would move to the
-    // top, so it is not declared.
+    // Declared tags are shown before all others. If the node declares none, the service's own tag
+    // would move to the top, so it is not declared.
     assert.is(await tagsOf(""), undefined);
   },
 );

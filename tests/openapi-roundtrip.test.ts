@@ -1,6 +1,6 @@
 /**
- * Tests that random descriptions keep their content when they are written and parsed again. On Deno and Bun, fewer
- * descriptions are tested.
+ * Tests that random descriptions keep their content when they are written and parsed again. On Deno
+ * and Bun, fewer descriptions are tested.
  */
 import fc from "fast-check";
 import { suite } from "uvu";

@@ -1,4 +1,7 @@
-/** The URLs of operations. Node runs every case; Deno and Bun skip some cases that cannot differ by runtime. */
+/**
+ * The URLs of operations. Node runs every case; Deno and Bun skip some cases that cannot differ by
+ * runtime.
+ */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";

@@ -212,8 +212,8 @@ remote("while a new version is being read, all forms still show the old version"
   const old = await etags(app);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
-  // The refresh sends a conditional request, and then a request without conditions. The server delays the second
-  // response.
+  // The refresh sends a conditional request, and then a request without conditions. The server
+  // delays the second response.
   asked = [];
   answers = {
     get "/spec.yaml"() {
@@ -238,8 +238,8 @@ remote("a change that happens during a refresh is noticed by the next refresh", 
   const app = await create(`${origin}/spec.yaml`);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
-  // The refresh sends a conditional request, and then a request without conditions. The server delays the second
-  // response.
+  // The refresh sends a conditional request, and then a request without conditions. The server
+  // delays the second response.
   asked = [];
   answers = {
     get "/spec.yaml"() {

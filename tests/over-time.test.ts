@@ -366,7 +366,8 @@ overTime("background queries ask slow-changing sources and programs less often",
   });
   for (let i = 0; i < 10; i++) {
     await monitor.look();
-    // `look` has just queried the node, so `inspect` only waits for the program that `look` started.
+    // `look` has just queried the node, so `inspect` only waits for the program that `look`
+    // started.
     const { info } = await monitor.inspect();
     assert.is(String(info.free), "7");
     pass(20_000);

@@ -1,6 +1,6 @@
 /**
- * Tests custom kinds, their restrictions, and the kind files that the command prints. Deno and Bun test only every
- * tenth printed file.
+ * Tests custom kinds, their restrictions, and the kind files that the command prints. Deno and Bun
+ * test only every tenth printed file.
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,10 @@ import { contextFor, play, playedBy } from "./_sources.ts";
 
 const own = suite("custom kinds");
 
-/** Without arguments, `text` is the configuration. With arguments, `text` is the content of the `--kind` file. */
+/**
+ * Without arguments, `text` is the configuration. With arguments, `text` is the content of the
+ * `--kind` file.
+ */
 const read = (text: string, args: string[] = []) =>
   readConfig(args, {}, {
     read: () => Promise.resolve(text),

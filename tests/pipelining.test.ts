@@ -24,7 +24,9 @@ const OF_A_HOST: MakeServer = (app, callbacks) => {
   return { http, close: () => http.close() };
 };
 
-/** Responds with the path of a request, and counts the requests that are handled at the same time. */
+/**
+ * Responds with the path of a request, and counts the requests that are handled at the same time.
+ */
 class Echo implements Servable {
   readonly handled: string[] = [];
   most = 0;

@@ -25,7 +25,8 @@ properties(
         const weights = new Map(
           members.map(([name, weight = 1000]) => [name.toLowerCase(), weight]),
         );
-        // `identity` is acceptable by default, but the service prefers the codings that the header lists.
+        // `identity` is acceptable by default, but the service prefers the codings that the header
+        // lists.
         const weightOf = (name: string) =>
           weights.get(name) ?? weights.get("*") ?? (name === "identity" ? 0.5 : 0);
         const best = Math.max(...["br", "gzip", "identity"].map(weightOf));

@@ -1,7 +1,7 @@
 /**
- * Tests the matcher for regular expressions, and that no expression stops the service, wherever an expression of a
- * configuration or kind file meets a text of the node. With an engine that backtracks, the tests of hostile
- * expressions would not finish.
+ * Tests the matcher for regular expressions, and that no expression stops the service, wherever an
+ * expression of a configuration or kind file meets a text of the node. With an engine that
+ * backtracks, the tests of hostile expressions would not finish.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";

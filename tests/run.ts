@@ -1,12 +1,15 @@
 /**
  * Runs the tests and prints a table of the results.
  *
- * - `run.ts fast` (`npm test`) runs every `*.test.ts`. Suites directly below `tests/` run on Node, Deno and Bun; suites
- *   in folders run only on Node. On Deno and Bun, the suites about texts are omitted.
- * - `run.ts slow` (`npm run test:slow`) runs every `*.slow.ts`. These suites take minutes, or need something from the
- *   machine, such as Debian packages or root. If a requirement is missing, the test is skipped.
+ * - `run.ts fast` (`npm test`) runs every `*.test.ts`. Suites directly below `tests/` run on Node,
+ *   Deno and Bun; suites in folders run only on Node. On Deno and Bun, the suites about texts are
+ *   omitted.
+ * - `run.ts slow` (`npm run test:slow`) runs every `*.slow.ts`. These suites take minutes, or need
+ *   something from the machine, such as Debian packages or root. If a requirement is missing, the
+ *   test is skipped.
  * - `run.ts ci` (`npm run test:ci`) runs the slow suites that take only a few minutes.
- * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites, and the suites about texts on all runtimes.
+ * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites, and the suites about
+ *   texts on all runtimes.
  *
  * Further arguments are names of folders below `tests/`. Only the suites in these folders run.
  */
@@ -26,10 +29,16 @@ interface Result {
   failed: number;
   skipped: number;
   seconds: number;
-  /** The processor time of the test process and its ended child processes, in seconds. `NaN` except on Linux. */
+  /**
+   * The processor time of the test process and its ended child processes, in seconds. `NaN` except
+   * on Linux.
+   */
   processor: number;
   costs: readonly (readonly [file: string, seconds: number])[];
-  /** The failed tests and the reasons for skipped tests. If the run itself failed, the first entry is the reason. */
+  /**
+   * The failed tests and the reasons for skipped tests. If the run itself failed, the first entry
+   * is the reason.
+   */
   notes: readonly string[];
 }
 
@@ -39,14 +48,19 @@ const onNode = (name: string, pattern: string): Run => ({
   command: [process.execPath, "--import", "tsx", UVU, pattern],
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
-/** The results of these suites hardly depend on the runtime, and they take half of the processor time. */
+/**
+ * The results of these suites hardly depend on the runtime, and they take half of the processor
+ * time.
+ */
 const ABOUT_TEXTS = "description-|echo|explorer-|json|kind|openapi-|regular-expression";
 const words = process.argv.slice(2);
 const isSlow = words.includes("slow");
 const PORTABLE = isSlow
   ? String.raw`^[^/\\]+\.test\.ts$`
   : String.raw`^(?!${ABOUT_TEXTS})[^/\\]+\.test\.ts$`;
-/** The suites directly below `tests/` run on Node as three parallel lists, to shorten the whole run. */
+/**
+ * The suites directly below `tests/` run on Node as three parallel lists, to shorten the whole run.
+ */
 const PORTABLE_THIRDS = ["a-f", "g-n", "o-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
@@ -66,7 +80,10 @@ const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
 const MISBEHAVING = onNode("raw, clients", String.raw`^raw[/\\]clients\.test\.ts$`);
 const RAW = onNode("raw", String.raw`^raw[/\\](?!clients\.).*\.test\.ts$`);
 
-/** Lists of fast suites. The suites in a list run one after the other, and the longest list starts first. */
+/**
+ * Lists of fast suites. The suites in a list run one after the other, and the longest list starts
+ * first.
+ */
 const FAST: readonly (readonly Run[])[] = [
   [folder("project")],
   [folder("browser")],
@@ -90,8 +107,8 @@ const slowOf = (...starts: string[]) =>
 /** Nothing else may run on the machine during these measurements. */
 const ALONE = slowOf("release/start", "gateway/attack");
 /**
- * These suites run one after the other, because they change shared files, such as the package. Other suites do not read
- * the shared files.
+ * These suites run one after the other, because they change shared files, such as the package.
+ * Other suites do not read the shared files.
  */
 const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
   !ALONE.includes(run)
@@ -113,12 +130,15 @@ const CI = [
 ]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
-/** The number of suites that run in parallel. Five suites keep two processors busy, because most suites wait a lot. */
+/**
+ * The number of suites that run in parallel. Five suites keep two processors busy, because most
+ * suites wait a lot.
+ */
 const LANES = 5;
 
 /**
- * The maximum time to wait for the end of the output, in milliseconds. A child process may keep the output open after
- * the test process has exited.
+ * The maximum time to wait for the end of the output, in milliseconds. A child process may keep the
+ * output open after the test process has exited.
  */
 const OUTPUT_TIMEOUT = 5000;
 

@@ -71,7 +71,10 @@ text("secrets are masked in linear time", () => {
   assert.is(withoutKeys(`${many}?secret&${many}a?b`), `${many}?***&${many}a?***`);
 });
 
-/** Invisible characters: zero-width, soft hyphen, fillers, variation selectors, tags and lone surrogates. */
+/**
+ * Invisible characters: zero-width, soft hyphen, fillers, variation selectors, tags and lone
+ * surrogates.
+ */
 const UNSEEN = [
   ..."\u200b\u200d\u2060\u2064\ufeff\u00ad\u061c\u034f\u3164\ufe0f\u{1d173}",
   ..."\u{e0001}\u{e0041}\u{e007f}\u{e0100}",

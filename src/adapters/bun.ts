@@ -47,8 +47,8 @@ declare const Bun: {
 const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 
 /**
- * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot
- * listen.
+ * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if
+ * the server cannot listen.
  *
  * @example
  * ```ts

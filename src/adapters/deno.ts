@@ -19,8 +19,8 @@ const MANY_CONNECTIONS = 16;
 const CHECK_INTERVAL_MS = 1000;
 
 /**
- * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot
- * listen.
+ * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if
+ * the server cannot listen.
  *
  * @example
  * ```ts

@@ -11,8 +11,8 @@ import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
 
 /**
- * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if the server cannot
- * listen.
+ * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if
+ * the server cannot listen.
  *
  * @example
  * ```ts

@@ -10,7 +10,9 @@ import { object, readValue, refuseOptions, text, wholeNumber } from "../settings
 
 export type { Closeable } from "../closeable.ts";
 
-/** An app that an adapter can serve, such as a `Nodeface`: see [Embedding](../docs/embedding.md). */
+/**
+ * An app that an adapter can serve, such as a `Nodeface`: see [Embedding](../docs/embedding.md).
+ */
 export interface Servable {
   /**
    * @param context extra arguments for the app's own handlers; `listener` passes the
@@ -21,7 +23,10 @@ export interface Servable {
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
 }
 
-/** The options of a server. Unknown options are refused. See [Embedding](../docs/embedding.md#the-exports). */
+/**
+ * The options of a server. Unknown options are refused. See
+ * [Embedding](../docs/embedding.md#the-exports).
+ */
 export interface ServeOptions extends Callbacks {
   /**
    * A host name or IP literal: `"0.0.0.0"` for all IPv4 addresses, `"::"` for all addresses.

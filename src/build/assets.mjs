@@ -1,6 +1,6 @@
 /**
- * `npm run assets`: makes the modules in `src/generated/` again if a source has changed since they were made. A plain
- * script that imports nothing large, since every `npm start` runs it.
+ * `npm run assets`: makes the modules in `src/generated/` again if a source has changed since they
+ * were made. A plain script that imports nothing large, since every `npm start` runs it.
  *
  * @module
  */

@@ -1,6 +1,7 @@
 /**
- * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also compiles an
- * executable for each platform into `dist/executables/`, with checksums and a bill of materials.
+ * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also
+ * compiles an executable for each platform into `dist/executables/`, with checksums and a bill of
+ * materials.
  *
  * @module
  */

@@ -1,6 +1,7 @@
 /**
- * `npm run build:worker` and `npm run build:deno`: bundles the service for one runtime. Lists the packages of a bundle
- * with their licences, and writes the bill of materials of an executable (CycloneDX 1.6).
+ * `npm run build:worker` and `npm run build:deno`: bundles the service for one runtime. Lists the
+ * packages of a bundle with their licences, and writes the bill of materials of an executable
+ * (CycloneDX 1.6).
  *
  * @module
  */
@@ -68,7 +69,9 @@ export function packagesOf({ inputs }: Metafile): string[] {
 
 const PACKAGE_FOLDER = /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** Replaces the adapters for other runtimes with stubs, so that startup does not load their imports. */
+/**
+ * Replaces the adapters for other runtimes with stubs, so that startup does not load their imports.
+ */
 function onlyAdapter(runtime: string): Plugin {
   return {
     name: "only-adapter",
@@ -108,8 +111,12 @@ export async function billOfMaterials(packages: readonly string[], bun: string):
   const component = { type: "application", "bom-ref": name, name, version, licenses };
   const dependsOn = components.map((component) => component["bom-ref"]);
   const bill = {
-    ...{ bomFormat: "CycloneDX", specVersion: "1.6", version: 1, metadata: { component } },
-    ...{ components, dependencies: [{ ref: name, dependsOn }] },
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: { component },
+    components,
+    dependencies: [{ ref: name, dependsOn }],
   };
   return JSON.stringify(bill, null, 2) + "\n";
 }

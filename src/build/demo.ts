@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: runs anvil, a development chain, and a service for it. Every three seconds, the chain gets a block
- * with some transfers. If anvil or the service ends, the demo ends.
+ * `npm run demo`: runs anvil, a development chain, and a service for it. Every three seconds, the
+ * chain gets a block with some transfers. If anvil or the service ends, the demo ends.
  *
  * @module
  */
@@ -13,7 +13,9 @@ import { createNodeface } from "../index.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** A shell script that runs a program, and kills it when Node closes the script's input or exits. */
+/**
+ * A shell script that runs a program, and kills it when Node closes the script's input or exits.
+ */
 const GUARD = `exec 3<&0; "$0" "$@" 3<&- & program=$!
 { read -r _ <&3; kill "$program"; } 2> /dev/null & wait "$program"`;
 

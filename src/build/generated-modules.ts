@@ -1,7 +1,7 @@
 /**
- * Writes the modules in `src/generated/`, so that the service reads no files. The modules contain the
- * page, the files of the explorer and Scalar in every content coding, the service's own description, and the validated
- * kinds of node.
+ * Writes the modules in `src/generated/`, so that the service reads no files. The modules contain
+ * the page, the files of the explorer and Scalar in every content coding, the service's own
+ * description, and the validated kinds of node.
  *
  * @module
  */
@@ -34,7 +34,10 @@ const SCALAR = packageFolder("@scalar/api-reference");
 
 const DOCUMENTS = ["reference", "simple"] as const;
 
-/** In bytes. Each file of at least this size gets its own module. The smaller files of a folder share a module. */
+/**
+ * In bytes. Each file of at least this size gets its own module. The smaller files of a folder
+ * share a module.
+ */
 const OWN_MODULE_SIZE = 8192;
 type Files = Map<string, Buffer>;
 type Modules = Map<string, string>;
@@ -73,23 +76,30 @@ async function main() {
   writeStamp(stamp);
 }
 
-/** Bundles one script per document, without shared chunks: no page loads code that it does not need. */
+/**
+ * Bundles one script per document, without shared chunks: no page loads code that it does not need.
+ */
 async function bundleScripts(): Promise<Files> {
   const { outputFiles } = await build({
     entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
     absWorkingDir: ROOT,
     outdir: "out",
-    // The page and the service share modules that import `node:` modules, but the page never uses the imports.
+    // The page and the service share modules that import `node:` modules, but the page never uses
+    // the imports.
     external: ["node:*"],
-    ...{ bundle: true, minify: true, format: "esm", target: "es2022", write: false },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    write: false,
     charset: "utf8",
   });
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]));
 }
 
 /**
- * Compresses files into modules. If the same files were compressed by an earlier run, keeps the modules of that run,
- * since compressing Scalar takes ten seconds.
+ * Compresses files into modules. If the same files were compressed by an earlier run, keeps the
+ * modules of that run, since compressing Scalar takes ten seconds.
  */
 async function contentModules(folder: string, files: Files): Promise<Modules> {
   const paths = [...files].map(([path, content]) => modulePath(folder, path, content));

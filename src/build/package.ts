@@ -59,8 +59,8 @@ await writeFile(join(DIST, "LICENSES.txt"), await licenses(packagesOf(metafile))
 await setModes([...files, "package.json", "README.md", "LICENSE"]);
 
 /**
- * Replaces `srvx/node` by a bundle of the exports that are used. esbuild reads this bundle as TypeScript, and so drops
- * unused imports, of which rollup would warn hosts.
+ * Replaces `srvx/node` by a bundle of the exports that are used. esbuild reads this bundle as
+ * TypeScript, and so drops unused imports, of which rollup would warn hosts.
  */
 function usedPartOfSrvx(): Plugin {
   return {
@@ -102,7 +102,10 @@ async function removeUnreachableTypes(): Promise<void> {
   }
 }
 
-/** Declares `Symbol.asyncDispose` for TypeScript before 5.2. JSR rejects source files that contain `declare global`. */
+/**
+ * Declares `Symbol.asyncDispose` for TypeScript before 5.2. JSR rejects source files that contain
+ * `declare global`.
+ */
 async function declareDisposal(): Promise<void> {
   const file = join(DIST, "closeable.d.ts");
   const declaration =
@@ -126,7 +129,10 @@ async function setModes(published: readonly string[]): Promise<void> {
   }
 }
 
-/** The package does not contain the sources of generated modules, so their source maps would refer to nothing. */
+/**
+ * The package does not contain the sources of generated modules, so their source maps would refer
+ * to nothing.
+ */
 async function removeMapsOfData(): Promise<void> {
   for (const name of await readdir(DIST, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;

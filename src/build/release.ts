@@ -1,5 +1,6 @@
 /**
- * `npm run release`: builds and tests the files of a release, and writes notes and checksums. Publishes nothing.
+ * `npm run release`: builds and tests the files of a release, and writes notes and checksums.
+ * Publishes nothing.
  *
  * @module
  */

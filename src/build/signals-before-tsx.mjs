@@ -1,5 +1,6 @@
 /**
- * For `npm start`: ends the process with exit code 0 if a signal arrives while tsx is loading. `signals.ts` takes over.
+ * For `npm start`: ends the process with exit code 0 if a signal arrives while tsx is loading.
+ * `signals.ts` takes over.
  *
  * @module
  */

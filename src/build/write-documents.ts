@@ -1,5 +1,6 @@
 /**
- * `npm run schema`: writes the JSON Schemas of a configuration and of a kind, and the generated parts of the manual.
+ * `npm run schema`: writes the JSON Schemas of a configuration and of a kind, and the generated
+ * parts of the manual.
  *
  * @module
  */
@@ -289,7 +290,8 @@ function secretOf({ auth }: Kind): string | undefined {
   if (files.length === 0) return "if required, set `node.auth` as below";
   const places = files.slice(0, PLACES_MAX).map((file) => code(pathIn(file))).join(", ");
   const others = files.length > PLACES_MAX ? ` and ${files.length - PLACES_MAX} more` : "";
-  return `if Nodeface runs as the node's user, it reads ${places}${others}; otherwise, set \`node.auth\` as below`;
+  return `if Nodeface runs as the node's user, it reads ${places}${others}; otherwise, ` +
+    `set \`node.auth\` as below`;
 }
 
 const pathIn = (file: AuthFile): string =>

@@ -40,7 +40,9 @@ export class Arguments {
   asFile = false;
   readonly values: CliValues = {};
   readonly problems: string[] = [];
-  /** The text of each setting, even if invalid, and the flag, argument or variable that holds it. */
+  /**
+   * The text of each setting, even if invalid, and the flag, argument or variable that holds it.
+   */
   readonly #texts = new Map<Name, { text: string; called: string }>();
 
   constructor(args: readonly string[], env: Environment) {

@@ -111,7 +111,11 @@ function describeShown(
   const errors = all.filter(({ level }) => level === "error").length;
   if (errors > 0) troubles.push(`errors in the description: ${errors}`);
   const findings = all.map(({ level, file, line, column, message, more }) => ({
-    ...{ level, file, line, column, message },
+    level,
+    file,
+    line,
+    column,
+    message,
     ...more !== undefined && { more },
   }));
   const section: Section = {
@@ -174,7 +178,8 @@ function whyNothing(
     if (description === "none") return 'description is "none"; unset it, or name a description';
     if (description !== undefined) return "the description cannot be shown; see above";
     return kind === undefined
-      ? 'the node\'s kind is unknown (see "Kind"); to list calls nevertheless, set node.kind or description'
+      ? 'the node\'s kind is unknown (see "Kind"); to list calls nevertheless, set ' +
+        "node.kind or description"
       : "the node has no description; set node.kind or description";
   }
   const { elsewhere } = content;
@@ -202,6 +207,7 @@ function hint(unmarked: readonly NodeOperation[]): string {
   const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
   const more = reads.length - NAMES_MAX;
   if (more > 0) names.push(`      # and ${more} more GET operations\n`);
-  return `${intro} To allow some, copy these lines, but delete the operations that change something:\n` +
+  return `${intro} To allow some, copy these lines, but delete the operations that change ` +
+    `something:\n` +
     `  forward:\n    open:\n      - reads\n${names.join("")}`;
 }

@@ -1,5 +1,6 @@
 /**
- * `nodeface init`: queries the node and writes a configuration for it, with every setting explained.
+ * `nodeface init`: queries the node and writes a configuration for it, with every setting
+ * explained.
  *
  * @module
  */
@@ -180,7 +181,9 @@ export function newConfiguration(known: Known): string {
   return `${head}\n${blocksOf(entries!, "", known).join("\n")}`;
 }
 
-/** Never comments out a key that holds an object, even if all keys of the object are commented out. */
+/**
+ * Never comments out a key that holds an object, even if all keys of the object are commented out.
+ */
 function blocksOf(settings: Settings, path: string, known: Known): string[] {
   return Object.entries(settings).map(([key, setting]) => {
     const place = path ? `${path}.${key}` : key;

@@ -59,7 +59,8 @@ function secrets({ auth }: Kind): string {
   const example = auth?.example ?? usual;
   if (!example) return "";
   const what = usual
-    ? "Nodeface finds the secret in its usual place on this machine. If the secret is elsewhere, write:"
+    ? "Nodeface finds the secret in its usual place on this machine. If the secret is " +
+      "elsewhere, write:"
     : "If the node requires a secret, write:";
   return `  # ${what}\n  # auth: ${inFlow(example)}\n`;
 }

@@ -1,6 +1,6 @@
 /**
- * The output of the command: text, the log, colours and progress. No printed text is lost if a pipe is slow, and the
- * service keeps running if a pipe is closed.
+ * The output of the command: text, the log, colours and progress. No printed text is lost if a pipe
+ * is slow, and the service keeps running if a pipe is closed.
  *
  * @module
  */

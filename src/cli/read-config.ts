@@ -1,5 +1,6 @@
 /**
- * The command's configuration. Flags override variables, variables override the file, and the file overrides defaults.
+ * The command's configuration. Flags override variables, variables override the file, and the file
+ * overrides defaults.
  *
  * @module
  */

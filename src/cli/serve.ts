@@ -185,7 +185,10 @@ function inNetwork(
   };
 }
 
-/** Returns the name of this machine with and without its domain, and its name in multicast DNS (RFC 6762). */
+/**
+ * Returns the name of this machine with and without its domain, and its name in multicast DNS (RFC
+ * 6762).
+ */
 function machineNames(): string[] {
   try {
     const name = hostname().toLowerCase();
@@ -288,8 +291,8 @@ const UNKNOWN = "-";
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Formats a line such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. Neither the path, which is
- * percent-encoded, nor the method can contain a line break.
+ * Formats a line such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. Neither the
+ * path, which is percent-encoded, nor the method can contain a line break.
  *
  * @param time the time at which the response ended
  */

@@ -1,6 +1,6 @@
 /**
- * The command's entry point imports this module first. Until a command handles signals, SIGINT and SIGTERM end the
- * process with exit code 0, and a SIGHUP is kept for the command.
+ * The command's entry point imports this module first. Until a command handles signals, SIGINT and
+ * SIGTERM end the process with exit code 0, and a SIGHUP is kept for the command.
  *
  * @module
  */

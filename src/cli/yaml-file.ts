@@ -1,5 +1,6 @@
 /**
- * Reads YAML or JSON files: the configuration, and kinds of node. Reports each error with its line and column.
+ * Reads YAML or JSON files: the configuration, and kinds of node. Reports each error with its line
+ * and column.
  *
  * @module
  */

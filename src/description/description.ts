@@ -1,6 +1,7 @@
 /**
- * Keeps the description of a node current. A configured description is the only source; without one, the node's kind
- * describes the node until the node's own description can be read. An invalid description never replaces a valid one.
+ * Keeps the description of a node current. A configured description is the only source; without
+ * one, the node's kind describes the node until the node's own description can be read. An invalid
+ * description never replaces a valid one.
  *
  * @module
  */
@@ -35,7 +36,10 @@ import {
   sourcesOf,
 } from "./source.ts";
 
-/** The shortest interval between two requests for the node's own description, or for its list of operations. */
+/**
+ * The shortest interval between two requests for the node's own description, or for its list of
+ * operations.
+ */
 const INTERVAL_MS = 30_000;
 /** The maximum wait for the node's list of operations before the first description is prepared. */
 const PATIENCE_MS = 1000;
@@ -48,9 +52,14 @@ export interface Shown extends Served {
 
 export interface DescriptionReport {
   readonly diagnostics: readonly Diagnostic[];
-  /** The description that is shown: the node's current or previous description, or only the service's own. */
+  /**
+   * The description that is shown: the node's current or previous description, or only the
+   * service's own.
+   */
   readonly shown: "current" | "older" | "own";
-  /** The operations that can be called at the node; `undefined` if the description cannot be shown. */
+  /**
+   * The operations that can be called at the node; `undefined` if the description cannot be shown.
+   */
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 
@@ -284,7 +293,8 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     try {
       if (await read(new URL(url), stamp)) return true;
     } catch {
-      // An empty stamp means that the previous attempt to read the file failed too, so nothing has changed.
+      // An empty stamp means that the previous attempt to read the file failed too, so nothing has
+      // changed.
       if (stamp !== "") return true;
     }
   }

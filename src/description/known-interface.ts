@@ -60,7 +60,8 @@ export class KnownKind {
   }
 
   /**
-   * Resolves to text: the content of an HTTP response, or the result of a method. Rejects with a `SourceError`.
+   * Resolves to text: the content of an HTTP response, or the result of a method. Rejects with a
+   * `SourceError`.
    */
   async ask(question: MethodCall | Listing): Promise<string> {
     if ("jsonrpc" in question) {
@@ -97,8 +98,8 @@ export class KnownKind {
   }
 
   /**
-   * Resolves to the askable methods among those offered. Resolves to `undefined` if the kind is not built-in: the
-   * author of another kind may mark any method as `read`.
+   * Resolves to the askable methods among those offered. Resolves to `undefined` if the kind is not
+   * built-in: the author of another kind may mark any method as `read`.
    */
   async questionsFor(offer: Offer, signal: AbortSignal): Promise<Questions | undefined> {
     if (this.#isOwn || this.#node.url === undefined) return undefined;
@@ -189,6 +190,8 @@ async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>>
 const parse = (json: Uint8Array): KindInterface =>
   objectOf(parseJson(new TextDecoder().decode(json)));
 
-/** Resolves to an empty object if the kind has no interface. Integers above 2^53 become `bigint`s. */
+/**
+ * Resolves to an empty object if the kind has no interface. Integers above 2^53 become `bigint`s.
+ */
 export const loadInterface = async (kind: string): Promise<KindInterface> =>
   parse(await loadInterfaceJson(kind));

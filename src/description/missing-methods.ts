@@ -1,5 +1,6 @@
 /**
- * Finds out which methods of its kind a node lacks, by calling each light `read` method with impossible parameters.
+ * Finds out which methods of its kind a node lacks, by calling each light `read` method with
+ * impossible parameters.
  *
  * @module
  */
@@ -36,8 +37,8 @@ const CALLS_AT_ONCE = 2;
 const isIncredible = (missing: number, asked: number) => asked > 10 && missing > asked / 2;
 
 /**
- * Resolves to the names of the missing methods, or to `undefined` if too many methods seem missing. A method counts as
- * present unless the node says twice that the method is missing.
+ * Resolves to the names of the missing methods, or to `undefined` if too many methods seem missing.
+ * A method counts as present unless the node says twice that the method is missing.
  */
 export async function findMissing(
   { methods, call }: Questions,
@@ -85,7 +86,10 @@ interface MissingMethodsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Asks the node once about each described method, and again if its software or version changes, or it was away. */
+/**
+ * Asks the node once about each described method, and again if its software or version changes, or
+ * it was away.
+ */
 export class MissingMethods {
   readonly #options: MissingMethodsOptions;
   #described: readonly string[] = [];
@@ -106,7 +110,10 @@ export class MissingMethods {
     return this.#missing;
   }
 
-  /** Takes the names of all described methods, including those that are omitted because they are missing. */
+  /**
+   * Takes the names of all described methods, including those that are omitted because they are
+   * missing.
+   */
   describe(methods: readonly string[]): void {
     this.#described = methods;
     this.#askIfDue();

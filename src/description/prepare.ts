@@ -1,5 +1,6 @@
 /**
- * Prepares a node's description: the document as JSON, the parts of the page, and the list of operations.
+ * Prepares a node's description: the document as JSON, the parts of the page, and the list of
+ * operations.
  *
  * @module
  */

@@ -56,7 +56,9 @@ export async function sourceAt(
   return { entry, name, read: withOffer(readerFor(node), offer) };
 }
 
-/** Returns the kind's own description, and then the node's, which is preferred if it can be read. */
+/**
+ * Returns the kind's own description, and then the node's, which is preferred if it can be read.
+ */
 export function sourcesOf(
   node: Node,
   known: KnownKind,

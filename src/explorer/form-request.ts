@@ -1,6 +1,6 @@
 /**
- * Turns an operation's form into a request: fills in and checks the fields, builds the URL, and writes a `curl`
- * command. Used by the page's script and for the initial HTML.
+ * Turns an operation's form into a request: fills in and checks the fields, builds the URL, and
+ * writes a `curl` command. Used by the page's script and for the initial HTML.
  *
  * @module
  */
@@ -34,7 +34,9 @@ export interface FieldData {
   /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;
   readonly example?: string | undefined;
-  /** True if the example is the field's initial value; false if the example is only a placeholder. */
+  /**
+   * True if the example is the field's initial value; false if the example is only a placeholder.
+   */
   readonly isFilled?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
   /** The place of an example value in the node's responses. */
@@ -137,7 +139,10 @@ export function commandOf(form: FormData, texts: readonly string[], base: string
 /** A placeholder for this service's URL, which is unknown when the HTML is rendered. */
 export const BASE = "$BASE_URL";
 
-/** Writes a command for POSIX `sh`, with the token as a variable. Returns `undefined` if the command is unsafe. */
+/**
+ * Writes a command for POSIX `sh`, with the token as a variable. Returns `undefined` if the command
+ * is unsafe.
+ */
 export function writeCurl(request: FormRequest, hasToken: boolean): string | undefined {
   const { method, url, headers, body } = request;
   const isHere = url.startsWith(`${BASE}/`);

@@ -1,6 +1,6 @@
 /**
- * The header of both explorer pages, with plots of the node's history. `static/head.ts` updates the header in the
- * browser.
+ * The header of both explorer pages, with plots of the node's history. `static/head.ts` updates the
+ * header in the browser.
  *
  * @module
  */
@@ -90,9 +90,11 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // A synced node may report a `sync_progress` below 1. A node that has not begun to sync may report 1.
+        // A synced node may report a `sync_progress` below 1. A node that has not begun to sync may
+        // report 1.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
-        // A service without a node omits its start time, so that a restart does not change its page.
+        // A service without a node omits its start time, so that a restart does not change its
+        // page.
         (key === "started_at" && isService(info));
       return isOmitted ? [] : [{ key, label, value, time }];
     });
@@ -105,7 +107,9 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       response_ms: isNumber(response_ms) ? response_ms : undefined,
     });
   return {
-    ...{ name, about, title: joinTexts(" · ", name, about) },
+    name,
+    about,
+    title: joinTexts(" · ", name, about),
     iconName: name === OWN_TITLE ? "" : name,
     ...describeState(state, info, history),
     figures: figures.slice(0, 4),
@@ -201,14 +205,19 @@ function formatShare(value: unknown): string {
   return `${Math.min(hundredths, value < 1 ? 9_999 : 10_000) / 100}%`;
 }
 
-/** Zero-width, bidirectional and tag characters: they can make two different texts look the same. */
+/**
+ * Zero-width, bidirectional and tag characters: they can make two different texts look the same.
+ */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
-/** For each unit: its name, its length in milliseconds, and the count from which the next larger unit is used. */
+/**
+ * For each unit: its name, its length in milliseconds, and the count from which the next larger
+ * unit is used.
+ */
 const AGES = [
   ["second", 1000, 90],
   ["minute", 60_000, 90],
@@ -224,7 +233,9 @@ export function formatAge(milliseconds: number): string {
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/** `icon` is a URL. `end` and `calls` are HTML, for the end of the bar and for the notes below it. */
+/**
+ * `icon` is a URL. `end` and `calls` are HTML, for the end of the bar and for the notes below it.
+ */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +
@@ -240,7 +251,8 @@ export function renderHead(text: HeadText, icon: string, end = "", calls = ""): 
 export function renderFigures(figures: readonly Figure[], history: History = {}): string {
   return figures.map(({ key, label, value, time }) => {
     const text = escape(value);
-    // The page's script changes this text to an age, such as "2 minutes ago"; the `title` keeps the exact time.
+    // The page's script changes this text to an age, such as "2 minutes ago"; the `title` keeps the
+    // exact time.
     const html = time
       ? `<time datetime="${time}" title="${text}">${text}</time>`
       : `<span>${text}</span>`;

@@ -5,7 +5,10 @@
  */
 import { escapeOf, shorten, startOf } from "../untrusted-text.ts";
 
-/** A placeholder that cannot occur in escaped text. Stands for the relative URL of `/v1/`, which differs by page. */
+/**
+ * A placeholder that cannot occur in escaped text. Stands for the relative URL of `/v1/`, which
+ * differs by page.
+ */
 export const V1 = "\u0001";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -24,7 +27,10 @@ export function escape(text: string): string {
   return text.replace(FORBIDDEN, "\ufffd").replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** Writes JSON for a script or a single-quoted attribute: escapes the characters that HTML would interpret. */
+/**
+ * Writes JSON for a script or a single-quoted attribute: escapes the characters that HTML would
+ * interpret.
+ */
 export function jsonOf(value: unknown): string {
   return JSON.stringify(value).replace(/[&<>'\u007f\u2028\u2029]/g, escapeOf);
 }
@@ -47,13 +53,15 @@ const FENCE = /^ {0,3}(?:```|~~~)/;
 
 /** Takes linear time, since no repeated part matches the character before it, such as `[`. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
-/** Matches URLs that may be linked: relative and http(s) URLs, but not URLs such as `javascript:`. */
+/**
+ * Matches URLs that may be linked: relative and http(s) URLs, but not URLs such as `javascript:`.
+ */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
 const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
 /**
- * Renders only the first `length` characters. Supports paragraphs, lists, headings, code, strong emphasis and links.
- * HTML is escaped, and an image becomes its alternative text.
+ * Renders only the first `length` characters. Supports paragraphs, lists, headings, code, strong
+ * emphasis and links. HTML is escaped, and an image becomes its alternative text.
  */
 export function renderMarkdown(text: string, length: number): string {
   if (length === 0) return "";

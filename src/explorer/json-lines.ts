@@ -1,5 +1,6 @@
 /**
- * Indents JSON token by token: parsing would lose digits of numbers, and recursion would limit the depth.
+ * Indents JSON token by token: parsing would lose digits of numbers, and recursion would limit the
+ * depth.
  *
  * @module
  */
@@ -9,7 +10,9 @@ export interface JsonLine {
   text: string;
   /** The name of the member on this line. The items of a list have the name of the list. */
   name: string;
-  /** The string or number on this line, as JSON. Empty if the line contains no string and no number. */
+  /**
+   * The string or number on this line, as JSON. Empty if the line contains no string and no number.
+   */
   value: string;
   /** The index of the line on which this line's value ends. */
   end: number;

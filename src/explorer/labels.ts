@@ -1,5 +1,6 @@
 /**
- * The labels of an operation on both explorer pages: its name, its URL fragments, and marks such as "slow".
+ * The labels of an operation on both explorer pages: its name, its URL fragments, and marks such as
+ * "slow".
  *
  * @module
  */
@@ -18,7 +19,10 @@ export function methodNameOf(path: string): string {
   return path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
 }
 
-/** Returns a fragment such as `op/getInfo`, or an empty string if the name is not safe in a fragment. */
+/**
+ * Returns a fragment such as `op/getInfo`, or an empty string if the name is not safe in a
+ * fragment.
+ */
 export function anchorOf(path: string, operation: Json): string {
   const name = methodNameOf(path) || (textOf(operation.operationId) ?? "");
   return ANCHOR_NAME.test(name) ? `op/${name}` : "";

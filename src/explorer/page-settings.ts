@@ -10,6 +10,7 @@ export type View = (typeof VIEWS)[number];
 export const LOGO_BYTES_MAX = 262_144;
 export const LOGO_TYPES = "PNG, SVG, JPEG, WebP, GIF or ICO";
 
+const COMMENTS = String.raw`(?:<!--(?:(?!-->)[^])*-->\s*)*`;
 /** Patterns for the first bytes of each image type, with one character per byte. */
 const STARTS: Readonly<Record<string, RegExp>> = {
   "image/png": /^\x89PNG\r\n/,
@@ -17,9 +18,12 @@ const STARTS: Readonly<Record<string, RegExp>> = {
   "image/gif": /^GIF8[79]a/,
   "image/webp": /^RIFF[^]{4}WEBP/,
   "image/x-icon": /^\0\0.\0/,
-  // A byte order mark, a declaration, comments and a document type may come before the first element.
-  "image/svg+xml":
-    /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*(?:<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*<(?:\w+:)?svg[\s>/]/,
+  "image/svg+xml": new RegExp(
+    // A byte order mark, a declaration, comments and a document type may come before the first
+    // element.
+    String.raw`^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?${COMMENTS}` +
+      String.raw`(?:<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>\s*)?${COMMENTS}<(?:\w+:)?svg[\s>/]`,
+  ),
 };
 
 export function imageTypeOf(bytes: Uint8Array): string | undefined {

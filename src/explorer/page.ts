@@ -1,5 +1,6 @@
 /**
- * Renders the explorer's documents from `static/*.html`: Scalar's reference and the simple page, with a common header.
+ * Renders the explorer's documents from `static/*.html`: Scalar's reference and the simple page,
+ * with a common header.
  *
  * @module
  */
@@ -36,7 +37,10 @@ const OTHERS: Readonly<Record<View, string>> = {
   simple: `<a id="other" href="${V1}spec/reference">Full reference</a>`,
 };
 
-/** The simple page without its scripts, and so without forms. The styles of `<noscript>` hide what needs a script. */
+/**
+ * The simple page without its scripts, and so without forms. The styles of `<noscript>` hide what
+ * needs a script.
+ */
 const PLAIN_TEMPLATE = TEMPLATES.simple.replaceAll(
   /<script\b[^]*?<\/script>|<\/?noscript>/g,
   "",
@@ -93,7 +97,9 @@ export function createPage(
     const other = isPlain ? "" : OTHERS[view];
     const notes = alert + (isPlain ? PLAIN : calls);
     const values: Filling = {
-      ...{ v1: V1, icon, content },
+      v1: V1,
+      icon,
+      content,
       title: escape(text.title),
       description: escape(summary),
       head: `${header}${renderHead(text, icon, other, notes)}</header>`,
@@ -114,8 +120,8 @@ export function createPage(
       tag: await digest(policy + html),
       headers: {
         "content-security-policy": policy,
-        // Over plain http, browsers send `Sec-Fetch-Site` only to loopback addresses, so the gateway also reads the
-        // referrer.
+        // Over plain http, browsers send `Sec-Fetch-Site` only to loopback addresses, so the
+        // gateway also reads the referrer.
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",

@@ -1,5 +1,6 @@
 /**
- * Reads an operation's form from a description. Generates examples from schemas if the description has no examples.
+ * Reads an operation's form from a description. Generates examples from schemas if the description
+ * has no examples.
  *
  * @module
  */
@@ -28,7 +29,9 @@ const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
 const EXAMPLE_LENGTH_MAX = 300, HINT_LENGTH_MAX = 120;
 
-/** Returns `undefined` if a page cannot send the method, the type of the body or a required cookie. */
+/**
+ * Returns `undefined` if a page cannot send the method, the type of the body or a required cookie.
+ */
 export function readForm(
   root: Json,
   operation: Json,
@@ -52,7 +55,9 @@ export function readForm(
   const types = Object.keys(objectOf(response.content));
   const isEndless = types.length > 0 && types.every((type) => /^text\/event-stream/i.test(type));
   return {
-    ...{ method, address, fields },
+    method,
+    address,
+    fields,
     token: address.startsWith("/") ? tokenOf(root, operation) : undefined,
     isWrite: mayChange(method, operation) || undefined,
     isEndless: isEndless || undefined,
@@ -87,7 +92,8 @@ function readField(
     list: !isList ? undefined : isRepeated ? "again" : "comma",
     spans: multiSegmentOf(parameter) === true || undefined,
     example: source || example.length > EXAMPLE_LENGTH_MAX ? undefined : example || undefined,
-    // The field of an optional header starts empty, since only people who know its effect should send it.
+    // The field of an optional header starts empty, since only people who know its effect should
+    // send it.
     isFilled: isRequired || (given !== undefined && place === "query") || undefined,
     values,
     source,
@@ -131,7 +137,10 @@ function readBody(root: Json, value: unknown, isRead: boolean): FieldData | unde
   const example = isJson && known !== undefined ? formatJson(known) : textOfExample(known, false);
   const isAsked = isRead && isOfNode(root, media.schema);
   return {
-    ...{ name: "body", in: "body", type, example: example || undefined },
+    name: "body",
+    in: "body",
+    type,
+    example: example || undefined,
     // If `isAsked`, the form requires the body even if the description does not.
     isRequired: isAsked || body.required === true || undefined,
     isFilled: !isAsked || undefined,
@@ -178,7 +187,10 @@ const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0
 const exampleOfSchema = (schema: Json): unknown =>
   schema.example ?? listOf(schema.examples)[0] ?? schema.const;
 
-/** Makes an example without optional members. Returns `undefined` if the example would have too many values. */
+/**
+ * Makes an example without optional members. Returns `undefined` if the example would have too many
+ * values.
+ */
 export function makeExample(root: Json, schema: unknown): unknown {
   let left = VALUES_MAX;
   const make = (value: unknown, depth: number): unknown => {

@@ -1,5 +1,6 @@
 /**
- * Extracts the page's content from an untrusted OpenAPI document. Values of unexpected types are ignored.
+ * Extracts the page's content from an untrusted OpenAPI document. Values of unexpected types are
+ * ignored.
  *
  * @module
  */
@@ -39,12 +40,18 @@ export interface Section {
 export interface Operation {
   /** The URL fragment in Scalar. */
   id: string;
-  /** The short URL fragment. Empty if an earlier entry has the same fragment, or if the name is unsafe in a URL. */
+  /**
+   * The short URL fragment. Empty if an earlier entry has the same fragment, or if the name is
+   * unsafe in a URL.
+   */
   anchor: string;
   method: string;
   /** The path; for a webhook, its name. */
   path: string;
-  /** The name of a JSON-RPC method. For other operations, the first available of summary, `operationId` and path. */
+  /**
+   * The name of a JSON-RPC method. For other operations, the first available of summary,
+   * `operationId` and path.
+   */
   title: string;
   /** Empty if the summary is already shown as `title`. */
   summary: string;
@@ -166,7 +173,10 @@ function createOperationReader(root: Json) {
     const address = serverOf([operation, item, root]) + path;
     const summary = text(operation.summary);
     return {
-      ...{ method, path, nodeName, items },
+      method,
+      path,
+      nodeName,
+      items,
       title: rpcName || summary || text(operation.operationId) || path,
       summary: rpcName ? summary : "",
       description: note?.description ?? text(operation.description),
@@ -291,7 +301,10 @@ const write = (value: unknown): string => textOf(value) ?? formatJson(value);
 const factsOf = (...facts: readonly (string | false)[]): string[] =>
   facts.flatMap((fact) => fact || []);
 
-/** Since OpenAPI 3.1, a description beside `$ref` overrides the target's description (3.1.1, section 4.8.23). */
+/**
+ * Since OpenAPI 3.1, a description beside `$ref` overrides the target's description (3.1.1, section
+ * 4.8.23).
+ */
 function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const isOld = textOf(root.openapi)?.startsWith("3.0");
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
@@ -334,7 +347,8 @@ function createFieldReader(root: Json): (schema: unknown, levels?: number) => It
             name,
             facts: factsOf(nameType(root, value), isRequired(name) && "required"),
             description: descriptionOf(root, value, schema),
-            // The rules of nested fields are omitted, since they would double the length of the page.
+            // The rules of nested fields are omitted, since they would double the length of the
+            // page.
             rules: levels > LEVELS ? rulesOf(schema) : [],
             fields: read(value, levels - 1),
           };

@@ -1,5 +1,6 @@
 /**
- * Renders a description as the content of the simple page, with less detail for a large description.
+ * Renders a description as the content of the simple page, with less detail for a large
+ * description.
  *
  * @module
  */
@@ -57,8 +58,8 @@ export async function renderParts(document: unknown, by?: DescribedBy): Promise<
 const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
 
 /**
- * Limits for each level of detail. Lengths are in characters. If the page is too large, it is rendered again with the
- * next lower level of detail.
+ * Limits for each level of detail. Lengths are in characters. If the page is too large, it is
+ * rendered again with the next lower level of detail.
  */
 const DETAILS = {
   /** The maximum number of operations per tag in the navigation. */
@@ -85,7 +86,8 @@ const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
 const MANY = 300;
 
 const WITHOUT_SCRIPT =
-  "<noscript><p>In the commands below, <code>$BASE_URL</code> stands for the part of this page's address " +
+  "<noscript><p>In the commands below, <code>$BASE_URL</code> stands for the part of this " +
+  "page's address " +
   "before <code>/v1/spec</code>.</p></noscript>";
 
 const POSTED_TOO =
@@ -143,7 +145,8 @@ async function render(
 }
 
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
-  // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a POST.
+  // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
+  // POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];
@@ -187,8 +190,10 @@ function renderNavigation({ sections }: Outline, detail: Detail, total: number):
     const list = titles.length ? `<ul>${titles.join("")}</ul>` : "";
     return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
   });
-  return `<button type="button" id="open-list" popovertarget="list">Operations (${total})</button>` +
-    `<nav id="list" popover aria-label="Operations"><p id="filter"><input type="search" placeholder="Filter (/)" ` +
+  return `<button type="button" id="open-list" popovertarget="list">Operations ` +
+    `(${total})</button>` +
+    `<nav id="list" popover aria-label="Operations"><p id="filter"><input type="search" ` +
+    `placeholder="Filter (/)" ` +
     `aria-label="Filter the operations" aria-keyshortcuts="/ Control+K" autocomplete="off">` +
     ` <span role="status"></span></p><ul>${items.join("")}</ul></nav>`;
 }

@@ -1,5 +1,6 @@
 /**
- * Reads the units of numbers in responses (`x-unit` in a schema), and explains these numbers on the page.
+ * Reads the units of numbers in responses (`x-unit` in a schema), and explains these numbers on the
+ * page.
  *
  * @module
  */

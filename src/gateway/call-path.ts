@@ -126,7 +126,8 @@ function typeOf(type: string, { headers }: Request): string {
 /** Returns `undefined` if the URL parser would change the path or the query. */
 function join(node: Node, path: string, query: string): URL | undefined {
   const text = path + (query === "" ? "" : `?${query}`);
-  // If `path` began without a slash, the start of `path` would become part of the host name or the port.
+  // If `path` began without a slash, the start of `path` would become part of the host name or the
+  // port.
   if (!path.startsWith("/")) return undefined;
   const url = node.resolve(text);
   return url.href.endsWith(text) ? url : undefined;

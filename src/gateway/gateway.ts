@@ -99,7 +99,9 @@ export class Gateway {
     };
   }
 
-  /** Reads of some kinds are called without `node.auth`, so that responses contain no private data. */
+  /**
+   * Reads of some kinds are called without `node.auth`, so that responses contain no private data.
+   */
   async #isAnonymous({ isAnonymous, access }: NodeOperation): Promise<boolean> {
     if (isAnonymous || access !== "read" || !this.node.auth) return isAnonymous;
     const [kind, kinds] = await Promise.all([this.#options.findKind(), this.node.kinds.get()]);

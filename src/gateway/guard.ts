@@ -126,8 +126,8 @@ export async function readToken(
   if (token === "") return { reason: `${setting} is empty` };
   if (FORM.test(token)) return { token };
   return {
-    reason:
-      `${setting} must be a token of at least ${TOKEN_LENGTH_MIN} characters from A-Z a-z 0-9 . _ ~ + / -`,
+    reason: `${setting} must be a token of at least ${TOKEN_LENGTH_MIN} characters from A-Z a-z ` +
+      `0-9 . _ ~ + / -`,
   };
 }
 

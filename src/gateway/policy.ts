@@ -24,7 +24,10 @@ export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> 
 
 export type { ForwardSettings } from "../setting-types.ts";
 
-/** The setting `forward`: `off` forwards nothing, `reads` all read-only operations. See {@linkcode ForwardSettings}. */
+/**
+ * The setting `forward`: `off` forwards nothing, `reads` all read-only operations. See {@linkcode
+ * ForwardSettings}.
+ */
 export type Forward = typeof FORWARDS[number] | ForwardSettings;
 
 export interface Allowed {
@@ -118,7 +121,8 @@ function decideOne(
   if (byToken.length > 0) {
     return refused(
       isForeign
-        ? "the description was read over the network; list the operation in forward.with_token without using *"
+        ? "the description was read over the network; list the operation in " +
+          "forward.with_token without using *"
         : `it is marked ${access}; list it in forward.with_token without using *`,
     );
   }

@@ -139,8 +139,12 @@ const DENIED: ReadonlySet<string> = new Set(
 const DENIED_START =
   /^(?:access-control-|cross-origin-|sec-|proxy-|x-accel-|x-lighttpd-|x-litespeed-|x-nodeface)/;
 
-const TYPES =
-  /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-ndjson|ndjson|jsonl|cbor|octet-stream|protobuf|x-protobuf|msgpack|x-binary)|application\/vnd\.[\w.-]+\+(?:json|cbor|bcs)|text\/(?:plain|csv))$/;
+const TYPES = new RegExp(
+  String.raw`^(?:application/(?:[\w.-]+\+)?json|application/vnd\.[\w.-]+\+(?:json|cbor|bcs)` +
+    "|application/(?:x-ndjson|ndjson|jsonl|cbor|octet-stream)" +
+    "|application/(?:protobuf|x-protobuf|msgpack|x-binary)" +
+    "|text/(?:plain|csv))$",
+);
 
 const COMMON = {
   "cache-control": "no-store",

@@ -1,5 +1,6 @@
 /**
- * The interfaces of the known kinds, each in its own module, so that an unused interface takes no memory.
+ * The interfaces of the known kinds, each in its own module, so that an unused interface takes no
+ * memory.
  *
  * @module
  */

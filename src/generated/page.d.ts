@@ -12,5 +12,8 @@ export const INLINE_SCRIPTS: readonly string[];
 
 export const FAVICON: string;
 
-/** The folders below `/assets/` with the explorer's and Scalar's files. Their names change with the content. */
+/**
+ * The folders below `/assets/` with the explorer's and Scalar's files. Their names change with the
+ * content.
+ */
 export const FILES: { readonly explorer: string; readonly scalar: string };

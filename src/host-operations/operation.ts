@@ -199,7 +199,10 @@ export interface ComponentsObject {
   readonly pathItems?: Readonly<Record<string, object>> | undefined;
 }
 
-/** The parts of the description other than its operations: the option {@linkcode NodefaceOptions.document}. */
+/**
+ * The parts of the description other than its operations: the option {@linkcode
+ * NodefaceOptions.document}.
+ */
 export interface DocumentOptions {
   /** Replaces the title, version and texts of the description. */
   readonly info?: Extended<InfoObject> | undefined;

@@ -82,8 +82,8 @@ const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
 
 /**
- * The host names to serve in addition to loopback names and IP literals, without a dot at the end; `"*"` for any. See
- * [Configuration](../docs/configuration.md).
+ * The host names to serve in addition to loopback names and IP literals, without a dot at the end;
+ * `"*"` for any. See [Configuration](../docs/configuration.md).
  */
 export type Hosts = readonly string[] | "*";
 

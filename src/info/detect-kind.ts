@@ -54,8 +54,8 @@ export async function detectKind(node: Node, signal: AbortSignal): Promise<Detec
   const refusing = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
   if (found.length === 0 && refusing.size === 1 && !signal.aborted) {
     const [named] = refusing as Set<string>;
-    // Only this step of the detection may send secrets from default files. Kinds are tried one at a time, since
-    // concurrent requests would use up nonces (RFC 7616).
+    // Only this step of the detection may send secrets from default files. Kinds are tried one at a
+    // time, since concurrent requests would use up nonces (RFC 7616).
     const extensions = Object.keys(kinds).filter((name) => addsTo(name, named!));
     for (const name of [...extensions, named!]) {
       const trial = await attempt(name, name);
@@ -100,8 +100,8 @@ function statusOfUnknown(
   if (common) return statusOfError(common);
   return statusOfError(
     new SourceError("unknown_kind", "responds, but is not a kind of node that Nodeface knows", {
-      hint:
-        'set node.kind to the kind of the node; if Nodeface does not know that kind, set node.kind to "none" and describe the node in info',
+      hint: "set node.kind to the kind of the node; if Nodeface does not know that kind, set " +
+        'node.kind to "none" and describe the node in info',
     }),
   );
 }

@@ -13,8 +13,8 @@ export const EVENTS = ["info", "head", "status", "description"] as const;
 type EventName = (typeof EVENTS)[number];
 
 /**
- * The minimum time between snapshots. A snapshot is sent if a key has become `null`, which a JSON Merge Patch cannot
- * express.
+ * The minimum time between snapshots. A snapshot is sent if a key has become `null`, which a JSON
+ * Merge Patch cannot express.
  */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
@@ -113,7 +113,9 @@ export function patchBetween(before: unknown, after: unknown): unknown {
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
 }
 
-/** Returns true if `patch` sets a key to `null`. A client would remove this key instead (RFC 7396). */
+/**
+ * Returns true if `patch` sets a key to `null`. A client would remove this key instead (RFC 7396).
+ */
 function holdsNull(patch: unknown, after: unknown): boolean {
   if (!isObject(patch) || !isObject(after)) return false;
   return Object.entries(patch).some(([key, member]) =>

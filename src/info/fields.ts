@@ -1,5 +1,6 @@
 /**
- * The keys of `/v1/info` that all kinds share, and conversions of values. A failed conversion returns `undefined`.
+ * The keys of `/v1/info` that all kinds share, and conversions of values. A failed conversion
+ * returns `undefined`.
  *
  * @module
  */
@@ -159,7 +160,9 @@ function time(value: unknown): string | undefined {
   return number === undefined ? undefined : format(sinceEpoch(Number(number)));
 }
 
-/** Guesses the unit of a time since 1970 (s, ms, µs or ns), and converts the time to milliseconds. */
+/**
+ * Guesses the unit of a time since 1970 (s, ms, µs or ns), and converts the time to milliseconds.
+ */
 function sinceEpoch(number: number): number {
   if (number < SECONDS_MIN) return NaN;
   if (number < 1e11) return number * 1000;

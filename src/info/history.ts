@@ -13,7 +13,10 @@ const SAMPLES_MAX = 240;
 const COLUMNS = ["height", "peers"] as const;
 
 export interface Measured extends Instant {
-  /** The duration of the node's slowest response, in milliseconds; `undefined` if there was no response. */
+  /**
+   * The duration of the node's slowest response, in milliseconds; `undefined` if there was no
+   * response.
+   */
   readonly took: number | undefined;
   readonly columns: readonly string[] | undefined;
 }
@@ -61,7 +64,8 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // Between two regular samples, only the latest status change is kept: frequent changes must not fill the history.
+    // Between two regular samples, only the latest status change is kept: frequent changes must not
+    // fill the history.
     if (!isDue && !last.isDue) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);

@@ -1,6 +1,6 @@
 /**
- * Queries the node when a client requests `/v1/info`, at most once per `ttl`. A query runs through `#start`, `#query`,
- * `#askSources` and `#publish`.
+ * Queries the node when a client requests `/v1/info`, at most once per `ttl`. A query runs through
+ * `#start`, `#query`, `#askSources` and `#publish`.
  *
  * @module
  */
@@ -27,17 +27,25 @@ import { type QueryOutcome, querySources, settle } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
-/** If there was another request recently, a request waits at most this many milliseconds for a running query. */
+/**
+ * If there was another request recently, a request waits at most this many milliseconds for a
+ * running query.
+ */
 const PATIENCE = 20;
 /** After this many milliseconds without a request, the next request waits for a new snapshot. */
 const PAUSE = 10_000;
-/** After such a pause, a request may wait this many milliseconds longer than the sources' timeout. */
+/**
+ * After such a pause, a request may wait this many milliseconds longer than the sources' timeout.
+ */
 const GRACE = 200;
-/** Milliseconds until a failing node is queried again. `BACKOFF_LISTENED` applies while clients listen to events. */
+/**
+ * Milliseconds until a failing node is queried again. `BACKOFF_LISTENED` applies while clients
+ * listen to events.
+ */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
 /**
- * A query is abandoned after this many milliseconds. On workerd, a query may stop silently when the request that
- * started it ends.
+ * A query is abandoned after this many milliseconds. On workerd, a query may stop silently when the
+ * request that started it ends.
  */
 const QUERY_MAX = 60_000;
 /** Optional sources delay a snapshot by at most this many milliseconds. */
@@ -50,7 +58,10 @@ interface MonitorOptions {
   readonly info?: InfoSettings | HostInfo;
   readonly log: NodeLog;
   onError(error: unknown): void;
-  /** `now` returns milliseconds since 1970. `monotonic` returns milliseconds since an arbitrary time. */
+  /**
+   * `now` returns milliseconds since 1970. `monotonic` returns milliseconds since an arbitrary
+   * time.
+   */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly memory?: NodeMemory;
@@ -155,7 +166,9 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     if (this.#isLoaded && !this.#isDetected && !hasSources) this.#state = { name: "closed" };
   }
 
-  /** Queries the node if its kind is unknown. Resolves to `undefined` if the kind remains unknown. */
+  /**
+   * Queries the node if its kind is unknown. Resolves to `undefined` if the kind remains unknown.
+   */
   async findKind(): Promise<string | undefined> {
     if (this.#node.kind === undefined && this.#isDetected) await this.get();
     return this.#node.kind;
@@ -376,7 +389,9 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return snapshot;
   }
 
-  /** `until` is the time at which the info object expires, in milliseconds of the monotonic clock. */
+  /**
+   * `until` is the time at which the info object expires, in milliseconds of the monotonic clock.
+   */
   #report() {
     const { service } = this.#options;
     const { plan, cache } = this.#kind;
@@ -397,7 +412,10 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       : assessStatus({ plan, cache, shown, values, date: now.date, movedAt, stalledAfter });
     const status = withoutHidden(assessed, this.#hide);
     const made = makeInfo({
-      ...{ service, hide: this.#hide, values, status },
+      service,
+      hide: this.#hide,
+      values,
+      status,
       isBesideNode: !isAlone(this.#node, this.#info),
       updatedAt: oldest?.date,
       lastSeen: status.status === "unreachable" ? this.#memory.lastSeen : undefined,

@@ -12,8 +12,8 @@ import { RESERVED_KEYS } from "./settings.ts";
 import { represent, type Representation } from "../http/representation.ts";
 
 /**
- * The info object of a node, which may have further keys. Keys with an unknown value are omitted. See
- * [Monitoring](../docs/monitoring.md).
+ * The info object of a node, which may have further keys. Keys with an unknown value are omitted.
+ * See [Monitoring](../docs/monitoring.md).
  */
 export interface Info {
   /** The name that the operator gave this node. */
@@ -40,8 +40,8 @@ export interface Info {
   /** The reason for the status, as a human-readable clause. */
   status_reason?: string | undefined;
   /**
-   * The time at which the oldest stale value was last known to be valid, in RFC 3339 format; absent if no value is
-   * stale.
+   * The time at which the oldest stale value was last known to be valid, in RFC 3339 format; absent
+   * if no value is stale.
    */
   updated_at?: string | undefined;
   /** The node's last known values, present only while the status is `unreachable`. */
@@ -133,7 +133,8 @@ export function createSnapshots(
   ttl: number,
   run: string,
 ): (info: Info, examples: NodeExamples) => Promise<Snapshot> {
-  // ETags contain a counter instead of a digest, since some runtimes load a large library for the first digest.
+  // ETags contain a counter instead of a digest, since some runtimes load a large library for the
+  // first digest.
   let contents = 0;
   let last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
   return (info, examples) => {

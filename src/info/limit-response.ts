@@ -14,7 +14,10 @@ export const LIMITS: Readonly<
   Record<"bytes" | "values" | "depth" | "string" | "digits", number>
 > = {
   bytes: RESPONSE_MAX,
-  /** A response of `bytes` may hold five times as many values, which would take half a second of processor time. */
+  /**
+   * A response of `bytes` may hold five times as many values, which would take half a second of
+   * processor time.
+   */
   values: 100_000,
   depth: 32,
   string: 4096,
@@ -50,7 +53,10 @@ export function readResponse(text: string): SourceResponse {
   }
 }
 
-/** Parses text only if it begins with `{` or `[`. Text such as `1.10` stays a string, since it may be a version. */
+/**
+ * Parses text only if it begins with `{` or `[`. Text such as `1.10` stays a string, since it may
+ * be a version.
+ */
 export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);

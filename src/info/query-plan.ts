@@ -1,5 +1,6 @@
 /**
- * The plan of a query: the sources to query, the effect of each failure, and the JSON Pointers to read.
+ * The plan of a query: the sources to query, the effect of each failure, and the JSON Pointers to
+ * read.
  *
  * @module
  */
@@ -10,7 +11,8 @@ import type { InfoSettings, NodeSettings } from "./settings.ts";
 import { milliseconds } from "../units.ts";
 
 /**
- * A function of the host application that returns info about the node: an object with any keys and JSON values.
+ * A function of the host application that returns info about the node: an object with any keys and
+ * JSON values.
  *
  * @example
  * ```ts
@@ -29,12 +31,13 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure on the status. Of the kind's sources (or of all sources, if the kind has none),
- * those over HTTP or JSON-RPC decide the status. If there are none, all sources decide.
- * - `required`: A deciding source that is not `degrading`. If all required sources fail to respond, the node is
- *   unreachable. If only some fail, the node's status is `degraded`.
- * - `degrading`: A deciding source that has its own `ttl`, while another one has none. If such a source fails,
- *   the node's status is `degraded`.
+ * The effect of a source's failure on the status. Of the kind's sources (or of all sources, if the
+ * kind has none), those over HTTP or JSON-RPC decide the status. If there are none, all sources
+ * decide.
+ * - `required`: A deciding source that is not `degrading`. If all required sources fail to respond,
+ *   the node is unreachable. If only some fail, the node's status is `degraded`.
+ * - `degrading`: A deciding source that has its own `ttl`, while another one has none. If such a
+ *   source fails, the node's status is `degraded`.
  * - `optional`: Any other source. The failure of an optional source does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
@@ -46,7 +49,10 @@ export interface Plan {
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
   readonly history?: readonly string[] | undefined;
-  /** Maps the place of each example value to a pattern for the value. The page prefills forms with these values. */
+  /**
+   * Maps the place of each example value to a pattern for the value. The page prefills forms with
+   * these values.
+   */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
@@ -86,8 +92,8 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // An example may come only from a source that the kind defines, that is queried anyway, and that provides no hidden
-  // field.
+  // An example may come only from a source that the kind defines, that is queried anyway, and that
+  // provides no hidden field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

@@ -1,5 +1,6 @@
 /**
- * The cache of a node's sources: the last response of each source, and the values in these responses.
+ * The cache of a node's sources: the last response of each source, and the values in these
+ * responses.
  *
  * @module
  */
@@ -32,13 +33,16 @@ export type Answers = ReadonlyMap<string, { readonly taken: Taken; readonly date
 
 export interface Shown {
   readonly answers: Answers;
-  /** The time at which the oldest stale response was last valid, or `undefined` if no response is stale. */
+  /**
+   * The time at which the oldest stale response was last valid, or `undefined` if no response is
+   * stale.
+   */
   readonly oldest: Instant | undefined;
 }
 
 /**
- * After this many milliseconds without a response, the node may have been replaced by another one, so all sources are
- * queried.
+ * After this many milliseconds without a response, the node may have been replaced by another one,
+ * so all sources are queried.
  */
 const PAUSE = 10_000;
 /** The minimum time between two runs of a program while no client requests `/v1/info`. */

@@ -1,6 +1,6 @@
 /**
- * Queries sources of `/v1/info` in parallel, except that some wait for a value of another. Sources are HTTP requests,
- * JSON-RPC calls, files, programs, and the host program's `info` function.
+ * Queries sources of `/v1/info` in parallel, except that some wait for a value of another. Sources
+ * are HTTP requests, JSON-RPC calls, files, programs, and the host program's `info` function.
  *
  * @module
  */
@@ -74,8 +74,8 @@ class Query {
     this.#node = node;
     this.#sources = sources;
     this.#options = options;
-    // A call that needs a value from another source is sent alone, since a whole batch would have to wait for the
-    // value.
+    // A call that needs a value from another source is sent alone, since a whole batch would have
+    // to wait for the value.
     const batches = new Map<string, string[]>();
     for (const [name, { source }] of sources) {
       if (!("jsonrpc" in source) || linksOf(source).length > 0) continue;
@@ -192,7 +192,8 @@ export async function requestJson(
 /** The host in the link is ignored, since the link may name the host of a proxy. */
 export function urlOfLink(link: unknown, { origin }: URL, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
-  // The pattern rejects credentials and fragments, and also backslashes and white space, which URL parsers change.
+  // The pattern rejects credentials and fragments, and also backslashes and white space, which URL
+  // parsers change.
   const match = /^(?:https?:\/\/[^/?#\\@\s]+)?(\/[^#\\\s]*)?$/i.exec(link);
   const url = match && link !== "" && URL.canParse(link, origin)
     ? new URL(link, origin)
@@ -264,8 +265,8 @@ async function callHost(
 }
 
 /**
- * Errors and results of the host's `info` function may contain secrets. Only the hint quotes them, because hints are
- * never public.
+ * Errors and results of the host's `info` function may contain secrets. Only the hint quotes them,
+ * because hints are never public.
  */
 const hostError = (what: string): SourceError =>
   new SourceError("bad_answer", "cannot report its state", { hint: `info() ${what}` });

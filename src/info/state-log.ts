@@ -65,7 +65,9 @@ const TEXT_LENGTH = 100;
 
 /** `CHANGES_TIME` is in milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-/** Uptimes are imprecise, so a start time may move back by this many milliseconds without a warning. */
+/**
+ * Uptimes are imprecise, so a start time may move back by this many milliseconds without a warning.
+ */
 const START_JITTER = 60_000;
 
 /** Data about a node, which is kept when the configuration is reloaded. */

@@ -36,8 +36,8 @@ export interface NodeStatus {
   /** The kind of the node, if a refusal (401 or 403) reveals the kind. */
   readonly looksLike?: string | undefined;
   /**
-   * The keys of `/v1/info` whose values appear in the reason; `"any"` if the reason quotes a response, which may
-   * contain any key.
+   * The keys of `/v1/info` whose values appear in the reason; `"any"` if the reason quotes a
+   * response, which may contain any key.
    */
   readonly keys?: readonly string[] | "any" | undefined;
   /** Replaces the value of `synced` that the node reports. */
@@ -116,7 +116,10 @@ export function assessStatus(seen: Seen): NodeStatus {
 export function statusOfError(error: SourceError, status: Status = "degraded"): NodeStatus {
   const { code, message: reason, hint, looksLike, isQuoting } = error;
   return {
-    ...{ status, code, reason, hint },
+    status,
+    code,
+    reason,
+    hint,
     ...looksLike && { looksLike },
     ...isQuoting && { keys: "any" },
   };
@@ -199,7 +202,8 @@ function statusInNetwork(
     return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
   }
   const quiet = stalledAfter ?? (expected?.quiet && milliseconds(expected.quiet));
-  // If `head_at` is missing, the setting `stalled_after` limits the time since the height last changed.
+  // If `head_at` is missing, the setting `stalled_after` limits the time since the height last
+  // changed.
   const isWatched = head_at === undefined && stalledAfter !== undefined && height !== undefined;
   const age = date - (isWatched ? movedAt : Date.parse(String(head_at)));
   if (!quiet || !(age > quiet)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Reads and writes JSON without rounding integers, and converts JavaScript values to JSON values. Integers above 2^53
- * become `bigint`s, and numbers too large for a double become strings.
+ * Reads and writes JSON without rounding integers, and converts JavaScript values to JSON values.
+ * Integers above 2^53 become `bigint`s, and numbers too large for a double become strings.
  *
  * @module
  */
@@ -23,7 +23,8 @@ export function exact(value: bigint): number | bigint {
  * If a key occurs twice, the last value is used.
  *
  * @param readDigits parses numbers that `JSON.parse` might round, and possibly other numbers
- * @throws {JsonSyntaxError} if the text is invalid or too deep, with the same message on every runtime
+ * @throws {JsonSyntaxError} if the text is invalid or too deep, with the same message on every
+ * runtime
  */
 export function parseJson(
   text: string,
@@ -33,7 +34,8 @@ export function parseJson(
   if (depthMax > DEPTH_MAX || LARGE_NUMBER.test(text)) {
     return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
-  // Each nesting level needs two brackets, so only a text of more than `2 * DEPTH_MAX` characters can be too deep.
+  // Each nesting level needs two brackets, so only a text of more than `2 * DEPTH_MAX` characters
+  // can be too deep.
   if (text.length > 2 * DEPTH_MAX) {
     const scanner = new JsonScanner(text);
     while (scanner.next());
@@ -69,7 +71,10 @@ export function parseComparable(text: string): unknown {
 export const buildJson = (...input: Parameters<typeof buildingJson>): unknown =>
   atOnce(buildingJson(...input));
 
-/** Calls `onToken` for each key and each value. The value has not been added to its object or list yet. */
+/**
+ * Calls `onToken` for each key and each value. The value has not been added to its object or list
+ * yet.
+ */
 export function* buildingJson(
   scanner: JsonScanner,
   readDigits: typeof readNumber,
@@ -138,8 +143,8 @@ const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
 /**
- * Like `JSON.stringify`, calls `toJSON` and omits `undefined` members. Reports values that JSON cannot represent. In a
- * list, such a value becomes `null`. Elsewhere, it is omitted.
+ * Like `JSON.stringify`, calls `toJSON` and omits `undefined` members. Reports values that JSON
+ * cannot represent. In a list, such a value becomes `null`. Elsewhere, it is omitted.
  */
 export function toJson(
   value: unknown,

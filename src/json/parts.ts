@@ -22,8 +22,9 @@ interface PartsWanted {
   readonly items?: number;
   readonly member?: (name: string) => boolean;
   /**
-   * `refused` refuses duplicate keys at any depth, `wanted` only those of wanted members, and `last` uses the last value.
-   * To find all duplicates, the keys of each open object are kept, which may take ten times the memory of the text.
+   * `refused` refuses duplicate keys at any depth, `wanted` only those of wanted members, and
+   * `last` uses the last value. To find all duplicates, the keys of each open object are kept,
+   * which may take ten times the memory of the text.
    */
   readonly duplicates?: "refused" | "wanted" | "last";
 }
@@ -75,7 +76,8 @@ export function* findParts(
         throw new JsonSyntaxError("duplicate key in an object", start);
       }
       const known = keys[depth];
-      // Objects with only one key get no set: sets for all objects would take most of the parsing time.
+      // Objects with only one key get no set: sets for all objects would take most of the parsing
+      // time.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new JsonSyntaxError("duplicate key in an object", start);

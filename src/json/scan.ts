@@ -1,5 +1,6 @@
 /**
- * Reads a JSON text (RFC 8259) token by token, without recursion, so that no text can overflow the stack.
+ * Reads a JSON text (RFC 8259) token by token, without recursion, so that no text can overflow the
+ * stack.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * Type guards and accessors for JSON values, and functions for JSON Pointers (RFC 6901) such as `/paths/~1pets/get`.
+ * Type guards and accessors for JSON values, and functions for JSON Pointers (RFC 6901) such as
+ * `/paths/~1pets/get`.
  *
  * @module
  */
@@ -101,7 +102,10 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   return sum;
 }
 
-/** The returned function makes a name unique by appending a number, and adds the unique name to `taken`. */
+/**
+ * The returned function makes a name unique by appending a number, and adds the unique name to
+ * `taken`.
+ */
 export function createFreeName(
   taken: Set<unknown>,
   separator: string = "",

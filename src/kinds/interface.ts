@@ -41,9 +41,10 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
     value: "`read`, `write` or `secret`",
-    text:
-      "The effect of a call. Every operation needs `x-access`, whatever its HTTP method. A `read` " +
-      "call changes nothing and returns public data. A `secret` call changes nothing, but returns private " +
+    text: "The effect of a call. Every operation needs `x-access`, whatever its HTTP method. " +
+      "A `read` " +
+      "call changes nothing and returns public data. A `secret` call changes nothing, but " +
+      "returns private " +
       "data, such as wallet balances, keys, peer addresses, configuration or logs. All other " +
       "operations are `write`, including those whose effect depends on parameters. An operation " +
       "that blocks other clients must not be marked `read`",
@@ -70,8 +71,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-software": {
     on: "operation",
     value: "names in lower case, as in `[mastodon]`",
-    text:
-      "If nodes of this kind can run one of several programs: the programs that have this operation. " +
+    text: "If nodes of this kind can run one of several programs: the programs that have this " +
+      "operation. " +
       "Operations without x-software do not depend on the software. Operations with x-software " +
       "are omitted if the node does not report its software",
   },
@@ -88,17 +89,19 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-checked": {
     on: "operation",
     value: "`true`",
-    text:
-      "With certain parameters, the call would not be a `read`: it would write, reveal private data " +
-      "or cost too much. Only with this mark are the schemas' patterns checked, too: a text that does " +
-      "not match, or has more than 1000 characters, is refused with the schema's `description`. A " +
+    text: "With certain parameters, the call would not be a `read`: it would write, reveal " +
+      "private data " +
+      "or cost too much. Only with this mark are the schemas' patterns checked, too: a " +
+      "text that does " +
+      "not match, or has more than 1000 characters, is refused with the schema's " +
+      "`description`. A " +
       "pattern must be anchored. A node's own description cannot use this mark",
   },
   "x-multi-segment": {
     on: "parameter",
     value: "`true` or `encoded`",
-    text:
-      "A path parameter that may contain slashes. `true`: the value spans several segments. `encoded`: " +
+    text: "A path parameter that may contain slashes. `true`: the value spans several " +
+      "segments. `encoded`: " +
       "the value is one segment, with slashes sent as %2F",
   },
   "x-excludes": {
@@ -137,15 +140,18 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
 };
 
 /**
- * This symbol replaces the key `x-example-from` in a document. Symbols are never serialized, and no node can send a
- * symbol.
+ * This symbol replaces the key `x-example-from` in a document. Symbols are never serialized, and no
+ * node can send a symbol.
  */
 export const EXAMPLE_FROM: unique symbol = Symbol("x-example-from");
 
 /** The key that marks a path item whose `GET` and `POST` call the same JSON-RPC method. */
 export const ONE_METHOD = "x-one-method";
 
-/** `true` if the value of a path parameter may span several segments, `encoded` if slashes are sent as `%2F`. */
+/**
+ * `true` if the value of a path parameter may span several segments, `encoded` if slashes are sent
+ * as `%2F`.
+ */
 export type MultiSegment = true | "encoded";
 
 export function multiSegmentOf(
@@ -155,7 +161,9 @@ export function multiSegmentOf(
   return mark === true || mark === "encoded" ? mark : undefined;
 }
 
-/** A JSON Schema (2020-12), which may refer to `#/components/schemas/…` in the same interface part. */
+/**
+ * A JSON Schema (2020-12), which may refer to `#/components/schemas/…` in the same interface.
+ */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A parameter or the result of a method (OpenRPC: Content Descriptor). */
@@ -204,7 +212,9 @@ export interface OpenRpcPart {
   readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> } | undefined;
 }
 
-/** A REST operation: an Operation Object of OpenAPI 3.1 with marks. See [Kinds](../docs/kinds.md). */
+/**
+ * A REST operation: an Operation Object of OpenAPI 3.1 with marks. See [Kinds](../docs/kinds.md).
+ */
 export interface RestOperation extends OperationMarks {
   readonly operationId: string;
   readonly summary: string;
@@ -218,13 +228,17 @@ export interface RestOperation extends OperationMarks {
 
 /** The part of an OpenAPI 3.1 document that a kind may contain. */
 export interface OpenApiPart {
-  /** Path items by path template. The templates are relative to the node's URL and the base path. */
+  /**
+   * Path items by path template. The templates are relative to the node's URL and the base path.
+   */
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   readonly tags?:
     | readonly { readonly name: string; readonly description?: string | undefined }[]
     | undefined;
-  /** At most one server, whose URL must be a path. All operation paths are below the server's path. */
+  /**
+   * At most one server, whose URL must be a path. All operation paths are below the server's path.
+   */
   readonly servers?: readonly { readonly url: string }[] | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * TypeScript types for the files in `spec/kinds/`, each of which defines a kind of node. `src/settings/kind.ts`
- * validates these files.
+ * TypeScript types for the files in `spec/kinds/`, each of which defines a kind of node.
+ * `src/settings/kind.ts` validates these files.
  *
  * @module
  */
@@ -20,8 +20,9 @@ export interface SourceOptions {
   /** If true, a missing method or path is not an error. */
   optional?: boolean | undefined;
   /**
-   * If true, an error response is used as a value, unless the method or path is missing. For JSON-RPC, the value is an
-   * object with `result` or `error`. For HTTP, the value is the content of the response.
+   * If true, an error response is used as a value, unless the method or path is missing. For
+   * JSON-RPC, the value is an object with `result` or `error`. For HTTP, the value is the content
+   * of the response.
    */
   keep_errors?: boolean | undefined;
 }
@@ -74,9 +75,12 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
  * - `hex`: a number from hexadecimal text, or hexadecimal text from a number
  * - `number`: a number from decimal text
  * - `not`: true if the value is false, null, 0 or "", otherwise false
- * - `count`: the number of members; with a pointer, the number of members whose value at this pointer is true
- * - `match`: the first group of a regular expression, or the whole match if the expression has no group
- * - `time`: an RFC 3339 time, from text or from a Unix time in seconds or smaller units (decimal or `0x`)
+ * - `count`: the number of members; with a pointer, the number of members whose value at this
+ *   pointer is true
+ * - `match`: the first group of a regular expression, or the whole match if the expression has no
+ *   group
+ * - `time`: an RFC 3339 time, from text or from a Unix time in seconds or smaller units (decimal or
+ *   `0x`)
  * - `uptime`: the start time (RFC 3339), computed from the uptime, which is in seconds by default
  * - `sum`: the sum of the values at all places
  * - `add`: the sum of the value and a constant, such as -1
@@ -100,19 +104,27 @@ export type Conversion =
 
 export interface FieldOptions {
   /**
-   * One or more places to read the value from. The first value found is used, unless the conversion `sum` or `join`
-   * combines the values at all places.
+   * One or more places to read the value from. The first value found is used, unless the conversion
+   * `sum` or `join` combines the values at all places.
    */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
-  /** The field is omitted if the value at this place is true. Some nodes send placeholders for hidden values. */
+  /**
+   * The field is omitted if the value at this place is true. Some nodes send placeholders for
+   * hidden values.
+   */
   unless?: Reference | undefined;
 }
 
-/** The place of a value for `/v1/info`, optionally with a conversion: see [Kinds](../docs/kinds.md). */
+/**
+ * The place of a value for `/v1/info`, optionally with a conversion: see [Kinds](../docs/kinds.md).
+ */
 export type Field = Reference | FieldOptions;
 
-/** A file with a secret. The secret is the whole content, or the first group of the regular expression `match`. */
+/**
+ * A file with a secret. The secret is the whole content, or the first group of the regular
+ * expression `match`.
+ */
 export type AuthFile =
   & { match?: string | undefined }
   & (
@@ -128,21 +140,25 @@ export type AuthFile =
 
 export interface KindAuth {
   /**
-   * A header of a 401 or 403 response, and a pattern for its value. Secrets in `files` are sent only if the header
-   * matches the pattern.
+   * A header of a 401 or 403 response, and a pattern for its value. Secrets in `files` are sent
+   * only if the header matches the pattern.
    */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which a node of this kind stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** With `none`, the service calls `read` operations without the secret, so that responses contain no private data. */
+  /**
+   * With `none`, the service calls `read` operations without the secret, so that responses contain
+   * no private data.
+   */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
 }
 
 /**
- * A test of a value. A string is a regular expression that the value must match; with `not`, the value must be a text, a
- * number or a boolean that does not match. The test `null` passes if the value is missing or `null`.
+ * A test of a value. A string is a regular expression that the value must match; with `not`, the
+ * value must be a text, a number or a boolean that does not match. The test `null` passes if the
+ * value is missing or `null`.
  */
 export type Test =
   | string
@@ -162,12 +178,15 @@ export type KindStatusCode =
 
 export interface HealthRule {
   /**
-   * For each value, named by its place, a test that the value must pass. The rule applies if all tests pass. A test
-   * fails if its source has no response.
+   * For each value, named by its place, a test that the value must pass. The rule applies if all
+   * tests pass. A test fails if its source has no response.
    */
   when: Readonly<Record<Reference, Test>>;
   code: KindStatusCode;
-  /** The reason for the status, as a clause. `{source#/pointer}` is replaced by the value at that place. */
+  /**
+   * The reason for the status, as a clause. `{source#/pointer}` is replaced by the value at that
+   * place.
+   */
   reason: string;
 }
 
@@ -184,16 +203,19 @@ export type NamesIn =
     readonly names: string;
     /** A regular expression for names to omit. */
     readonly except?: string | undefined;
-    /** If set, the response lists groups of methods. A method's group is the part of its name before this separator. */
+    /**
+     * If set, the response lists groups of methods. A method's group is the part of its name before
+     * this separator.
+     */
     readonly before?: string | undefined;
   }
   /** The names are paths below the root, such as `block/get`. */
   | { readonly tree: NameTree };
 
 /**
- * A request whose response lists the operations of a node. The list contains method names. If the kind has no methods,
- * the list contains paths without the leading slash. Operations that are not listed are omitted. Listed methods that
- * the kind does not describe are shown without marks.
+ * A request whose response lists the operations of a node. The list contains method names. If the
+ * kind has no methods, the list contains paths without the leading slash. Operations that are not
+ * listed are omitted. Listed methods that the kind does not describe are shown without marks.
  */
 export type Listing =
   & NamesIn
@@ -221,20 +243,26 @@ export interface KindHealth {
   /** The minimum `sync_progress` of a node that is in sync, such as 0.9999. */
   complete?: number | undefined;
   /**
-   * The place of the highest known block number (decimal or `0x`). If several places are given, the highest number is
-   * used.
+   * The place of the highest known block number (decimal or `0x`). If several places are given, the
+   * highest number is used.
    */
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
-  /** The rules for each `chain_id` or `network` in `/v1/info`. The key `*` stands for all other networks. */
+  /**
+   * The rules for each `chain_id` or `network` in `/v1/info`. The key `*` stands for all other
+   * networks.
+   */
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
 /** Kinds by name. */
 export type Kinds = Readonly<Record<string, Kind>>;
 
-/** A kind of node: see [Kinds](../docs/kinds.md). The interfaces of built-in kinds are in `src/generated/interfaces.js`, which is loaded on demand. */
+/**
+ * A kind of node: see [Kinds](../docs/kinds.md). The interfaces of built-in kinds are in
+ * `src/generated/interfaces.js`, which is loaded on demand.
+ */
 export interface Kind extends KindInterface {
   /** The built-in kind that this kind extends. */
   extends?: string | undefined;
@@ -246,10 +274,16 @@ export interface Kind extends KindInterface {
   url: string;
   /** Other names for the kind, such as the names of programs and networks. */
   aliases?: readonly string[] | undefined;
-  /** The node's own description: a path to OpenAPI or Swagger, or a JSON-RPC method that returns OpenRPC. */
+  /**
+   * The node's own description: a path to OpenAPI or Swagger, or a JSON-RPC method that returns
+   * OpenRPC.
+   */
   description?: `/${string}` | MethodCall | undefined;
   listing?: Listing | undefined;
-  /** The evidence for this kind: places in the node's responses, each with a regular expression that must match. */
+  /**
+   * The evidence for this kind: places in the node's responses, each with a regular expression that
+   * must match.
+   */
   detect: Readonly<Record<Reference, string>>;
   auth?: KindAuth | undefined;
   /** Constant values of `/v1/info`. */
@@ -259,10 +293,17 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The keys of `/v1/info` to record for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
-  /** Maps the place of each example value to a pattern for the value. Generated from `x-example-from`. */
+  /**
+   * Maps the place of each example value to a pattern for the value. Generated from
+   * `x-example-from`.
+   */
   examples?: Readonly<Record<Reference, string>> | undefined;
-  /** URLs of the files or folders that the operations were taken from. Each URL contains a version. */
+  /**
+   * URLs of the files or folders that the operations were taken from. Each URL contains a version.
+   */
   written_from?: readonly string[] | undefined;
-  /** The node software and version with which `read` operations were tested, such as `hsd 8.0.0`. */
+  /**
+   * The node software and version with which `read` operations were tested, such as `hsd 8.0.0`.
+   */
   tried?: string | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Metrics in Prometheus text format 0.0.4. Each metric has a row in `TABLE` and in `docs/monitoring.md`.
- * https://prometheus.io/docs/instrumenting/exposition_formats/
+ * Metrics in Prometheus text format 0.0.4. Each metric has a row in `TABLE` and in
+ * `docs/monitoring.md`. https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
  */
@@ -69,7 +69,10 @@ export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export interface Sample {
-  /** The values of the labels, in the order of `TABLE`. A label with the value `undefined` is omitted. */
+  /**
+   * The values of the labels, in the order of `TABLE`. A label with the value `undefined` is
+   * omitted.
+   */
   readonly labels?: readonly (string | number | undefined)[];
   readonly value: number | bigint | Observed;
 }

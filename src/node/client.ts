@@ -1,6 +1,6 @@
 /**
- * Sends requests to the node through sockets, or with `fetch` if the runtime has no sockets. In Deno 2.9 and Bun 1.4,
- * `fetch` may resend a request that the node has already received.
+ * Sends requests to the node through sockets, or with `fetch` if the runtime has no sockets. In
+ * Deno 2.9 and Bun 1.4, `fetch` may resend a request that the node has already received.
  *
  * @module
  */
@@ -12,7 +12,10 @@ import { SourceError } from "./failures.ts";
 import type { Client } from "./http1.ts";
 import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
 
-/** The certificate authorities in this file are trusted in addition to the authorities of the runtime. */
+/**
+ * The certificate authorities in this file are trusted in addition to the authorities of the
+ * runtime.
+ */
 export interface Trust {
   readonly ca_file: string;
 }
@@ -58,7 +61,9 @@ async function readTrust(tls: Trust): Promise<string> {
   });
 }
 
-/** Checks PEM certificates (RFC 7468), since runtimes report malformed certificates late or never. */
+/**
+ * Checks PEM certificates (RFC 7468), since runtimes report malformed certificates late or never.
+ */
 function holdsCertificates(text: string): boolean {
   const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)];
   return blocks.length > 0 && blocks.every(([, base64 = ""]) => {

@@ -1,6 +1,6 @@
 /**
- * The HTTP/1.1 client on sockets. The library's public types must not use types of `node:` modules, so that hosts need
- * not install `@types/node`.
+ * The HTTP/1.1 client on sockets. The library's public types must not use types of `node:` modules,
+ * so that hosts need not install `@types/node`.
  *
  * @module
  */
@@ -65,8 +65,8 @@ export interface Connection {
   /** The connection is closed if bytes arrive while no response is expected. */
   isFree(): Promise<boolean>;
   /**
-   * Calls `free` when the connection can be reused. Rejects with a `StaleError` if a reused connection turns out to be
-   * closed.
+   * Calls `free` when the connection can be reused. Rejects with a `StaleError` if a reused
+   * connection turns out to be closed.
    */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
@@ -77,7 +77,10 @@ export class StaleError extends Error {
 
 const WAITING_MAX = 65_536;
 
-/** Reading pauses after `TURN_MAX` bytes, or if more than `CHUNKS_MAX` chunks arrive at once: other tasks must run. */
+/**
+ * Reading pauses after `TURN_MAX` bytes, or if more than `CHUNKS_MAX` chunks arrive at once: other
+ * tasks must run.
+ */
 const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
 interface Exchange {
@@ -113,7 +116,8 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
     }
   });
   /**
-   * The client pauses reading so that other tasks can run. Node 20 accepts only one client per turn of the event loop.
+   * The client pauses reading so that other tasks can run. Node 20 accepts only one client per turn
+   * of the event loop.
    */
   let isResting = false;
   const rest = () => {

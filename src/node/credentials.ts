@@ -1,7 +1,7 @@
 /**
- * Credentials for the node, which are sent only to the node's origin. If no credentials are configured, the default
- * files of a kind may be tried. The node must be on this machine, and its 401 or 403 must be typical of this kind
- * and of no other kind.
+ * Credentials for the node, which are sent only to the node's origin. If no credentials are
+ * configured, the default files of a kind may be tried. The node must be on this machine, and its
+ * 401 or 403 must be typical of this kind and of no other kind.
  *
  * @module
  */
@@ -45,7 +45,10 @@ export interface SecretOwner {
 export interface SecretUse {
   /** If true, no secret is sent. */
   readonly isAnonymous?: boolean;
-  /** The kind whose default files may be tried, or `none`. @default the node's kind; any kind while it is unknown */
+  /**
+   * The kind whose default files may be tried, or `none`. @default the node's kind; any kind while
+   * it is unknown
+   */
   readonly filesOf?: string | undefined;
 }
 
@@ -65,7 +68,10 @@ export class Credentials {
   readonly #owner: SecretOwner;
   readonly #origin: string | undefined;
   readonly #authorize: Authorize = createAuthorize();
-  /** monerod uses a new nonce for each connection, so concurrent requests must not share a connection. */
+  /**
+   * monerod uses a new nonce for each connection, so concurrent requests must not share a
+   * connection.
+   */
   readonly #isDigest: boolean;
   readonly #connections: object[] = [];
   /** The default file whose secret the node accepted last. */
@@ -85,7 +91,8 @@ export class Credentials {
     read: (exchanged: Exchanged) => T | Promise<T>,
     use: SecretUse = {},
   ): Promise<T> {
-    // A request with `isOnce` gets its own connection. A retry with credentials uses the same connection.
+    // A request with `isOnce` gets its own connection. A retry with credentials uses the same
+    // connection.
     if (request.isOnce) return await read(await this.#send({ ...request, owner: {} }, use));
     if (!this.#isDigest) return await read(await this.#send(request, use));
     const owner = this.#connections.pop() ?? {};
@@ -277,7 +284,10 @@ export interface DigestChallenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
   readonly algorithm: Algorithm;
-  /** The name of the algorithm exactly as the server writes it, or `undefined` if the server sends no name. */
+  /**
+   * The name of the algorithm exactly as the server writes it, or `undefined` if the server sends
+   * no name.
+   */
   readonly algorithmName: string | undefined;
   readonly isSession: boolean;
   readonly hasQop: boolean;

@@ -112,8 +112,8 @@ function isSame(form: Bytes, bytes: Bytes, start: number): boolean {
 const NOTHING: Bytes = new Uint8Array();
 
 /**
- * Returns the response with a `next` that rejects with a `SourceError` before it returns any byte of
- * a secret, even if the secret arrives in several parts.
+ * Returns the response with a `next` that rejects with a `SourceError` before it returns any byte
+ * of a secret, even if the secret arrives in several parts.
  *
  * @throws {SourceError} if a header contains a secret
  */

@@ -26,7 +26,10 @@ export const WRONG_ANSWER = [
 /** The machine-readable code of a failure. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
-/** The message completes the sentence "the node …". The message is public, so it must not contain secrets or paths. */
+/**
+ * The message completes the sentence "the node …". The message is public, so it must not contain
+ * secrets or paths.
+ */
 export class SourceError extends Error {
   override name = "SourceError";
   readonly code: FailureCode;
@@ -76,7 +79,9 @@ export function notJson(text: string): SourceError {
   return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
-/** `pattern` is matched against the code and message of an error. Messages differ between runtimes. */
+/**
+ * `pattern` is matched against the code and message of an error. Messages differ between runtimes.
+ */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
 const START = "start the node, or correct node.url";

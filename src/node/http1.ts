@@ -1,6 +1,6 @@
 /**
- * Writes requests to the node and parses its responses in HTTP/1.1 (RFC 9112). Responses with ambiguous framing are
- * refused, since a proxy might interpret the framing differently.
+ * Writes requests to the node and parses its responses in HTTP/1.1 (RFC 9112). Responses with
+ * ambiguous framing are refused, since a proxy might interpret the framing differently.
  *
  * @module
  */
@@ -33,21 +33,27 @@ export interface NodeResponse extends ResponseHead {
   /** Returns `undefined` at the end of the response. Rejects if the response breaks off. */
   next(): Promise<Bytes | undefined>;
   /**
-   * Returns the number of bytes received so far. With `fetch`, the number includes neither the head nor the chunk
-   * framing.
+   * Returns the number of bytes received so far. With `fetch`, the number includes neither the head
+   * nor the chunk framing.
    */
   received(): number;
   /** Closes the connection, unless the response has ended. */
   cancel(): void;
 }
 
-/** Sends a request without following redirects. A client that uses sockets does not decompress content. */
+/**
+ * Sends a request without following redirects. A client that uses sockets does not decompress
+ * content.
+ */
 export type Client = (request: NodeRequest) => Promise<NodeResponse>;
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** The returned text must be encoded in Latin-1. Throws if a header contains a line break or a forbidden character. */
+/**
+ * The returned text must be encoded in Latin-1. Throws if a header contains a line break or a
+ * forbidden character.
+ */
 export function writeHead({ method, url, headers, body }: RequestContent): string {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {
@@ -77,9 +83,16 @@ const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 /** Framing fields are refused in trailers, since a proxy might obey them. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
-/** A chunk size with optional extensions (RFC 9112, section 7.1.1). White space is accepted only in quoted values. */
-const CHUNK_SIZE =
-  /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
+const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
+const QUOTED = String.raw`"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"`;
+/**
+ * A chunk size with optional extensions (RFC 9112, section 7.1.1). White space is accepted only in
+ * quoted values.
+ */
+const CHUNK_SIZE = new RegExp(
+  `^([\\da-f]{1,12})(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*$`,
+  "i",
+);
 
 type State =
   | ("status" | "field" | "size" | "break" | "trailer")
@@ -218,7 +231,10 @@ export class ResponseReader {
     );
   }
 
-  /** A node may send one chunk per byte, and handling each chunk separately would take too much time. */
+  /**
+   * A node may send one chunk per byte, and handling each chunk separately would take too much
+   * time.
+   */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
     while (at + DIGITS_MAX + SHORT_MAX + 4 < bytes.byteLength) {
@@ -273,7 +289,9 @@ export class ResponseReader {
 
 const LINE_FEED = 10;
 const NOTHING: Bytes = new Uint8Array();
-/** Short chunks are copied to blocks of `BLOCK` bytes. The digits of a size may begin with zeros. */
+/**
+ * Short chunks are copied to blocks of `BLOCK` bytes. The digits of a size may begin with zeros.
+ */
 const SHORT_MAX = 0xff, DIGITS_MAX = 12, BLOCK = 8192;
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 

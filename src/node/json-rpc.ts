@@ -10,8 +10,9 @@ import { excerpt, shorten } from "../untrusted-text.ts";
 import { SourceError } from "./failures.ts";
 
 /**
- * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). Nodeface's own codes differ from those of
- * EIP-1474 (-32000 to -32006), Ethereum nodes (-32009, -32010, -32015) and MCP (-32020 and below).
+ * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). Nodeface's own codes
+ * differ from those of EIP-1474 (-32000 to -32006), Ethereum nodes (-32009, -32010, -32015) and MCP
+ * (-32020 and below).
  */
 export const CODES = {
   notAllowed: -32011,
@@ -43,9 +44,11 @@ export interface RpcResponse {
 }
 
 /**
- * Of a batch, reads at most `CALLS_MAX` responses, since a node may send many more than it was asked for.
+ * Of a batch, reads at most `CALLS_MAX` responses, since a node may send many more than it was
+ * asked for.
  *
- * @param duplicates if `wanted`, the response must not have two results; if `last`, the last one is used
+ * @param duplicates if `wanted`, the response must not have two results; if `last`, the last one is
+ * used
  * @throws {JsonSyntaxError} if the text is invalid or too deep
  */
 export async function readRpcResponse(
@@ -86,7 +89,8 @@ export interface RpcError {
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
 /**
- * Members that JSON-RPC does not define are dropped, since they may expose stack traces or directories.
+ * Members that JSON-RPC does not define are dropped, since they may expose stack traces or
+ * directories.
  *
  * @param without the message of an error that has none
  * @throws {JsonSyntaxError} if the text is invalid or too deep
@@ -120,11 +124,13 @@ export async function readRpcError(
 }
 
 /**
- * Nodes use different codes for an unknown method: EIP-1474 defines -32004, which Solana uses for a different error, and
- * Besu sends -32604. The words must be at the start of the message, since a contract can revert with any words.
+ * Nodes use different codes for an unknown method: EIP-1474 defines -32004, which Solana uses for a
+ * different error, and Besu sends -32604. The words must be at the start of the message, since a
+ * contract can revert with any words.
  */
 const NO_METHOD = new RegExp(
-  "^(?:error: )?(?:(?:unknown|unsupported) (?:rpc )?method\\b|(?:the )?(?:(?:json-?)?rpc )?method\\b" +
+  "^(?:error: )?(?:(?:unknown|unsupported) (?:rpc )?method\\b|(?:the )?(?:(?:json-?)?rpc " +
+    ")?method\\b" +
     "[^:;\\n]{0,80}\\b(?:not (?:found|supported|enabled|available|implemented|exist)|unknown))",
   "i",
 );
@@ -162,8 +168,8 @@ export interface RpcCall {
   readonly method: string;
   readonly params: string;
   /**
-   * True for a call without `"jsonrpc": "2.0"`. The response to a JSON-RPC 1 call has both `result` and `error`, one of
-   * which is null.
+   * True for a call without `"jsonrpc": "2.0"`. The response to a JSON-RPC 1 call has both `result`
+   * and `error`, one of which is null.
    */
   readonly isJsonRpc1: boolean;
 }

@@ -84,8 +84,8 @@ export class Node {
   }
 
   /**
-   * Returns the URL of a path, or of a path and a query. The empty path is the address itself; any other path follows
-   * the address without its trailing slashes. A URL is returned as it is.
+   * Returns the URL of a path, or of a path and a query. The empty path is the address itself; any
+   * other path follows the address without its trailing slashes. A URL is returned as it is.
    *
    * @throws {SourceError} if the node has no address
    */
@@ -95,7 +95,10 @@ export class Node {
     return new URL(path === "" ? this.url : this.url.replace(/\/+$/, "") + path);
   }
 
-  /** Sends a request, and passes its response to `read`. With HTTP Digest, `read` should read the whole response. */
+  /**
+   * Sends a request, and passes its response to `read`. With HTTP Digest, `read` should read the
+   * whole response.
+   */
   send<T>(
     request: Omit<NodeRequest, "owner">,
     read: (exchanged: Exchanged) => T | Promise<T>,
@@ -111,8 +114,8 @@ export class Node {
   }
 
   /**
-   * Calls methods that only read, in one batch, or one by one if the node takes no batches. Never rejects with a
-   * `SourceError`: the outcome of a call that failed has an `error`.
+   * Calls methods that only read, in one batch, or one by one if the node takes no batches. Never
+   * rejects with a `SourceError`: the outcome of a call that failed has an `error`.
    */
   async rpc(calls: readonly RpcRequest[], options: RpcOptions = {}): Promise<RpcOutcome[]> {
     const { path = "" } = options;
@@ -139,7 +142,10 @@ export class Node {
     return outcomes;
   }
 
-  /** Aborted when the node is closed. On workerd, a controller can be made only while a request is handled. */
+  /**
+   * Aborted when the node is closed. On workerd, a controller can be made only while a request is
+   * handled.
+   */
   get signal(): AbortSignal {
     return (this.#life ??= new AbortController()).signal;
   }

@@ -1,5 +1,6 @@
 /**
- * Handles 401 and 403 responses: parses challenges, guesses the node's kind, and advises the operator.
+ * Handles 401 and 403 responses: parses challenges, guesses the node's kind, and advises the
+ * operator.
  *
  * @module
  */
@@ -54,8 +55,8 @@ export function wanted(
   if (status === 403 && !name) {
     return new SourceError("forbidden", "forbids the request (403)", {
       number: status,
-      hint:
-        "the node may require credentials (node.auth), or may not accept requests from this service's address",
+      hint: "the node may require credentials (node.auth), or may not accept requests from " +
+        "this service's address",
     });
   }
   const as = name ? `, like ${names.join(" or ")}` : "";

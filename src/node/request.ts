@@ -1,6 +1,6 @@
 /**
- * Sends queries to the node, with limits on time and size. Redirects are not followed, since a redirect could leak a
- * secret.
+ * Sends queries to the node, with limits on time and size. Redirects are not followed, since a
+ * redirect could leak a secret.
  *
  * @module
  */
@@ -103,7 +103,9 @@ async function readText({ response, refusal }: Exchanged, url: URL): Promise<Tex
   return { status, text };
 }
 
-/** The path is omitted if the redirect leads to another server, since the path may contain a secret. */
+/**
+ * The path is omitted if the redirect leads to another server, since the path may contain a secret.
+ */
 function hintOfRedirect(location: string | null, from: URL): string | undefined {
   if (location === null || !URL.canParse(location, from)) return undefined;
   const to = new URL(location, from);
@@ -115,8 +117,11 @@ function hintOfRedirect(location: string | null, from: URL): string | undefined 
   return `the redirect points to ${place}`;
 }
 
-const WANTS_TLS =
-  /HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled/;
+const WANTS_TLS = new RegExp([
+  "HTTP request to an HTTPS server",
+  "plain HTTP request was sent to HTTPS port",
+  "speaking plain HTTP to an SSL-enabled",
+].join("|"));
 
 async function decode(response: NodeResponse): Promise<string> {
   const decoder = new TextDecoder();

@@ -1,6 +1,6 @@
 /**
- * Reads a secret from its file or environment variable on every use, since a daemon may write a new secret at each
- * start.
+ * Reads a secret from its file or environment variable on every use, since a daemon may write a new
+ * secret at each start.
  *
  * @module
  */
@@ -54,8 +54,8 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   const matched = expression ? await matchSecret(found.text, expression) : found;
   if ("reason" in matched) return matched;
   const text = matched.text.trim();
-  // Every runtime accepts printable ASCII in a header. For any other character, a runtime might throw an error that
-  // quotes the secret.
+  // Every runtime accepts printable ASCII in a header. For any other character, a runtime might
+  // throw an error that quotes the secret.
   if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "must be one line of printable ASCII" };
   const isPair = scheme === "basic" || scheme === "digest";
   if (isPair && !text.includes(":")) return { reason: "must have the form user:password" };

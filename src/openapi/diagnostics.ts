@@ -10,7 +10,10 @@ import { excerpt, printable } from "../untrusted-text.ts";
 export const LIMITS = {
   depth: 256,
   references: 100_000,
-  /** The maximum size (`estimateSize`) that inlined path items, or a conversion to OpenAPI 3, may add to a description. */
+  /**
+   * The maximum size (`estimateSize`) that inlined path items, or a conversion to OpenAPI 3, may
+   * add to a description.
+   */
   added: 300_000,
   aliases: 10_000,
   /** The maximum length of one text in YAML. The `yaml` package reads a text at once. */
@@ -18,11 +21,20 @@ export const LIMITS = {
   lines: 1_000_000,
   errors: 100,
   findings: 10_000,
-  /** The maximum number of URLs of one server. Each combination of variable values results in one URL. */
+  /**
+   * The maximum number of URLs of one server. Each combination of variable values results in one
+   * URL.
+   */
   combinations: 64,
-  /** Proxies limit the size of headers, so the page's `Content-Security-Policy` lists at most this many origins. */
+  /**
+   * Proxies limit the size of headers, so the page's `Content-Security-Policy` lists at most this
+   * many origins.
+   */
   origins: 64,
-  /** The maximum number of schemes in a document's `security`, and of members in a path's `additionalOperations`. */
+  /**
+   * The maximum number of schemes in a document's `security`, and of members in a path's
+   * `additionalOperations`.
+   */
   inherited: 64,
   /** The maximum number of servers of a document, a path or an operation. */
   servers: 100,
@@ -53,8 +65,8 @@ interface SizeLimit extends Readonly<Record<SourceKind, number>> {
 }
 
 /**
- * The limits of one description. Values and text are counted after aliases are expanded,
- * since 30 kB of YAML can stand for a million values. The tokens of YAML include those for white space.
+ * The limits of one description. Values and text are counted after aliases are expanded, since 30
+ * kB of YAML can stand for a million values. The tokens of YAML include those for white space.
  */
 export const SIZES: Readonly<Record<Size, SizeLimit>> = {
   bytes: { network: 4_194_304, disk: 33_554_432, format: formatSize, noun: "" },
@@ -171,7 +183,11 @@ export function locate(
         [line, start] = [line + 1, end + 1];
       }
       return {
-        ...{ file, line, column: offset - start + 1, message, isFatal: severity === "fatal" },
+        file,
+        line,
+        column: offset - start + 1,
+        message,
+        isFatal: severity === "fatal",
         level: severity === "note" ? "note" : "error",
         ...more > 0 && { more },
       };

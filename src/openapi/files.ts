@@ -98,7 +98,8 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
         await response.body?.cancel();
         throw new ReadError(`the server responded with ${response.status}`);
       }
-      // Node and Bun decode a compressed body even if it was not asked for, and it may become a thousand times larger.
+      // Node and Bun decode a compressed body even if it was not asked for, and it may become a
+      // thousand times larger.
       const coding = response.headers.get("content-encoding")?.toLowerCase() ?? "identity";
       if (coding !== "identity") {
         await response.body?.cancel();
@@ -145,7 +146,10 @@ export function spell(entry: string): string {
   return plain(/^http/.test(entry) ? withoutLogin(entry) : nameOf(entry));
 }
 
-/** Encloses a text in double quotes, as commands and settings need it, unless it has only plain characters. */
+/**
+ * Encloses a text in double quotes, as commands and settings need it, unless it has only plain
+ * characters.
+ */
 export const plain = (text: string): string =>
   /^[\w./:~-]+$/.test(text) ? text : JSON.stringify(text);
 

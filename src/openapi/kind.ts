@@ -1,6 +1,6 @@
 /**
- * Converts a kind to an OpenAPI document with the operations of one node. Copies the kind's `x-…` marks (see
- * `kinds/interface.ts`) to a node's own description.
+ * Converts a kind to an OpenAPI document with the operations of one node. Copies the kind's `x-…`
+ * marks (see `kinds/interface.ts`) to a node's own description.
  *
  * @module
  */
@@ -40,7 +40,10 @@ import { NODE, THIS_SERVICE } from "./servers.ts";
 
 /** The operations that a node supports, as far as the node reports them. */
 export interface Offer {
-  /** Names of methods, names of method groups (if `before` is set), or paths without the leading slash. */
+  /**
+   * Names of methods, names of method groups (if `before` is set), or paths without the leading
+   * slash.
+   */
   readonly names?: readonly string[] | undefined;
   readonly before?: string | undefined;
   readonly software?: string | undefined;
@@ -85,8 +88,8 @@ function withPageMarks(value: unknown): unknown {
 }
 
 /**
- * Selects the kind's operations that the node lists. If the node has no list, selects the operations that fit the
- * node's software and version.
+ * Selects the kind's operations that the node lists. If the node has no list, selects the
+ * operations that fit the node's software and version.
  */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
@@ -199,7 +202,8 @@ function withLimits(method: Json, post: Json): Json {
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
 /**
- * Tells whether the kind limits the parameters of a `read` operation. The node's own description may lack these limits.
+ * Tells whether the kind limits the parameters of a `read` operation. The node's own description
+ * may lack these limits.
  */
 function isLimitedRead(kind: Json, operation: Json): boolean {
   const { parameters, "x-access": access, "x-checked": isChecked } = operation;
@@ -254,7 +258,8 @@ function mapOperationsIn(document: Json, change: (located: PathOperation) => Jso
 }
 
 /**
- * Adds the kind's REST paths if the description has none, and the kind's JSON-RPC methods if the description has none.
+ * Adds the kind's REST paths if the description has none, and the kind's JSON-RPC methods if the
+ * description has none.
  */
 export function withOtherPart(document: Json, kind: Json = {}): Json {
   const theirs = objectOf(document.paths);

@@ -54,7 +54,10 @@ export interface Loaded {
   /** `undefined` if a diagnostic is fatal. Integers too large for `number` are `bigint`s. */
   readonly document: Json | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** The names of the described JSON-RPC methods, including missing ones; empty if the node lists its methods. */
+  /**
+   * The names of the described JSON-RPC methods, including missing ones; empty if the node lists
+   * its methods.
+   */
   readonly methods?: readonly string[] | undefined;
 }
 
@@ -98,7 +101,8 @@ async function loadFile(
   await pause();
   const given = checkOperations(whole, diagnostics);
   await pause();
-  // The marks in a description from the network are not trusted: they could declare any operation as `read`.
+  // The marks in a description from the network are not trusted: they could declare any operation
+  // as `read`.
   const isTrusted = describedBy(entry) === "operator";
   if (given.openapi === undefined && given.swagger === undefined) {
     const document = await upgradeOpenRpc(isTrusted ? given : withMarksOfMethods(given, known));

@@ -127,8 +127,8 @@ export function withServiceOperations(
 }
 
 /**
- * If this service has the same path as the node, the first segment of the node's path moves to the end of the server
- * URL: `/v1/info` on `./v1/node` becomes `/info` on `./v1/node/v1`.
+ * If this service has the same path as the node, the first segment of the node's path moves to the
+ * end of the server URL: `/v1/info` on `./v1/node` becomes `/info` on `./v1/node/v1`.
  */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
@@ -164,8 +164,8 @@ function referencesIn(value: unknown): string[] {
 }
 
 /**
- * @param wanted the function that returns the preferred name of a component in `added`; a number is appended to a taken
- * name
+ * @param wanted the function that returns the preferred name of a component in `added`; a number is
+ * appended to a taken name
  * @returns the merged components; `rename` updates the references to renamed components
  */
 export function mergeComponents(

@@ -1,6 +1,6 @@
 /**
- * Copies a resolved description without its invalid members, and turns the targets of references into components, so
- * that later conversions can move operations without breaking a reference.
+ * Copies a resolved description without its invalid members, and turns the targets of references
+ * into components, so that later conversions can move operations without breaking a reference.
  *
  * @module
  */
@@ -60,7 +60,8 @@ export async function normalize(resolved: Resolved): Promise<Json> {
 }
 
 /**
- * Copies the parts of the largest sections, so that copying the whole document finds nearly all of its parts copied.
+ * Copies the parts of the largest sections, so that copying the whole document finds nearly all of
+ * its parts copied.
  */
 async function copySections(resolved: Resolved, { sections }: Plan, copy: Copy): Promise<void> {
   const { source, structure, diagnosticsOf } = resolved;
@@ -197,7 +198,9 @@ function createCopier(resolved: Resolved, { names, sections }: Plan): Copy {
     return putInPlace(link, end, siblings, depth);
   }
 
-  /** Omits the siblings of `$ref` that OpenAPI ignores, since several tools reject such siblings. */
+  /**
+   * Omits the siblings of `$ref` that OpenAPI ignores, since several tools reject such siblings.
+   */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
     return mapMembers(value, (member, key) => {
@@ -239,8 +242,8 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
 }
 
 /**
- * The maximum lengths of new names and of existing names that are kept. Every reference contains the name of a
- * component, so long names would make the document much larger.
+ * The maximum lengths of new names and of existing names that are kept. Every reference contains
+ * the name of a component, so long names would make the document much larger.
  */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
@@ -248,7 +251,9 @@ function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** For example, the schema at `/components/schemas/Pet/properties/owner` gets the name `PetOwner`. */
+/**
+ * For example, the schema at `/components/schemas/Pet/properties/owner` gets the name `PetOwner`.
+ */
 function nameFor({ path, shape, value }: Target): string {
   const keys = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const [above, last] = [keys.at(-2) ?? "", keys.at(-1) ?? ""];

@@ -1,6 +1,7 @@
 /**
- * Converts OpenRPC 1.3 to OpenAPI 3.1. Each method becomes `POST /v1/rpc/{method}` with an object of named parameters.
- * A `read` method with only scalar parameters also becomes `GET`, with the parameters in the query.
+ * Converts OpenRPC 1.3 to OpenAPI 3.1. Each method becomes `POST /v1/rpc/{method}` with an object
+ * of named parameters. A `read` method with only scalar parameters also becomes `GET`, with the
+ * parameters in the query.
  *
  * @module
  */
@@ -140,7 +141,9 @@ export async function openApiOfMethods(
     own.forEach((tag) => tags.add(tag));
     const isByPosition = method.paramStructure === "by-position";
     const parts = {
-      ...{ method, result, tags: own },
+      method,
+      result,
+      tags: own,
       params: isByPosition ? params.map((param, at) => ({ ...param, "x-position": at })) : params,
     };
     setMember(paths, pathOfMethod(name), {
@@ -175,7 +178,10 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
-/** Values in a query carry no type, so a schema of a query parameter must allow exactly one scalar type. */
+/**
+ * Values in a query carry no type, so a schema of a query parameter must allow exactly one scalar
+ * type.
+ */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();
   const scalarOf = (value: unknown, depth = 0): string | undefined => {

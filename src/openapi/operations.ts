@@ -34,7 +34,8 @@ export function followReference(document: Json, value: unknown): Json {
 }
 
 /**
- * Matches HTTP method names that are safe in HTML and in a shell. All methods in the IANA registry match, except `*`.
+ * Matches HTTP method names that are safe in HTML and in a shell. All methods in the IANA registry
+ * match, except `*`.
  */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 const FURTHER = "additionalOperations";
@@ -96,7 +97,10 @@ export function parametersOf(document: Json, item: Json, operation: Json): Param
   return [...parameters.values()];
 }
 
-/** @param holders the objects with servers, in order of precedence: an operation, its path item and the document */
+/**
+ * @param holders the objects with servers, in order of precedence: an operation, its path item and
+ * the document
+ */
 export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
@@ -121,7 +125,8 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
 }
 
 /**
- * Returns the document without duplicate operationIds, surplus `additionalOperations` and an overlong `security` list.
+ * Returns the document without duplicate operationIds, surplus `additionalOperations` and an
+ * overlong `security` list.
  */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
   const firsts = new Map<unknown, string>();
@@ -185,7 +190,8 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     for (const { operation, keys } of operationsOf(item)) {
       const own = checkList(operation, [...path, ...keys], template, names);
       for (const name of names) {
-        // A long path may have thousands of parameters, so the check ends when the limit of diagnostics is exceeded.
+        // A long path may have thousands of parameters, so the check ends when the limit of
+        // diagnostics is exceeded.
         if (diagnostics.omittedCount > 0) return;
         if (shared.has(name) || own.has(name)) continue;
         const message = `the parameters do not include ${nameOf(name)} of the path ${

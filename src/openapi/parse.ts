@@ -1,5 +1,6 @@
 /**
- * Parses a description file. Returns the document, diagnostics, and the text offset of each value in the document.
+ * Parses a description file. Returns the document, diagnostics, and the text offset of each value
+ * in the document.
  *
  * @module
  */
@@ -21,7 +22,10 @@ import {
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
 
-/** The values of a parsed file must not be mutated, since several YAML aliases may refer to one object. */
+/**
+ * The values of a parsed file must not be mutated, since several YAML aliases may refer to one
+ * object.
+ */
 export interface Source extends Parsed {
   readonly name: string;
   readonly text: string;

@@ -1,5 +1,6 @@
 /**
- * Resolves a description: finds the target of each reference, and validates everything that can be reached.
+ * Resolves a description: finds the target of each reference, and validates everything that can be
+ * reached.
  *
  * @module
  */
@@ -37,7 +38,9 @@ export interface Target {
 
 export interface Link {
   readonly reference: Reference;
-  /** The object in which this reference was found: the document, or the target of another reference. */
+  /**
+   * The object in which this reference was found: the document, or the target of another reference.
+   */
   readonly start: Target;
   target?: Target;
   /** The end of a chain of references: a component, or a value that is not a reference. */
@@ -55,7 +58,10 @@ export interface Resolved {
   report(link: Link, failure: string, severity?: Severity): void;
 }
 
-/** @param url the URL from which the description was read, by which the description may refer to itself */
+/**
+ * @param url the URL from which the description was read, by which the description may refer to
+ * itself
+ */
 export async function resolve(source: Source, url: string): Promise<Resolved> {
   const { value: root, diagnostics } = source;
   const structure = structureOf(root);
@@ -126,7 +132,10 @@ function isSame(file: string, url: string): boolean {
   return file === "" || (URL.canParse(file, url) && new URL(file, url).href === url);
 }
 
-/** The message does not name the reference, so that all such references are one diagnostic with a count. */
+/**
+ * The message does not name the reference, so that all such references are one diagnostic with a
+ * count.
+ */
 function explainOther({ name }: Structure, url: string): string {
   const lead = "references to other files are not followed; make one file of all";
   return name.startsWith("OpenRPC")

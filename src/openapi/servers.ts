@@ -23,9 +23,9 @@ export interface ServerContext {
 }
 
 /**
- * Replaces the servers with a path of this service: those of the document, and those of a path or an
- * operation that have the host of the node or of one of the document's servers. If the node's URL is
- * unknown, only relative URLs change.
+ * Replaces the servers with a path of this service: those of the document, and those of a path or
+ * an operation that have the host of the node or of one of the document's servers. If the node's
+ * URL is unknown, only relative URLs change.
  *
  * @param from the URL from which the document was read
  */
@@ -191,8 +191,8 @@ export function checkServers(
     const open = variablesOf(hostOf(textOf(server.url) ?? ""));
     for (const [name, member] of Object.entries(objectOf(server.variables))) {
       const { default: usual, enum: listed } = objectOf(member);
-      // If a variable has no `enum`, the page uses only its default. The page's `Content-Security-Policy` must list
-      // every origin.
+      // If a variable has no `enum`, the page uses only its default. The page's
+      // `Content-Security-Policy` must list every origin.
       if (Array.isArray(listed) || !open.has(name)) continue;
       const [variable, value] = [name, formatJson(usual)].map((text) => shorten(text, 200));
       const message = `the page calls operations only with {${variable}} = ${value}; ` +
@@ -211,7 +211,9 @@ function absolute(url: string, base: string): string {
   return URL.canParse(url, base) ? trim(withBraces(new URL(url, base).href)) : url;
 }
 
-/** A URL that begins with a variable counts as absolute, since the variable may contain a scheme. */
+/**
+ * A URL that begins with a variable counts as absolute, since the variable may contain a scheme.
+ */
 function isRelative(url: unknown): boolean {
   return typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
 }

@@ -1,5 +1,6 @@
 /**
- * The structure of an OpenAPI, Swagger or OpenRPC document: the shapes of its members, and its references.
+ * The structure of an OpenAPI, Swagger or OpenRPC document: the shapes of its members, and its
+ * references.
  *
  * @module
  */
@@ -16,7 +17,10 @@ import {
   SWAGGER,
 } from "./tables.ts";
 
-/** The shape of a value: an object such as `schema`, a list (`schema[]`), or a map with free keys (`{schema}`). */
+/**
+ * The shape of a value: an object such as `schema`, a list (`schema[]`), or a map with free keys
+ * (`{schema}`).
+ */
 export type Shape = string;
 
 export interface Rule {
@@ -96,7 +100,10 @@ const structureIn = memoize((name): Structure => {
   return { name, kinds, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 });
 
-/** Tests whether any version of OpenAPI or Swagger has a member of this name that may contain references. */
+/**
+ * Tests whether any version of OpenAPI or Swagger has a member of this name that may contain
+ * references.
+ */
 export function isKeyword(key: string): boolean {
   keywords ??= new Set(
     Object.keys(ROWS).filter((name) => name !== "OpenRPC 1.3")
@@ -168,8 +175,8 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
 }
 
 /**
- * A map whose keys are pairs of an object and a shape. Through YAML aliases, one object can stand in places of different
- * shapes.
+ * A map whose keys are pairs of an object and a shape. Through YAML aliases, one object can stand
+ * in places of different shapes.
  */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
@@ -188,10 +195,11 @@ export class ByShape<T> {
 export type Seen = ByShape<true>;
 
 /**
- * Visits the objects and lists that may contain references, and the strings that are references ({@linkcode NAMING}), in
- * document order. Visits each object only once per shape.
+ * Visits the objects and lists that may contain references, and the strings that are references
+ * ({@linkcode NAMING}), in document order. Visits each object only once per shape.
  *
- * @param wrongIn the function that returns the keys of an object's invalid members, which are not visited
+ * @param wrongIn the function that returns the keys of an object's invalid members, which are not
+ * visited
  */
 export function* walk(
   start: Place,

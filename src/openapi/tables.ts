@@ -5,10 +5,11 @@
  * lists the members `name`, `in` and `schema`. A name that ends with `!` marks a required member,
  * and a name that ends with `*` marks an expected member.
  *
- * A colon separates a member's name from its type. These types may contain references: objects such as `schema`, lists
- * such as `schema[]`, maps such as `{schema}`, and the types in {@linkcode NAMING}. These types contain no references:
- * `url`, `host`, `version`, and the types in {@linkcode CHOICES}. A type that ends with `?` also allows a
- * boolean, and a type that ends with `+` also allows a list.
+ * A colon separates a member's name from its type. These types may contain references: objects such
+ * as `schema`, lists such as `schema[]`, maps such as `{schema}`, and the types in {@linkcode
+ * NAMING}. These types contain no references: `url`, `host`, `version`, and the types in {@linkcode
+ * CHOICES}. A type that ends with `?` also allows a boolean, and a type that ends with `+` also
+ * allows a list.
  *
  * @module
  */
@@ -16,7 +17,9 @@ import { COMMON_METHODS } from "./operations.ts";
 
 export type Rows = Readonly<Record<string, string>>;
 
-/** The key of a rule that applies to every member without its own rule, except extensions (`x-…`). */
+/**
+ * The key of a rule that applies to every member without its own rule, except extensions (`x-…`).
+ */
 export const OTHERS = "*";
 
 /** Types of strings that refer to an object, each mapped to the type of that object. */
@@ -63,7 +66,8 @@ const FACETS = "format default enum multipleOf maximum exclusiveMaximum minimum 
 
 /** The members before `FACETS` are not part of OpenAPI 3.0, but may occur in JSON Schema files. */
 const SCHEMA_3_0 = "$ref $schema $id $anchor $comment $dynamicAnchor $defs:{schema} " +
-  `definitions:{schema} ${FACETS} title description type:type items:schema required maxProperties ` +
+  `definitions:{schema} ${FACETS} title description type:type items:schema required ` +
+  `maxProperties ` +
   "minProperties properties:{schema} additionalProperties:schema? allOf:schema[] anyOf:schema[] " +
   "oneOf:schema[] not:schema nullable discriminator:discriminator readOnly writeOnly deprecated " +
   "example externalDocs:externalDocs xml:xml";

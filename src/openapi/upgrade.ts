@@ -1,6 +1,6 @@
 /**
- * Converts Swagger 2.0 to OpenAPI 3.0. The input must be normalized (see `normalize.ts`), so that every reference points
- * to a shared definition.
+ * Converts Swagger 2.0 to OpenAPI 3.0. The input must be normalized (see `normalize.ts`), so that
+ * every reference points to a shared definition.
  *
  * @module
  */
@@ -117,7 +117,10 @@ class SwaggerConverter {
     throw new RangeError("the converted document would be many times larger");
   }
 
-  /** Limits the total number of media types, since every operation may inherit all media types of the document. */
+  /**
+   * Limits the total number of media types, since every operation may inherit all media types of
+   * the document.
+   */
   #content(types: readonly string[], mediaType: Json): Json {
     this.#mediaTypes += types.length;
     this.#checkSize(this.#mediaTypes);

@@ -65,8 +65,8 @@ function expectedOf(type: string, value: unknown): string | undefined {
 }
 
 /**
- * Returns the reason why a value cannot be used, such as `must be a list`. In an object, checks only the required
- * members.
+ * Returns the reason why a value cannot be used, such as `must be a list`. In an object, checks
+ * only the required members.
  */
 export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
   if (Object.hasOwn(NAMING, shape)) {
@@ -179,7 +179,8 @@ function unknownMember(
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
   // Comparing long names is slow.
   const meant = key.length > 40 ? undefined : nearest(key, others);
-  // A member of another OpenAPI version is omitted: it may contain references, which are not checked here.
+  // A member of another OpenAPI version is omitted: it may contain references, which are not
+  // checked here.
   const isOmitted = isKeyword(key);
   const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
   const omitted = isOmitted ? "; it is omitted" : "";

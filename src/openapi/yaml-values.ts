@@ -32,7 +32,10 @@ export type YamlNode = Alias.Parsed | Scalar.Parsed | YAMLMap.Parsed | YAMLSeq.P
 export type YamlPair = Pair<YamlNode, YamlNode | null>;
 export type YamlItem = YamlNode | YamlPair;
 
-/** An object or list that is composed in several parts. Its own node has neither the right offset nor any items. */
+/**
+ * An object or list that is composed in several parts. Its own node has neither the right offset
+ * nor any items.
+ */
 export interface Parted {
   readonly offset: number;
   readonly items: readonly YamlItem[];
@@ -43,7 +46,10 @@ export type PartedByToken = ReadonlyMap<unknown, Parted>;
 const NODES_PER_STEP = 128;
 
 interface Anchored {
-  /** The value of the anchor, with its height and its sizes; `undefined` while the value is being built. */
+  /**
+   * The value of the anchor, with its height and its sizes; `undefined` while the value is being
+   * built.
+   */
   built?: {
     readonly value: unknown;
     readonly height: number;
@@ -207,7 +213,8 @@ export class YamlBuilder {
     }
     if (!this.#hasMerged) {
       const message =
-        "YAML 1.2 has no merge keys: << is merged here, but some parsers treat it as an ordinary key";
+        "YAML 1.2 has no merge keys: << is merged here, but some parsers treat it as an " +
+        "ordinary key";
       this.#diagnostics.add("note", message, () => offset);
     }
     this.#hasMerged = true;

@@ -1,5 +1,6 @@
 /**
- * Parses YAML 1.2 with limits, in slices. The parser uses the core schema, which reads dates and `yes` as strings.
+ * Parses YAML 1.2 with limits, in slices. The parser uses the core schema, which reads dates and
+ * `yes` as strings.
  *
  * @module
  */
@@ -27,8 +28,8 @@ import {
 import { type Parted, YamlBuilder, type YamlItem, type YamlNode } from "./yaml-values.ts";
 
 /**
- * The core schema applies even if a `%YAML` directive selects another version. `uniqueKeys: true` would take quadratic
- * time.
+ * The core schema applies even if a `%YAML` directive selects another version. `uniqueKeys: true`
+ * would take quadratic time.
  */
 const OPTIONS = {
   schema: "core",
@@ -70,20 +71,21 @@ type CollectionToken = CST.BlockMap | CST.BlockSequence | CST.FlowCollection;
 
 const TOKENS_PER_STEP = 256;
 /**
- * Composing a part takes a few milliseconds. A part has more items than an implicit key can have in its 1024
- * characters, so the items of such a key are never composed separately.
+ * Composing a part takes a few milliseconds. A part has more items than an implicit key can have in
+ * its 1024 characters, so the items of such a key are never composed separately.
  */
 const ITEMS_PER_PART = 600;
 
 const ENOUGH = new Error();
 
 /**
- * Composes the tokens of a text to the nodes of a document. The `yaml` package composes a whole document at once, which
- * takes seconds for a large one. Therefore, the items of each large collection are taken out of the document, and are
- * composed in parts, as the only items of a small collection.
+ * Composes the tokens of a text to the nodes of a document. The `yaml` package composes a whole
+ * document at once, which takes seconds for a large one. Therefore, the items of each large
+ * collection are taken out of the document, and are composed in parts, as the only items of a small
+ * collection.
  *
- * Unlike `parseDocument` of the `yaml` package, the parser does not recurse. In Node 20.20, compiling a regular
- * expression on an almost full stack aborts the process.
+ * Unlike `parseDocument` of the `yaml` package, the parser does not recurse. In Node 20.20,
+ * compiling a regular expression on an almost full stack aborts the process.
  */
 class Composition {
   contents: YamlNode | null = null;
@@ -234,7 +236,10 @@ interface Large {
 /** Some items of a large collection, as the only items of a small one. */
 interface Part {
   readonly value: CollectionToken;
-  /** 1 if the first item stands for the items before this part, so that the second one may begin with a comma. */
+  /**
+   * 1 if the first item stands for the items before this part, so that the second one may begin
+   * with a comma.
+   */
   readonly skipped: 0 | 1;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The node's events, history and watch. The watch queries the node at regular intervals, so that a failure is reported
- * even if no client sends a request.
+ * The node's events, history and watch. The watch queries the node at regular intervals, so that a
+ * failure is reported even if no client sends a request.
  *
  * @module
  */
@@ -93,7 +93,8 @@ export class Live {
     const time = this.#monitor.isHeard ? Math.min(this.#pace, LISTENED_MS) : this.#pace;
     if (time === Infinity || this.#hasEnded) return;
     const timer = setTimeout(async () => {
-      // Preparing a large description takes longer than querying the node, so the watch does not wait for it.
+      // Preparing a large description takes longer than querying the node, so the watch does not
+      // wait for it.
       this.#checkIfHeard();
       await this.#monitor.look().catch(this.#onError);
       if (this.#timer === timer) this.#wait();

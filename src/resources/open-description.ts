@@ -1,5 +1,6 @@
 /**
- * Selects the description from the operator, the node or its kind, and adds the service's operations.
+ * Selects the description from the operator, the node or its kind, and adds the service's
+ * operations.
  *
  * @module
  */
@@ -22,7 +23,9 @@ import { withTimeout } from "../with-timeout.ts";
 
 type PageContent = Pick<Content, "page" | "origins">;
 
-/** The longest times to wait for a configured description and for a discovered one, in milliseconds. */
+/**
+ * The longest times to wait for a configured description and for a discovered one, in milliseconds.
+ */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
 /** Resolves with the service's own description if the node's description takes too long. */
@@ -40,7 +43,8 @@ export async function openDescription(
   const makePage = async ({ page, origins }: PageContent, notice?: string) =>
     createPage(page, { origins, notice, title, view, icons: await icons.get() });
   const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
-  // A host's operation at one of these paths replaces the service's own operation, even if the methods differ.
+  // A host's operation at one of these paths replaces the service's own operation, even if the
+  // methods differ.
   const omitted = ["/v1/events", "/v1/history"].filter((path) =>
     hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );

@@ -103,7 +103,9 @@ export function createResources(
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
-  /** The node's name on the last served page. With this name, the icon needs no query of the node. */
+  /**
+   * The node's name on the last served page. With this name, the icon needs no query of the node.
+   */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),
@@ -211,7 +213,9 @@ export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   };
 }
 
-/** A link set (RFC 9264) with the relations of RFC 8631. Relative links work behind any path prefix. */
+/**
+ * A link set (RFC 9264) with the relations of RFC 8631. Relative links work behind any path prefix.
+ */
 const CATALOG = {
   linkset: [{
     anchor: "../v1/info",

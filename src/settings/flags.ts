@@ -1,5 +1,6 @@
 /**
- * The flags of the command, and the environment variables that can replace them. The help and the manual list them.
+ * The flags of the command, and the environment variables that can replace them. The help and the
+ * manual list them.
  *
  * @module
  */
@@ -12,7 +13,10 @@ export interface CliOption<T = unknown> extends About {
   readonly schema: Schema<T>;
   /** The name of the flag, without its dashes. */
   readonly flag?: string;
-  /** The placeholder for the flag's value in `--help`. A flag that takes no value has no placeholder. */
+  /**
+   * The placeholder for the flag's value in `--help`. A flag that takes no value has no
+   * placeholder.
+   */
   readonly argument?: string;
   /** The environment variables, in order of precedence. */
   readonly variables: readonly string[];
@@ -58,8 +62,8 @@ export const CLI_OPTIONS: {
     key: "description",
     also: ["spec"],
     schema: PLACE,
-    text:
-      "The node's own OpenAPI description: a file, a URL, or none. A changed description is reloaded",
+    text: "The node's own OpenAPI description: a file, a URL, or none. A changed description " +
+      "is reloaded",
     default: "taken from the node or its kind",
     example: "openapi.yaml",
   }),

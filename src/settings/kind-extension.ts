@@ -103,8 +103,9 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the base kind's operations at the same path. If there are none at that path, lists the operations that a new
- * operation at `path` could take calls from: their templates overlap `path` and are not more specific.
+ * Lists the base kind's operations at the same path. If there are none at that path, lists the
+ * operations that a new operation at `path` could take calls from: their templates overlap `path`
+ * and are not more specific.
  */
 function operationsAt(
   base: Kind,

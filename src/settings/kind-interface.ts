@@ -136,7 +136,10 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
   ),
 });
 
-/** @param base the interface that `kind` extends; references in `kind` may lead to components of `base` */
+/**
+ * @param base the interface that `kind` extends; references in `kind` may lead to components of
+ * `base`
+ */
 export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
   const partOf = (key: keyof KindInterface, part: unknown, version: string) => {

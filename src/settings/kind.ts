@@ -300,7 +300,10 @@ export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kin
   );
 }
 
-/** Removes `auth.files`, since a kind that is not built in could use this key to send any file to any node. */
+/**
+ * Removes `auth.files`, since a kind that is not built in could use this key to send any file to
+ * any node.
+ */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;

@@ -291,9 +291,11 @@ export const FIELD: Schema<Field> = typed(
       as: setting(
         CONVERSION,
         "The conversion of the value: hex (to or from hexadecimal), " +
-          "number (from decimal), not (true becomes false), count (of members), time (to RFC 3339), " +
+          "number (from decimal), not (true becomes false), count (of members), time (to " +
+          "RFC 3339), " +
           "uptime (seconds become the start time), sum (of all values), { count: POINTER }, " +
-          "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { join: TEXT }",
+          "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { " +
+          "join: TEXT }",
         {
           example: "{ match: '^v(.+)' }",
         },
@@ -403,7 +405,10 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** @param listed source names for the message, shown if none of `names` is similar to the missing one */
+/**
+ * @param listed source names for the message, shown if none of `names` is similar to the missing
+ * one
+ */
 export function explainSource(
   place: unknown,
   names: readonly string[],

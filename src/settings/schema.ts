@@ -1,6 +1,7 @@
 /**
- * Valibot schemas for settings, with a description of each setting. A schema's message, such as `a list`, gets the
- * prefix `must be`. Messages of picklists, `rawCheck` and `rawTransform` are already complete.
+ * Valibot schemas for settings, with a description of each setting. A schema's message, such as `a
+ * list`, gets the prefix `must be`. Messages of picklists, `rawCheck` and `rawTransform` are
+ * already complete.
  *
  * @module
  */
@@ -174,7 +175,9 @@ export function filledMap<K extends string, T>(
   );
 }
 
-/** Accepts an object in one of several forms. Each form is listed under the key that identifies it. */
+/**
+ * Accepts an object in one of several forms. Each form is listed under the key that identifies it.
+ */
 export function oneOf<F extends Readonly<Record<string, Settings>>>(
   forms: F,
 ): Schema<{ [Key in keyof F]: Output<F[Key]> }[keyof F]> {
@@ -200,8 +203,9 @@ export function byKey<T>(
 }
 
 /**
- * Accepts a value of one of several types, such as a text or an object. Reports the issues of the first option that
- * accepts the value's type. An option that is a {@linkcode word} must be the last.
+ * Accepts a value of one of several types, such as a text or an object. Reports the issues of the
+ * first option that accepts the value's type. An option that is a {@linkcode word} must be the
+ * last.
  */
 export function anyOf<const S extends readonly Schema[]>(
   options: S,
@@ -336,7 +340,9 @@ export function readValue<T>(
   return { value: output as T, diagnostics: issues.map(diagnosticOf) };
 }
 
-/** The types of issues whose messages are complete. Other messages only say what the value must be. */
+/**
+ * The types of issues whose messages are complete. Other messages only say what the value must be.
+ */
 const COMPLETE = ["raw_check", "raw_transform", "picklist"];
 
 function diagnosticOf(

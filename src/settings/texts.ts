@@ -154,7 +154,9 @@ export const HOST_NAME: Schema<string> = text(
   },
 );
 
-/** The origin is converted to the form that browsers send: in lower case, without a default port. */
+/**
+ * The origin is converted to the form that browsers send: in lower case, without a default port.
+ */
 export const ORIGIN: Schema<string> = text(
   'an origin such as https://app.example, or "*" in place of the list',
   /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@*]+$/,

@@ -1,6 +1,6 @@
 /**
- * Measures how soon a large description is served, how long other requests wait meanwhile, how much processor time the
- * longest slice of the work takes, and how much memory the description takes.
+ * Measures how soon a large description is served, how long other requests wait meanwhile, how much
+ * processor time the longest slice of the work takes, and how much memory the description takes.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,10 @@ import { median } from "./statistics.ts";
 
 const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 
-/** The delay before memory is measured, in milliseconds. The delay is long because V8 frees memory late. */
+/**
+ * The delay before memory is measured, in milliseconds. The delay is long because V8 frees memory
+ * late.
+ */
 const REST = 60_000;
 
 /** For each format, the minimal program with which Nodeface is compared. */
@@ -116,7 +119,10 @@ has the time of Bun. "MB at most" is the peak memory of the process during the p
   };
 }
 
-/** The first operations of a document with all components to which they refer, as text of at most a mebibyte. */
+/**
+ * The first operations of a document with all components to which they refer, as text of at most a
+ * mebibyte.
+ */
 function partOf(
   whole: { paths: object; components: Record<string, Record<string, unknown>> },
   write: (part: object) => string,

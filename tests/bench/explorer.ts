@@ -1,5 +1,6 @@
 /**
- * Measures when API explorers become readable and usable on a slow connection. All explorers show the same description.
+ * Measures when API explorers become readable and usable on a slow connection. All explorers show
+ * the same description.
  */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -116,8 +117,8 @@ const serveNode = () =>
   listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
 
 /**
- * Times are in milliseconds since the navigation began. `bytes` counts the bytes received until `answered` or, if
- * `answered` is NaN, until `readable`.
+ * Times are in milliseconds since the navigation began. `bytes` counts the bytes received until
+ * `answered` or, if `answered` is NaN, until `readable`.
  */
 interface Visit {
   readable: number;

@@ -3,17 +3,24 @@
 export interface Explorer {
   readonly name: string;
   readonly page: string;
-  /** A JavaScript expression that finds an element. The element becomes visible together with the first operation. */
+  /**
+   * A JavaScript expression that finds an element. The element becomes visible together with the
+   * first operation.
+   */
   readonly readable: string;
   /**
-   * JavaScript expressions that find the elements to click, in order, to send the first operation. The list is empty if
-   * the explorer cannot send operations.
+   * JavaScript expressions that find the elements to click, in order, to send the first operation.
+   * The list is empty if the explorer cannot send operations.
    */
   readonly presses: readonly string[];
-  /** A JavaScript expression that finds an element. The element appears on the page together with the response. */
+  /**
+   * A JavaScript expression that finds an element. The element appears on the page together with
+   * the response.
+   */
   readonly answered: string;
   /**
-   * The HTML of the page that the explorer's documentation recommends. Absent for Nodeface, which serves its own page.
+   * The HTML of the page that the explorer's documentation recommends. Absent for Nodeface, which
+   * serves its own page.
    */
   readonly html?: string;
 }

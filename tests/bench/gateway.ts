@@ -23,7 +23,8 @@ const CALL: Omit<Asked, "path"> = {
 };
 
 /**
- * `http-proxy` cannot convert a GET request to a JSON-RPC call, so the requests to `http-proxy` go to `/small` instead.
+ * `http-proxy` cannot convert a GET request to a JSON-RPC call, so the requests to `http-proxy` go
+ * to `/small` instead.
  */
 const NODES: readonly {
   readonly cases: Readonly<Record<string, readonly [own: Asked, proxy: Asked]>>;

@@ -1,4 +1,6 @@
-/** Prints tables row by row on the terminal, formats them for the report, and shows the progress. */
+/**
+ * Prints tables row by row on the terminal, formats them for the report, and shows the progress.
+ */
 import process from "node:process";
 
 /** The number NaN is shown as `–`. */

@@ -90,7 +90,8 @@ export async function start(command: (port: number) => readonly string[]): Promi
 }
 
 /**
- * Headers keep their order and letter case. The `Date` header is omitted, because it differs between equal responses.
+ * Headers keep their order and letter case. The `Date` header is omitted, because it differs
+ * between equal responses.
  */
 export interface Answer {
   status: number;
@@ -122,7 +123,8 @@ export function header({ headers }: Answer, name: string): string {
 /** Returns microseconds, or NaN without `/proc`. */
 export function processorTime(pid: number): number {
   const stat = readProc(pid, "stat");
-  // Field 2 is the program's name in brackets, and may contain anything. Fields 14 and 15 are the user and system time.
+  // Field 2 is the program's name in brackets, and may contain anything. Fields 14 and 15 are the
+  // user and system time.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   // Linux counts processor time in hundredths of a second.
   return (Number(fields[11]) + Number(fields[12])) * 10_000;

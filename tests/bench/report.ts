@@ -1,4 +1,7 @@
-/** Writes BENCHMARKS.md: the method, the results of each benchmark, and a description of the machine. */
+/**
+ * Writes BENCHMARKS.md: the method, the results of each benchmark, and a description of the
+ * machine.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
 import process from "node:process";

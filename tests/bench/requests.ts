@@ -1,4 +1,6 @@
-/** Compares Nodeface's processor time per request with that of a bare server on the same runtime. */
+/**
+ * Compares Nodeface's processor time per request with that of a bare server on the same runtime.
+ */
 import { answersOf, startBare, startNodeface } from "./answers.ts";
 import { type Options, type Section, step, Table } from "./output.ts";
 import { ask, header, memory, type Running, start } from "./processes.ts";
@@ -46,7 +48,10 @@ export async function requests({ only, isQuick, beside }: Options): Promise<Sect
 const failedIn = (all: readonly Measured[]) =>
   `${all.reduce((sum, { failed }) => sum + failed, 0)}`;
 
-/** Starts each server in turn, several times. Returns the times until the first response, in milliseconds. */
+/**
+ * Starts each server in turn, several times. Returns the times until the first response, in
+ * milliseconds.
+ */
 async function measureStarts(
   runtime: Runtime,
   servers: Iterable<Server>,

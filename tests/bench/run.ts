@@ -1,6 +1,6 @@
 /**
- * `npm run bench` measures Nodeface on this machine and writes BENCHMARKS.md. If the arguments are names of benchmarks,
- * the command runs only these benchmarks and only prints their results.
+ * `npm run bench` measures Nodeface on this machine and writes BENCHMARKS.md. If the arguments are
+ * names of benchmarks, the command runs only these benchmarks and only prints their results.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";

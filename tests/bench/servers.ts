@@ -53,7 +53,10 @@ const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 /** The name of the peer that sends the same responses as Nodeface, including 304. */
 export const SAME_BYTES = "Hono, same bytes";
 
-/** @param program the command and flags that run `dist/main.js`; if `undefined`, the executable runs instead */
+/**
+ * @param program the command and flags that run `dist/main.js`; if `undefined`, the executable runs
+ * instead
+ */
 function runtime(
   id: string,
   name: string,

@@ -8,8 +8,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Divides each value by the other server's value of the same round, because other programs on the machine affect all
- * measurements of a round equally.
+ * Divides each value by the other server's value of the same round, because other programs on the
+ * machine affect all measurements of a round equally.
  */
 export function ratiosOf(values: readonly number[], beside: readonly number[]): number[] {
   return values.map((value, round) => value / beside[round]!);

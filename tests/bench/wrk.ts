@@ -1,6 +1,6 @@
 /**
- * Generates load with `wrk`. The load-testing packages on npm are slower than the measured servers, and would hide the
- * differences between the servers.
+ * Generates load with `wrk`. The load-testing packages on npm are slower than the measured servers,
+ * and would hide the differences between the servers.
  */
 import { fileURLToPath } from "node:url";
 import { processorTime, run, type Running } from "./processes.ts";
@@ -10,8 +10,8 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 export const CONNECTIONS = 32;
 
 /**
- * A request that is sent many times, each time with a new number. The number replaces `{n}` in `body`. If `path` ends
- * with `n=0`, the number replaces this `0`.
+ * A request that is sent many times, each time with a new number. The number replaces `{n}` in
+ * `body`. If `path` ends with `n=0`, the number replaces this `0`.
  */
 export interface Asked {
   readonly path: string;
@@ -25,7 +25,10 @@ export interface Measured {
   readonly cpu: number;
   /** Requests per second. */
   readonly rate: number;
-  /** The number of broken connections, missing responses, and responses with a status of 400 or above. */
+  /**
+   * The number of broken connections, missing responses, and responses with a status of 400 or
+   * above.
+   */
   readonly failed: number;
 }
 
@@ -63,7 +66,10 @@ export interface Mode {
   readonly seconds: number;
 }
 
-/** Processor time has a resolution of 10 ms, so a second of processor time is accurate to one percent. */
+/**
+ * Processor time has a resolution of 10 ms, so a second of processor time is accurate to one
+ * percent.
+ */
 export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 

@@ -6,7 +6,10 @@ import { ROOT } from "../_paths.ts";
 /** Playwright injects axe, so the page's content security policy does not block axe. */
 const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
 
-/** The axe rules that an unmodified Scalar 1.72.1 seriously violates. `docs/scalar.md` explains each violation. */
+/**
+ * The axe rules that an unmodified Scalar 1.72.1 seriously violates. `docs/scalar.md` explains each
+ * violation.
+ */
 const KNOWN = [
   ...["button-name", "link-name", "label-content-name-mismatch", "scrollable-region-focusable"],
   ...["aria-input-field-name", "aria-prohibited-attr", "aria-required-attr"],

@@ -64,7 +64,9 @@ export async function start(more: readonly string[] = []): Promise<Browser> {
   });
 }
 
-/** Call `watch` before a navigation, because the added script does not run in the current document. */
+/**
+ * Call `watch` before a navigation, because the added script does not run in the current document.
+ */
 export async function watch(page: Page, origin: string): Promise<Complaints> {
   const complaints: Complaints = { outside: [], console: [], failed: [], refused: [] };
   page.setDefaultTimeout(PATIENCE);

@@ -1,4 +1,7 @@
-/** Creates descriptions of nodes. Each contains the service's own operations too, as in the real service. */
+/**
+ * Creates descriptions of nodes. Each contains the service's own operations too, as in the real
+ * service.
+ */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";

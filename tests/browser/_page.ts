@@ -30,8 +30,8 @@ export async function mounted(page: Page): Promise<void> {
 }
 
 /**
- * The requests that match `pattern` wait until the returned function is called. Each request is then passed to `end`,
- * which continues or aborts the request.
+ * The requests that match `pattern` wait until the returned function is called. Each request is
+ * then passed to `end`, which continues or aborts the request.
  */
 export async function hold(
   page: Page,

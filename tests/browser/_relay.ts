@@ -1,4 +1,7 @@
-/** A node for browser suites: a real anvil behind a relay that records which JSON-RPC methods are called. */
+/**
+ * A node for browser suites: a real anvil behind a relay that records which JSON-RPC methods are
+ * called.
+ */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ROOT } from "../_paths.ts";

@@ -22,7 +22,9 @@ export interface Shown {
   info?: () => Record<string, unknown> | undefined;
   /** The OpenAPI description to show instead of the service's own. */
   document?: unknown;
-  /** Returns a response that replaces the service's own, or `undefined` to keep the service's own. */
+  /**
+   * Returns a response that replaces the service's own, or `undefined` to keep the service's own.
+   */
   answer?: (request: Request) => Promise<Response | undefined>;
 }
 

@@ -1,4 +1,7 @@
-/** Starts a service in its own process for a real anvil node, and checks the node's values on a page. */
+/**
+ * Starts a service in its own process for a real anvil node, and checks the node's values on a
+ * page.
+ */
 import type { Page } from "playwright-core";
 import { freePort } from "../_port.ts";
 import { readMetrics } from "../_metrics.ts";

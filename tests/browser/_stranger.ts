@@ -1,6 +1,6 @@
 /**
- * Tries to call the node from a page of another origin. Each function runs in the page, and cannot use anything else
- * from this module.
+ * Tries to call the node from a page of another origin. Each function runs in the page, and cannot
+ * use anything else from this module.
  */
 
 export interface Targets {
@@ -122,7 +122,8 @@ export function leave(
       method,
       enctype,
     });
-    // A `text/plain` form is sent as `name=value`. Here, the result is valid JSON that ends with `"a":"="}`.
+    // A `text/plain` form is sent as `name=value`. Here, the result is valid JSON that ends with
+    // `"a":"="}`.
     const input = Object.assign(document.createElement("input"), {
       name: `${body.slice(0, -1)},"a":"`,
       value: `"}`,

@@ -32,7 +32,8 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
       sent++;
       const direct = await node.call!(method.name, formOf(method, params));
       const code = "error" in direct ? direct.error.code : undefined;
-      // In JSON-RPC, -32602 means invalid parameters, and -32601 means that the method does not exist.
+      // In JSON-RPC, -32602 means invalid parameters, and -32601 means that the method does not
+      // exist.
       const expected = code === undefined
         ? /^200 /
         : code === -32602

@@ -18,8 +18,8 @@ import type { Served } from "./_serve.ts";
 const calls = suite("calls to a node from a browser");
 
 /**
- * A non-loopback address of this machine, if it has one. Browsers restrict pages that are loaded over plain HTTP,
- * except from loopback addresses.
+ * A non-loopback address of this machine, if it has one. Browsers restrict pages that are loaded
+ * over plain HTTP, except from loopback addresses.
  */
 const FAR = Object.values(networkInterfaces()).flat()
   .find((address) => address?.family === "IPv4" && !address.internal)?.address;
@@ -127,7 +127,8 @@ async function inPage(work: (page: Page) => Promise<void>) {
   try {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
-    // tsx inserts calls of its helper `__name` into functions, but the page does not define `__name`.
+    // tsx inserts calls of its helper `__name` into functions, but the page does not define
+    // `__name`.
     await page.addInitScript("globalThis.__name = (named) => named");
     await work(page);
   } finally {

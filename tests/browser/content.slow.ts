@@ -222,7 +222,8 @@ content(
       await page.waitForLoadState("networkidle");
       assert.is(await page.locator("#scalar a", { hasText: "Further" }).count(), 0);
       assert.is(await page.locator("#scalar button[data-testid=client-picker]").count(), 0);
-      // Requests that the content security policy blocked are also in `failed`, but without an HTTP status.
+      // Requests that the content security policy blocked are also in `failed`, but without an HTTP
+      // status.
       assert.equal(complaints.failed.filter((text) => /^\d/.test(text)), []);
       assert.not.match(complaints.outside.join(), "follow");
       const loaded = await page.evaluate(() =>

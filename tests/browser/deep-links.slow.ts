@@ -9,8 +9,8 @@ import { type Served, serveNode } from "./_serve.ts";
 const deepLinks = suite("links to an operation");
 
 /**
- * The height of a line of text, in pixels. After a link has been followed, its target may move by at most this
- * distance.
+ * The height of a line of text, in pixels. After a link has been followed, its target may move by
+ * at most this distance.
  */
 const LINE = 24;
 
@@ -172,7 +172,8 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
     const complaints = await watch(page, new URL(server.url).origin);
     page.setDefaultTimeout(30_000);
     await work(page);
-    // If JavaScript is disabled, Chromium cancels the loading of modules and reports the requests as failed.
+    // If JavaScript is disabled, Chromium cancels the loading of modules and reports the requests
+    // as failed.
     const { javaScriptEnabled = true } = options;
     // Scalar cannot make samples of a JSON body whose example is a text.
     const console = complaints.console.filter((text) => !/Invalid JSON body/.test(text));

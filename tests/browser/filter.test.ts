@@ -142,7 +142,8 @@ filter(
     await page.keyboard.press("Enter");
     await marked.getByText("getblockcount").waitFor();
     const ids = await page.locator("#plain h3").evaluateAll((all) => all.map(({ id }) => id));
-    // Tests the first two and the last three operations, because the page cannot scroll the last ones to the top.
+    // Tests the first two and the last three operations, because the page cannot scroll the last
+    // ones to the top.
     for (const id of [...ids.slice(0, 2), ...ids.slice(-3)]) {
       await page.evaluate((id) => location.hash = id, id);
       await page.waitForFunction((id) => document.getElementById(id)!.checkVisibility(), id);

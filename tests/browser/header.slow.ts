@@ -154,7 +154,8 @@ header("state symbols have different shapes, even with forced colours", async ()
   const states = ["In sync", "Syncing", "Needs attention", "Unreachable"];
   const drawn = states.map((state) => shapes.get(state));
   assert.is(new Set(drawn).size, states.length);
-  // Screen readers read the text after the slash in a CSS `content` value, so this text must be empty.
+  // Screen readers read the text after the slash in a CSS `content` value, so this text must be
+  // empty.
   for (const content of drawn) assert.match(content!, / \/ ""$/);
 });
 

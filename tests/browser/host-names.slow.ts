@@ -1,4 +1,7 @@
-/** A page whose host name no public name server gives, in Chromium, which finds the service under this name. */
+/**
+ * A page whose host name no public name server gives, in Chromium, which finds the service under
+ * this name.
+ */
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

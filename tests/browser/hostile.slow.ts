@@ -28,7 +28,8 @@ hostile("code in a description is never executed, and no other host gets a reque
     }
     assert.ok(await page.locator(":is(#scalar h1, #plain h2)").first().isVisible());
     assert.is(await page.evaluate(() => "ran" in globalThis), false);
-    // Requests that the content security policy blocked are also in `failed`, but without an HTTP status.
+    // Requests that the content security policy blocked are also in `failed`, but without an HTTP
+    // status.
     const answered = complaints.failed.filter((text) => /^\d+ /.test(text));
     assert.equal(answered, []);
   });
@@ -40,7 +41,8 @@ hostile("the page stays readable with a text of 2 MB", async () => {
   });
 });
 
-// A description may be nested up to 256 levels deep, and each nested property of a schema takes two levels.
+// A description may be nested up to 256 levels deep, and each nested property of a schema takes two
+// levels.
 for (const depth of [60, 115]) {
   hostile(`the page stays readable with a schema that is ${depth} levels deep`, async () => {
     let schema: unknown = { type: "string" };

@@ -10,7 +10,10 @@ import { showsHeight, startService, type WatchedService } from "./_service.ts";
 
 const live = suite("the page during and after an outage");
 
-/** The outage lasts `AWAY` milliseconds. Each page must then be up to date again within `RIGHT` milliseconds. */
+/**
+ * The outage lasts `AWAY` milliseconds. Each page must then be up to date again within `RIGHT`
+ * milliseconds.
+ */
 const [AWAY, RIGHT] = [60_000, 5_000];
 
 let browser: Browser;

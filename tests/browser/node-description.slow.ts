@@ -27,7 +27,8 @@ let page: Page;
 let complaints: Complaints;
 
 explorer.before(async () => {
-  // The node allows requests from pages of other origins, so that the explorer can call it directly.
+  // The node allows requests from pages of other origins, so that the explorer can call it
+  // directly.
   node = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     response.writeHead(200, {

@@ -175,7 +175,8 @@ nodePage(
       await block.getByText(/^1\d minutes ago$/).waitFor();
       assert.match(await block.getAttribute("title") ?? "", /^\d{4}-.* UTC$/);
       const before = await block.textContent();
-      // Each new info object resets the page's time, so the test may have to advance the clock several times.
+      // Each new info object resets the page's time, so the test may have to advance the clock
+      // several times.
       await until(async () => {
         await page.clock.runFor(180_000);
         return await block.textContent() !== before;
@@ -218,7 +219,9 @@ async function inPage(
   }
 }
 
-/** Reads all positions and sizes in one step: between two steps, the script might replace elements. */
+/**
+ * Reads all positions and sizes in one step: between two steps, the script might replace elements.
+ */
 const placesOf = (page: Page, selector: string) =>
   page.evaluate(
     (selector) =>

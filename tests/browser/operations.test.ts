@@ -73,7 +73,9 @@ const CHANGES: readonly Sent[] = [
   { method: "DELETE" },
 ];
 
-/** `stranger.url` differs from the URL of the service only in the port, which is not part of a site. */
+/**
+ * `stranger.url` differs from the URL of the service only in the port, which is not part of a site.
+ */
 const VISITS: readonly [site: string, url: () => string][] = [
   ["of the same site", () => stranger.url],
   ["of another site", () => stranger.url.replace("127.0.0.1", "localhost")],

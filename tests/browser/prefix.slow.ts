@@ -57,7 +57,10 @@ prefix("the curl commands and the server URL contain the prefix", async () => {
   await page.close();
 });
 
-/** A proxy strips the first prefix of each pair. The second prefix is in the service's configuration. */
+/**
+ * A proxy strips the first prefix of each pair. The second prefix is in the service's
+ * configuration.
+ */
 const MOUNTS = [["", ""], ["", "/deep/node"], ["/outer", ""]] as const;
 
 const NOWHERE = `openapi: 3.1.1

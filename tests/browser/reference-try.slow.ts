@@ -1,5 +1,6 @@
 /**
- * Sends read-only calls to real nodes with Scalar's *Test Request* button, and leaves the prefilled values unchanged.
+ * Sends read-only calls to real nodes with Scalar's *Test Request* button, and leaves the prefilled
+ * values unchanged.
  */
 import type { Page } from "playwright-core";
 import { suite } from "uvu";

@@ -240,7 +240,8 @@ results(
       assert.equal(notes.slice(4), ofItems);
       assert.is(await pre.locator("img").count(), 0);
       assert.is(await pre.locator(".long").count(), 1);
-      // The folded list is in the page, so that the browser's search can find the text and unfold the list.
+      // The folded list is in the page, so that the browser's search can find the text and unfold
+      // the list.
       const last = pre.getByText('"at": 299');
       assert.is(await last.count(), 1);
       assert.not.match(await pre.innerText(), '"at": 299');
@@ -262,8 +263,8 @@ results(
   "a downloaded file never has a type that a browser opens",
   () =>
     inPage(async (page) => {
-      // Records the types of new blobs, because the content security policy prevents the page from reading a blob
-      // later.
+      // Records the types of new blobs, because the content security policy prevents the page from
+      // reading a blob later.
       await page.evaluate(() => {
         const make = URL.createObjectURL.bind(URL);
         const types: string[] = [];

@@ -1,4 +1,6 @@
-/** Calls the read-only operations of litecoind (`apt-get install litecoind`) from the simple page. */
+/**
+ * Calls the read-only operations of litecoind (`apt-get install litecoind`) from the simple page.
+ */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";

@@ -143,7 +143,10 @@ async function serveTold({ info = () => NODE, history }: {
   });
   return {
     url: server.url,
-    /** After a `description` event, the next call of `tell` waits until the page has opened a new stream. */
+    /**
+     * After a `description` event, the next call of `tell` waits until the page has opened a new
+     * stream.
+     */
     async tell(event: string) {
       await until(() => Promise.resolve(stream !== undefined));
       stream!.enqueue(new TextEncoder().encode(`event: ${event}\ndata: {}\n\n`));
@@ -171,8 +174,8 @@ live("each chart has a text, and is drawn even from a malformed history", async 
   await page.locator("#node dl div", { hasText: "Response time" }).getByText("5 ms").waitFor();
   history = { at: [at(0), at(15)], response_ms: [4, 70], height: [2, 2] };
   const shown = page.locator("#node dl div", { hasText: "Response time" }).getByText("70 ms");
-  // The page starts its next timer only when a response arrives, so the test may have to advance the clock several
-  // times.
+  // The page starts its next timer only when a response arrives, so the test may have to advance
+  // the clock several times.
   await until(async () => {
     await page.clock.runFor(30_000);
     return await shown.count() > 0;

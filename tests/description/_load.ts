@@ -17,7 +17,10 @@ import { ROOT } from "../_paths.ts";
 
 export const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** A short version of the service's own description, which loads five times as fast as the full version. */
+/**
+ * A short version of the service's own description, which loads five times as fast as the full
+ * version.
+ */
 const LITTLE = `
 openapi: 3.1.1
 info: { title: Own, version: "1" }

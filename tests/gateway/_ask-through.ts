@@ -1,4 +1,6 @@
-/** Calls the operations that a kind describes, both directly at a real node and through the service. */
+/**
+ * Calls the operations that a kind describes, both directly at a real node and through the service.
+ */
 import { parseJson } from "../../src/json/lossless.ts";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
 import type { KindInterface, OpenApiPart, OpenRpcPart } from "../../src/kinds/interface.ts";
@@ -16,8 +18,8 @@ export interface Compared {
   /** The request, such as `GET /v1/rpc/getblock?…`. */
   readonly asked: string;
   /**
-   * `same`: both results have the same bytes. `moves`: the node's value changed between the requests. `error`: the
-   * service passed on the node's error. `wrong`: any other outcome.
+   * `same`: both results have the same bytes. `moves`: the node's value changed between the
+   * requests. `error`: the service passed on the node's error. `wrong`: any other outcome.
    */
   readonly is: "same" | "moves" | "error" | "wrong";
   readonly shown?: string;
@@ -37,7 +39,9 @@ interface Said {
   readonly text: string;
 }
 
-/** Two responses may differ in `rpc_connections_count`, which counts the connections to the node. */
+/**
+ * Two responses may differ in `rpc_connections_count`, which counts the connections to the node.
+ */
 const OF_WHO_ASKS = /("rpc_connections_count": )\d+/g;
 
 const ATTEMPTS = 4;
@@ -59,7 +63,10 @@ export function markedAs(
   } as KindInterface;
 }
 
-/** Calls each operation whose parameter values are known, by every HTTP method that the description allows. */
+/**
+ * Calls each operation whose parameter values are known, by every HTTP method that the description
+ * allows.
+ */
 export async function askThrough(
   { openrpc, openapi }: KindInterface,
   node: AskedNode,
@@ -165,7 +172,8 @@ async function throughPaths(
 }
 
 /**
- * Sends a request to the node, to the service, and to the node again. If the outcome is `wrong`, `compare` tries again.
+ * Sends a request to the node, to the service, and to the node again. If the outcome is `wrong`,
+ * `compare` tries again.
  */
 async function compare(
   direct: () => Promise<Said>,

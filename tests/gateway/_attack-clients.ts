@@ -9,7 +9,10 @@ export interface Order {
 }
 
 export interface Outcome {
-  /** The number of connections, keyed by response status. Status 0 means that the attacker read no response. */
+  /**
+   * The number of connections, keyed by response status. Status 0 means that the attacker read no
+   * response.
+   */
   statuses: Record<number, number>;
   /** The length of the longest response, in bytes. */
   longest: number;
@@ -26,7 +29,10 @@ interface Attack {
   ) => readonly [fields: string, content: Buffer | string];
   /** @default true */
   readonly reads?: boolean;
-  /** The time in milliseconds after which the attacker disconnects. By default, the attacker waits for the response. */
+  /**
+   * The time in milliseconds after which the attacker disconnects. By default, the attacker waits
+   * for the response.
+   */
   readonly leavesAfter?: number;
 }
 

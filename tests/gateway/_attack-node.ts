@@ -1,6 +1,6 @@
 /**
- * The attacked node, in its own process. Like a real daemon, the node continues a call after the client has
- * disconnected.
+ * The attacked node, in its own process. Like a real daemon, the node continues a call after the
+ * client has disconnected.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -23,8 +23,8 @@ const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
 /**
- * The node responds to each question with the peak load since the previous question. `forget` also resets the current
- * load, so that running calls from a stopped service are no longer counted.
+ * The node responds to each question with the peak load since the previous question. `forget` also
+ * resets the current load, so that running calls from a stopped service are no longer counted.
  */
 export type Question = "load" | "forget";
 

@@ -27,7 +27,10 @@ const SAMPLE_MS = 20;
 export interface Seen {
   readonly info: Waits;
   readonly call: Waits;
-  /** The peak of the resident memory minus the memory before the first run, in MB. NaN if the memory is unknown. */
+  /**
+   * The peak of the resident memory minus the memory before the first run, in MB. NaN if the memory
+   * is unknown.
+   */
   readonly memory: number;
   readonly load: NodeLoad;
   /** `undefined` if the attack took too long. */

@@ -53,8 +53,8 @@ const perResponse = (megabytes: number): Budget => ({
 });
 
 /**
- * Describing many operations costs more than their bytes suggest, also honestly: a page is rendered, two documents are
- * written and compressed. A thread does it, so that nobody waits.
+ * Describing many operations costs more than their bytes suggest, also honestly: a page is
+ * rendered, two documents are written and compressed. A thread does it, so that nobody waits.
  */
 const perDescription = (megabytes: number): Budget => ({
   cpu: Math.max(3, 3 * megabytes),

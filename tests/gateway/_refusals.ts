@@ -1,4 +1,6 @@
-/** Sends forbidden calls to a real node through the service, in as many different ways as possible. */
+/**
+ * Sends forbidden calls to a real node through the service, in as many different ways as possible.
+ */
 import { parseJson } from "../../src/json/lossless.ts";
 import { listOf, objectOf } from "../../src/json/values.ts";
 import type { KindInterface, RestOperation } from "../../src/kinds/interface.ts";
@@ -73,7 +75,8 @@ export async function tryRefused(
     const { name } = method;
     const values = paramsOf(method, node.known) ?? {};
     const path = `/v1/rpc/${name}`;
-    // The description may omit methods that the node lacks. A call of an omitted method gets a 404 response.
+    // The description may omit methods that the node lacks. A call of an omitted method gets a 404
+    // response.
     const isShown = Object.hasOwn(paths, path);
     await expect([isShown ? 403 : 404], ["POST", path, JSON.stringify(values)]);
     await expect([isShown ? 405 : 404], ["GET", path]);

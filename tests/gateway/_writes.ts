@@ -78,7 +78,8 @@ export const WRITES: Readonly<Record<string, Writes>> = {
       }),
   },
   etcd: {
-    // The `/v3/kv/range` response contains the revision of the store, which grows with every change of a key.
+    // The `/v3/kv/range` response contains the revision of the store, which grows with every change
+    // of a key.
     state: answers(
       ["/v3/kv/range", { key: "AA==", range_end: "AA==" }],
       ...[["/v3/auth/user/list", {}], ["/v3/auth/role/list", {}]] as const,

@@ -1,7 +1,7 @@
 /**
- * Tests an honest client during attacks, on every runtime. Each attack runs once. If a limit is exceeded, the attack
- * runs again, up to three times in total. `NODEFACE_ATTACK_RUNS=5` runs each attack five times.
- * `ATTACKS='chunks|names' RUNTIMES='Bun'` selects attacks and runtimes by name.
+ * Tests an honest client during attacks, on every runtime. Each attack runs once. If a limit is
+ * exceeded, the attack runs again, up to three times in total. `NODEFACE_ATTACK_RUNS=5` runs each
+ * attack five times. `ATTACKS='chunks|names' RUNTIMES='Bun'` selects attacks and runtimes by name.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -16,8 +16,8 @@ const LEAST_RUNS = Number(RUNS ?? 1), MOST_RUNS = Number(RUNS ?? 3);
 const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
 
 /**
- * The maximum wait of an honest client, in milliseconds, by the number of attackers. On a slow machine, the limit rises
- * to `TIMES_MAX` times the longest wait without an attack.
+ * The maximum wait of an honest client, in milliseconds, by the number of attackers. On a slow
+ * machine, the limit rises to `TIMES_MAX` times the longest wait without an attack.
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 
@@ -31,8 +31,8 @@ interface Row {
   readonly counts: readonly (1 | 20)[];
   readonly beside: HonestCall;
   /**
-   * True if the attack may occupy all slots. Calls to the node may then be slow, but the service's own responses must
-   * be fast.
+   * True if the attack may occupy all slots. Calls to the node may then be slow, but the service's
+   * own responses must be fast.
    */
   readonly takesSlots?: boolean;
   /** The maximum length of a response, in bytes. */
@@ -41,7 +41,10 @@ interface Row {
   readonly wait?: number;
   /** The maximum time without a successful call, in milliseconds. */
   readonly gap?: number;
-  /** Replaces `MEMORY_MAX` for this attack. The limit includes the buffers of sockets and of the runtime's parser. */
+  /**
+   * Replaces `MEMORY_MAX` for this attack. The limit includes the buffers of sockets and of the
+   * runtime's parser.
+   */
   readonly memory?: number;
   readonly runs?: number;
 }
@@ -81,7 +84,8 @@ const ROWS: readonly Row[] = [
   { attack: "names side by side", counts: BOTH, beside: "GET" },
   { attack: "names between dashes", counts: BOTH, beside: "GET" },
   { attack: "400 unfinished requests", counts: ONE, beside: "JSON-RPC", wait: 1000, memory: 300 },
-  // Clients that do not read their responses occupy all slots for ten seconds, and are then disconnected.
+  // Clients that do not read their responses occupy all slots for ten seconds, and are then
+  // disconnected.
   {
     ...{ attack: "all slots unread", counts: ONE, beside: "GET", takesSlots: true },
     ...{ gap: 18_000, runs: 1 },

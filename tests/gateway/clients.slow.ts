@@ -1,4 +1,7 @@
-/** Third-party clients that use the service in place of a node. `node tests/gateway/setup.mjs` installs the clients. */
+/**
+ * Third-party clients that use the service in place of a node. `node tests/gateway/setup.mjs`
+ * installs the clients.
+ */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,7 +81,10 @@ testWhere(
   },
 );
 
-/** For each client library in the manual, the kind of the node and the method that returns the node's height. */
+/**
+ * For each client library in the manual, the kind of the node and the method that returns the
+ * node's height.
+ */
 const PROGRAMS_OF_PAGE: Readonly<Record<string, readonly [kind: string, method: string]>> = {
   ethers: ["ethereum", "eth_blockNumber"],
   viem: ["ethereum", "eth_blockNumber"],
@@ -147,7 +153,8 @@ testWhere(
       daemon = await launch();
       assert.is.not(await readFile(file, "utf8"), first);
       assert.is(await count(), 200);
-      // If the node refuses the service's secret, the client gets a 502 instead of the node's response.
+      // If the node refuses the service's secret, the client gets a 502 instead of the node's
+      // response.
       await writeFile(file, "__cookie__:wrong");
       assert.is(await count(), 502);
     } finally {

@@ -1,6 +1,7 @@
 /**
- * Calls to real nodes through the service: anvil, hsd, and nodes from Debian packages (`apt-get install litecoind
- * monero etcd-server nats-server syncthing curl`). A node that is not installed is skipped.
+ * Calls to real nodes through the service: anvil, hsd, and nodes from Debian packages (`apt-get
+ * install litecoind monero etcd-server nats-server syncthing curl`). A node that is not installed
+ * is skipped.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -70,7 +71,8 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     assert.equal(wrong, []);
     assert.equal(await WRITES[kind]?.state(node), before, "the node has changed");
     console.log(`${name}: ${told(asked)}; ${operations} others refused in ${requests} requests`);
-    // If a JSON-RPC batch contains read-only and refused calls, the service forwards the read-only calls.
+    // If a JSON-RPC batch contains read-only and refused calls, the service forwards the read-only
+    // calls.
     const { openrpc } = parts;
     if (!openrpc) assert.is(beside.forwarded(), forwarded);
   } finally {
@@ -112,7 +114,8 @@ async function tryToken(node: AskedNode, kind: string, name: string): Promise<vo
 function assertRight({ outcomes, compared }: AskedThrough): void {
   const wrong = compared.filter(({ is }) => is === "wrong");
   assert.equal(wrong.map(({ asked, shown }) => `${asked}\n  ${shown}`), []);
-  // A mistake whose text begins with "gets" is an unexpected status or error, and the first assertion covers it.
+  // A mistake whose text begins with "gets" is an unexpected status or error, and the first
+  // assertion covers it.
   const misfits = outcomes.filter(({ mistake }) => mistake && !/^gets /.test(mistake));
   assert.equal(misfits.map(({ name, mistake }) => `${name} ${mistake}`), []);
 }

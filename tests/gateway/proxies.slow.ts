@@ -1,4 +1,7 @@
-/** Tests calls through nginx and Caddy (`apt-get install nginx caddy`), configured as in `docs/proxies.md`. */
+/**
+ * Tests calls through nginx and Caddy (`apt-get install nginx caddy`), configured as in
+ * `docs/proxies.md`.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";

@@ -1,6 +1,6 @@
 /**
- * Tests clients that disconnect before a response ends, or do not read the response. The environment variable
- * `NODEFACE_SOAK` sets the duration of a round in seconds, 8 by default.
+ * Tests clients that disconnect before a response ends, or do not read the response. The
+ * environment variable `NODEFACE_SOAK` sets the duration of a round in seconds, 8 by default.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
@@ -42,7 +42,8 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
       await visit(service, Math.max(10, SECONDS / 6));
       const before = await settled(service, node);
       let after = before;
-      // After some visits, the memory may be high because of garbage, but only a leak keeps it high after every visit.
+      // After some visits, the memory may be high because of garbage, but only a leak keeps it high
+      // after every visit.
       for (let visits = 0; visits < 3; visits++) {
         await visit(service, SECONDS);
         after = await settled(service, node);

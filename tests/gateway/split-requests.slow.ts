@@ -1,8 +1,8 @@
 /**
- * Sends requests in parts of random sizes. Some requests are malformed. The node echoes the content of each request, so
- * that the test can compare it with the content that was sent. `NODEFACE_FUZZ` sets the number of requests on Node, by
- * default 10,000. Runtimes other than Node get a tenth as many requests. 100,000 requests take some minutes.
- * `RUNTIMES='Deno|Bun'` selects runtimes.
+ * Sends requests in parts of random sizes. Some requests are malformed. The node echoes the content
+ * of each request, so that the test can compare it with the content that was sent. `NODEFACE_FUZZ`
+ * sets the number of requests on Node, by default 10,000. Runtimes other than Node get a tenth as
+ * many requests. 100,000 requests take some minutes. `RUNTIMES='Deno|Bun'` selects runtimes.
  */
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -124,7 +124,8 @@ function configure(node: Server): string {
 }
 
 /**
- * Only the last request may be malformed. Bun 1.4 refuses trailers, and may close a connection with pipelined requests.
+ * Only the last request may be malformed. Bun 1.4 refuses trailers, and may close a connection with
+ * pipelined requests.
  */
 function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {
   const requests: Sent[] = [];
@@ -170,7 +171,8 @@ function makeRequest(
     return { id, content, isBroken, bytes: Buffer.concat([Buffer.from(head + fields), content]) };
   }
   let text = `${head}Transfer-Encoding: chunked\r\n\r\n`;
-  // Long content is sent in larger chunks, because a large number of small chunks would only slow the test down.
+  // Long content is sent in larger chunks, because a large number of small chunks would only slow
+  // the test down.
   const most = Math.max(pick([3, 40, 1000, 70_000]), content.length / 50);
   for (let at = 0; at < content.length;) {
     const size = Math.min(content.length - at, Math.ceil(random() * most));
@@ -217,7 +219,8 @@ function exchange(
         const { head, status, content } = response;
         const request = waiting[0];
         if (!request) {
-          // The service may parse the rest of a malformed request as a further request, and refuse that request.
+          // The service may parse the rest of a malformed request as a further request, and refuse
+          // that request.
           return status >= 400 ? socket.destroy() : fail(`has an extra response: ${status}`);
         }
         const isSame = status === 200 && content.equals(request.content);
@@ -233,14 +236,16 @@ function exchange(
     socket.on("close", () => {
       const [request] = waiting;
       if (request?.isBroken) seen.closed++;
-      // After a malformed request, the service closes the connection. Earlier responses in transit may be lost.
+      // After a malformed request, the service closes the connection. Earlier responses in transit
+      // may be lost.
       else if (request && isReset && requests.at(-1)!.isBroken) seen.reset++;
       else if (request && seen.wrong.length === 0) fail("has no response");
       done();
     });
     let isSent = false;
-    // The server waits for the rest of an incomplete request until the client closes its side of the connection. A
-    // server on Node then sends no more responses, so the client first waits for the response to each complete request.
+    // The server waits for the rest of an incomplete request until the client closes its side of
+    // the connection. A server on Node then sends no more responses, so the client first waits for
+    // the response to each complete request.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;

@@ -6,7 +6,9 @@ import { send } from "../_http.ts";
 export interface Served {
   /** A URL without a trailing slash, such as `http://127.0.0.1:8080/deep/node`. */
   readonly base: string;
-  /** The host's response to unknown paths, or `undefined` if the service sends its own 404 response. */
+  /**
+   * The host's response to unknown paths, or `undefined` if the service sends its own 404 response.
+   */
   readonly own: string | undefined;
 }
 
@@ -132,7 +134,8 @@ export const CHECKS: readonly Check[] = [
       const { base } = served;
       for (const path of ["", "?x=/y", "/", "/v1", "/v1/"]) {
         let url = new URL(base + path);
-        // Some hosts first redirect to another path. Next.js, for example, removes a trailing slash.
+        // Some hosts first redirect to another path. Next.js, for example, removes a trailing
+        // slash.
         for (let hops = 0; hops < 3 && url.href !== `${base}/v1/spec`; hops++) {
           const { status, headers } = await send(url);
           assert.ok([307, 308].includes(status), `${url} is ${status}`);

@@ -1,6 +1,6 @@
 /**
- * The examples in `examples/`, and the ways to run them. A new example needs a row here and a section in
- * `docs/embedding-node.md` or `docs/embedding-fetch.md`.
+ * The examples in `examples/`, and the ways to run them. A new example needs a row here and a
+ * section in `docs/embedding-node.md` or `docs/embedding-fetch.md`.
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
@@ -11,7 +11,10 @@ export interface Example {
   readonly file: string;
   readonly packages: readonly string[];
   readonly runtime: "node" | "deno" | "bun" | "workerd" | "next" | "next standalone";
-  /** True if the host passes all paths below the mount path to the service, and never shows its own page. */
+  /**
+   * True if the host passes all paths below the mount path to the service, and never shows its own
+   * page.
+   */
   readonly isLast?: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** Copies the examples into a user's project in which Nodeface and the server packages are installed. */
+/**
+ * Copies the examples into a user's project in which Nodeface and the server packages are
+ * installed.
+ */
 import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";

@@ -11,7 +11,10 @@ import { PACKAGES } from "./_folder.ts";
 export interface NextOptions {
   readonly folder: string;
   readonly prefix: string;
-  /** True if Next.js builds with `output: "standalone"`, and the result is served from an empty folder. */
+  /**
+   * True if Next.js builds with `output: "standalone"`, and the result is served from an empty
+   * folder.
+   */
   readonly isStandalone: boolean;
   /** Environment variables that are set when the application runs, but not when it is built. */
   readonly env: Readonly<Record<string, string>>;

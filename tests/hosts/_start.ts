@@ -17,7 +17,10 @@ export interface StartOptions {
   readonly folder: string;
   /** The path at which the service is mounted: `/deep/node`, or `""`. */
   readonly prefix: string;
-  /** If true, the node has a description of more than 256 KiB. If false, the node has no description. */
+  /**
+   * If true, the node has a description of more than 256 KiB. If false, the node has no
+   * description.
+   */
   readonly isLarge?: boolean;
 }
 

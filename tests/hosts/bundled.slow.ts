@@ -1,7 +1,7 @@
 /**
- * Tests a bundled host in three cases: in an empty folder, next to files that have the names of Nodeface's own files,
- * and with a large description.
- * `BUNDLERS=webpack` selects bundlers by name. If the bundlers are not installed, only esbuild and Bun are tested.
+ * Tests a bundled host in three cases: in an empty folder, next to files that have the names of
+ * Nodeface's own files, and with a large description. `BUNDLERS=webpack` selects bundlers by name.
+ * If the bundlers are not installed, only esbuild and Bun are tested.
  */
 import { build, type BuildOptions } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Tests the examples over real sockets: at the root, below a path, and with a large description. The packed package is
- * installed in a separate folder. `HOSTS=Express` selects hosts by name.
+ * Tests the examples over real sockets: at the root, below a path, and with a large description.
+ * The packed package is installed in a separate folder. `HOSTS=Express` selects hosts by name.
  */
 import process from "node:process";
 import { suite } from "uvu";

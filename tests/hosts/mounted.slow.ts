@@ -24,7 +24,8 @@ const MOUNTS: readonly [at: string, prefix: string | undefined][] = [
 for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) {
   const absent = await missing(needs);
   for (const [at, prefix] of MOUNTS) {
-    // Without the `prefix` option, the service works below a path only if the router strips this path.
+    // Without the `prefix` option, the service works below a path only if the router strips this
+    // path.
     if (at && !prefix && !takesOff) continue;
     const where = at ? `below ${at} ${prefix ? "with" : "without"} a prefix` : "at the root";
     testWhere(mounted, absent, `${name}, ${where}`, async () => {
@@ -53,8 +54,8 @@ for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) 
         const etag = (await ask("/spec.json")).headers.get("etag")!;
         const again = await ask("/spec.json", { headers: { "if-none-match": etag } });
         assert.is(again.status, 304);
-        // If a router strips the mount path and sets no `originalUrl`, the service cannot tell whether the mount path
-        // was followed by a slash.
+        // If a router strips the mount path and sets no `originalUrl`, the service cannot tell
+        // whether the mount path was followed by a slash.
         const isUnknown = takesOff === "silent" && at && !prefix;
         for (const path of [...isUnknown ? [] : ["", "?x=/y"], "/", "/v1", "/v1/"]) {
           const { status, headers } = await ask(path);

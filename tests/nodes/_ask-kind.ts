@@ -52,8 +52,8 @@ export interface Shown {
 }
 
 /**
- * Waits until the service omits the methods that the node lacks, and calls each light `read` method that the service's
- * description shows.
+ * Waits until the service omits the methods that the node lacks, and calls each light `read` method
+ * that the service's description shows.
  *
  * @param missing the methods to wait for
  */

@@ -25,7 +25,8 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
       if (!request) continue;
       const { status, type, text } = await node.request!(method.toUpperCase(), request);
       const asked = { name: operation.operationId, params: request.params };
-      // A node that lacks an operation responds with 404 or 501. If the path has other methods, the status is 405.
+      // A node that lacks an operation responds with 404 or 501. If the path has other methods, the
+      // status is 405.
       const exists = status < 400 || (status !== 404 && status !== 405 && status !== 501);
       const key = [String(status), `${String(status)[0]}XX`].find((key) =>
         Object.hasOwn(operation.responses, key)

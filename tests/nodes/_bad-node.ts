@@ -1,4 +1,7 @@
-/** A simulated node with many faults. The node keeps its port when a test switches from one fault to another. */
+/**
+ * A simulated node with many faults. The node keeps its port when a test switches from one fault to
+ * another.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -38,9 +41,9 @@ export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void
 export interface BadNode {
   url: string;
   /**
-   * Switches the node's behaviour to `good`, to `refuses`, or to a fault in `BADNESS`. Only a switch to `refuses`
-   * closes the open connections. After other switches, a closed connection would wrongly be reported as an unreachable
-   * node.
+   * Switches the node's behaviour to `good`, to `refuses`, or to a fault in `BADNESS`. Only a
+   * switch to `refuses` closes the open connections. After other switches, a closed connection
+   * would wrongly be reported as an unreachable node.
    */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,7 @@
-/** Manages the processes and files of a test with a node. The processes are stopped at the end of the test. */
+/**
+ * Manages the processes and files of a test with a node. The processes are stopped at the end of
+ * the test.
+ */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +27,9 @@ export class Bench implements AsyncDisposable {
     return daemon;
   }
 
-  /** By default, the service uses the home folder of the daemons, so that it finds their secrets. */
+  /**
+   * By default, the service uses the home folder of the daemons, so that it finds their secrets.
+   */
   async service(args: readonly string[], home: string = this.home): Promise<Running> {
     const service = await start([...COMMANDS.Node, ...args], { HOME: home });
     this.#ends.push(() => service.stop());

@@ -16,7 +16,8 @@ export async function startDaemon(
   port: number,
   env: Record<string, string> = {},
 ): Promise<Daemon> {
-  // Some commands are scripts that start the actual program, so signals are sent to the process group.
+  // Some commands are scripts that start the actual program, so signals are sent to the process
+  // group.
   const child = spawn(program, args, {
     env: { ...process.env, ...env },
     stdio: "ignore",
@@ -59,8 +60,8 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 }
 
 /**
- * `took` is the time from the arrival of a static file to the arrival of the info object, in milliseconds. A busy
- * machine delays both responses, so only the difference is meaningful.
+ * `took` is the time from the arrival of a static file to the arrival of the info object, in
+ * milliseconds. A busy machine delays both responses, so only the difference is meaningful.
  */
 export async function infoOf(service: string) {
   const started = performance.now();

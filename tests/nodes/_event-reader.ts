@@ -1,4 +1,7 @@
-/** Reads the events of a service. After a reconnection, the reader resumes after the last event that it has read. */
+/**
+ * Reads the events of a service. After a reconnection, the reader resumes after the last event that
+ * it has read.
+ */
 import { parseJson } from "../../src/json/lossless.ts";
 
 /** `at` is the time at which the event was read, from `performance.now()`. */

@@ -1,5 +1,6 @@
 /**
- * Sends each form of the simple page with its initial values, and also runs the form's `curl` line. No browser is used.
+ * Sends each form of the simple page with its initial values, and also runs the form's `curl` line.
+ * No browser is used.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

@@ -1,4 +1,7 @@
-/** Calls the operations in the kind files on real nodes, and validates each response against its schema. */
+/**
+ * Calls the operations in the kind files on real nodes, and validates each response against its
+ * schema.
+ */
 import Ajv2020 from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { isNoMethod } from "../../src/node/json-rpc.ts";
@@ -12,7 +15,10 @@ import type {
 import type { RestRequest } from "./_ask-operations.ts";
 
 export interface AskedNode {
-  /** The node's version. The node need not have operations whose `x-since` is later than this version. */
+  /**
+   * The node's version. The node need not have operations whose `x-since` is later than this
+   * version.
+   */
   readonly version: string;
   readonly url: string;
   /** The path of the JSON-RPC endpoint, below `url`. @default "" */
@@ -26,9 +32,10 @@ export interface AskedNode {
   /** Adds the node's secret to the request. Absent if the node has no REST interface. */
   request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
-   * Valid values of parameters. For required parameters, the key is the parameter's name. For optional parameters, and
-   * for values that apply to a single method, the key is `method.parameter`. For REST operations, `method` is the
-   * `operationId`. The key of a request body is `operationId.body`.
+   * Valid values of parameters. For required parameters, the key is the parameter's name. For
+   * optional parameters, and for values that apply to a single method, the key is
+   * `method.parameter`. For REST operations, `method` is the `operationId`. The key of a request
+   * body is `operationId.body`.
    */
   readonly known: Readonly<Record<string, unknown>>;
   /** This call must not change the node. */
@@ -151,7 +158,10 @@ export function checkResults(part: OpenRpcPart): (at: number, result: unknown) =
   return (at, result) => check(`/methods/${at}/result/schema`, result);
 }
 
-/** Members that the schema does not describe are errors. This reveals misspelled optional members in the schema. */
+/**
+ * Members that the schema does not describe are errors. This reveals misspelled optional members in
+ * the schema.
+ */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };
   const ajv = new Ajv2020.default({ strict: false, allErrors: true, formats });
@@ -169,8 +179,8 @@ export function checkAt(part: object): (pointer: string, value: unknown) => Chec
 }
 
 /**
- * `exist` is the number of called operations that the node has. `right` is the number of called operations with a valid
- * response.
+ * `exist` is the number of called operations that the node has. `right` is the number of called
+ * operations with a valid response.
  */
 export interface Tally {
   readonly kind: string;

@@ -55,7 +55,10 @@ export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }
   ganache: { kind: "ethereum", path: GANACHE, start: () => askEthereum(startGanache()) },
 };
 
-/** @param login a user and password for `rpcauth`. Without a login, litecoind uses cookie authentication */
+/**
+ * @param login a user and password for `rpcauth`. Without a login, litecoind uses cookie
+ * authentication
+ */
 export async function startLitecoind(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));
   const port = await freePort();

@@ -82,7 +82,8 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         filter,
         filterId: await ask("eth_newFilter", filter),
         block: "0x1",
-        // anvil 1.7.1 requires a block parameter, while other nodes use the newest block by default.
+        // anvil 1.7.1 requires a block parameter, while other nodes use the newest block by
+        // default.
         ...Object.fromEntries(
           ["Balance", "TransactionCount", "Code", "StorageAt", "Proof"].map((what) => [
             `eth_get${what}.block`,

@@ -37,7 +37,8 @@ export async function startHsd(): Promise<AskedNode> {
     };
     await mine(10);
     const name = await ask("grindname", 8);
-    // Buys the name in an auction. On regtest, each phase of an auction lasts a fixed number of blocks.
+    // Buys the name in an auction. On regtest, each phase of an auction lasts a fixed number of
+    // blocks.
     await send("sendopen", name);
     await mine(7);
     await send("sendbid", name, 1, 2);

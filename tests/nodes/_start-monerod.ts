@@ -71,7 +71,8 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         "readPublicNodes.body": { gray: true, white: true },
       },
       async has(method) {
-        // Calling any method without parameters is harmless, because the pool is empty and the chain is short.
+        // Calling any method without parameters is harmless, because the pool is empty and the
+        // chain is short.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

@@ -96,7 +96,10 @@ export async function startNats(): Promise<AskedNode> {
   }
 }
 
-/** `setLowPriority` is disabled, because this option moves Syncthing's child process to another process group. */
+/**
+ * `setLowPriority` is disabled, because this option moves Syncthing's child process to another
+ * process group.
+ */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
 <configuration version="36">
   <folder id="texts" label="Texts" path="${folder}" type="receiveonly">

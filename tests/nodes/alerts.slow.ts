@@ -1,6 +1,7 @@
 /**
- * Prometheus scrapes Nodeface beside real nodes: anvil from npm, and Debian's litecoind and etcd. Each alert in
- * `deploy/alerts.yaml` must fire when its fault occurs, and not before. Run with `npm run test:slow -- nodes`.
+ * Prometheus scrapes Nodeface beside real nodes: anvil from npm, and Debian's litecoind and etcd.
+ * Each alert in `deploy/alerts.yaml` must fire when its fault occurs, and not before. Run with `npm
+ * run test:slow -- nodes`.
  */
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -83,7 +84,8 @@ testWhere(
     const [port, rpcPort] = [await freePort(), await freePort()];
     const anvil = (...more: string[]) =>
       bench.daemon([ANVIL, "--port", `${port}`, "--chain-id", "10", "--silent", ...more], port);
-    // On chain 10, the status of a node is `ok` only if the node has a recent block besides the genesis block.
+    // On chain 10, the status of a node is `ok` only if the node has a recent block besides the
+    // genesis block.
     const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
     const [chain, litecoin, etcd] = await Promise.all([
       anvil(),
@@ -145,7 +147,8 @@ testWhere(
       ];
       return all.map((value) => value ?? "-").join("");
     };
-    // If a response arrives late, `node_up` is 0 for one scrape, so the test waits for the expected values.
+    // If a response arrives late, `node_up` is 0 for one scrape, so the test waits for the expected
+    // values.
     const wanted = "11111-" + "1--0--";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>
       assert.is(await known(), wanted)

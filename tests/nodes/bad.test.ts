@@ -21,8 +21,8 @@ let service: Running;
 const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
 
 /**
- * `times` says by how many milliseconds each info object was slower than a static file. `most` is the peak
- * memory of the service, in KiB.
+ * `times` says by how many milliseconds each info object was slower than a static file. `most` is
+ * the peak memory of the service, in KiB.
  */
 async function watch(wanted: string): Promise<{ times: number[]; most: number }> {
   const times: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * Real daemons from Debian packages: `apt-get install litecoind monero etcd-server nats-server syncthing`, then `npm
- * run test:slow -- nodes`. A daemon that is not installed is skipped.
+ * Real daemons from Debian packages: `apt-get install litecoind monero etcd-server nats-server
+ * syncthing`, then `npm run test:slow -- nodes`. A daemon that is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -19,7 +19,9 @@ interface Example {
   args(port: number, home: string, other: number): string[];
   /** The expected values come from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
-  /** The paths that the description must contain, and the minimum number of paths that match `form`. */
+  /**
+   * The paths that the description must contain, and the minimum number of paths that match `form`.
+   */
   shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
   /** A path that responds with a 2xx status once the daemon is ready. */
   ready?: { path: string; method?: string };

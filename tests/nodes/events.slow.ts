@@ -1,4 +1,7 @@
-/** The events of real nodes: anvil from npm, and Debian's litecoind and etcd. Run with `npm run test:slow -- nodes`. */
+/**
+ * The events of real nodes: anvil from npm, and Debian's litecoind and etcd. Run with `npm run
+ * test:slow -- nodes`.
+ */
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -48,7 +51,10 @@ testWhere(
     const heads = () => reader.of("head").map(({ height }) => height as number);
     const reader = await new EventReader(url).open();
     await untilSeen(() => reader.of("snapshot").length === 1);
-    /** Height 0 may have no `head` event, because the service may read height 0 before a client listens. */
+    /**
+     * Height 0 may have no `head` event, because the service may read height 0 before a client
+     * listens.
+     */
     const seen = new Set<number>();
     const look = async () => {
       const { height } = await (await fetch(new URL("v1/info", url))).json();
@@ -73,7 +79,8 @@ testWhere(
     seen.delete(0);
     assert.equal([...seen].filter((height) => !heads().includes(height)), []);
 
-    // The service queries the node more often than blocks are mined, so there must be an event for each height.
+    // The service queries the node more often than blocks are mined, so there must be an event for
+    // each height.
     const slow = 5;
     for (let block = 0; block < slow; block++) {
       await sleep(2500);

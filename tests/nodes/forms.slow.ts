@@ -1,7 +1,7 @@
 /**
- * Sends each form of the simple page with its initial values to a real node. The nodes are anvil, bcoin, hsd, and
- * Debian packages (`apt-get install litecoind monero etcd-server nats-server syncthing`). A node that is not installed
- * is skipped.
+ * Sends each form of the simple page with its initial values to a real node. The nodes are anvil,
+ * bcoin, hsd, and Debian packages (`apt-get install litecoind monero etcd-server nats-server
+ * syncthing`). A node that is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

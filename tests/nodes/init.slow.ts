@@ -1,6 +1,7 @@
 /**
- * Runs `nodeface init URL && nodeface check && nodeface` on real nodes, as a new user would. The executable runs in an
- * empty folder, and no file is edited. A node that is not installed is skipped.
+ * Runs `nodeface init URL && nodeface check && nodeface` on real nodes, as a new user would. The
+ * executable runs in an empty folder, and no file is edited. A node that is not installed is
+ * skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -1,7 +1,7 @@
 /**
  * Calls the operations in the kind files on real nodes. The nodes are anvil, hsd, the nodes that
- * `tests/nodes/setup.mjs` installs, and Debian packages (`apt-get install litecoind monero etcd-server nats-server
- * syncthing`). A node that is not installed is skipped.
+ * `tests/nodes/setup.mjs` installs, and Debian packages (`apt-get install litecoind monero
+ * etcd-server nats-server syncthing`). A node that is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

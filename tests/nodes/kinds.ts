@@ -1,6 +1,6 @@
 /**
- * Run by `npm run kinds`. Prints how many operations each kind has, how many were called on a real node, and how many
- * responses were valid. Arguments select kinds by name.
+ * Run by `npm run kinds`. Prints how many operations each kind has, how many were called on a real
+ * node, and how many responses were valid. Arguments select kinds by name.
  */
 import { existsSync } from "node:fs";
 import process from "node:process";

@@ -1,6 +1,7 @@
 /**
- * Tests the status that an operator sees for real nodes: anvil and hsd from npm, and Debian's etcd, litecoind, monerod,
- * nats-server and syncthing. Run with `npm run test:slow -- nodes`. A node that is not installed is skipped.
+ * Tests the status that an operator sees for real nodes: anvil and hsd from npm, and Debian's etcd,
+ * litecoind, monerod, nats-server and syncthing. Run with `npm run test:slow -- nodes`. A node that
+ * is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -21,8 +22,8 @@ import { ETCD, startEtcdCluster } from "./_start-services.ts";
 const sees = suite("the status of a real node, as its operator sees it");
 
 /**
- * The maximum time until the service shows a new status, in milliseconds. This time includes the longest interval
- * between two queries.
+ * The maximum time until the service shows a new status, in milliseconds. This time includes the
+ * longest interval between two queries.
  */
 const PATIENCE = 45_000;
 

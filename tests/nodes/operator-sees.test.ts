@@ -1,6 +1,6 @@
 /**
- * Tests each status of a node in `/v1/info`, `/v1/health` and the page's header. The nodes are simulated with recorded
- * responses; `operator-sees.slow.ts` uses real nodes.
+ * Tests each status of a node in `/v1/info`, `/v1/health` and the page's header. The nodes are
+ * simulated with recorded responses; `operator-sees.slow.ts` uses real nodes.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -1,4 +1,6 @@
-/** Tests the example of a custom kind with a real node: aria2 from Debian (`apt-get install aria2`). */
+/**
+ * Tests the example of a custom kind with a real node: aria2 from Debian (`apt-get install aria2`).
+ */
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Tests nodes from npm (hardhat, ganache and bcoin) with only a URL as configuration. Compares the info object with the
- * node's own values, before and after a write, and checks it while the node is paused, stopped, or on another chain.
+ * Tests nodes from npm (hardhat, ganache and bcoin) with only a URL as configuration. Compares the
+ * info object with the node's own values, before and after a write, and checks it while the node is
+ * paused, stopped, or on another chain.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

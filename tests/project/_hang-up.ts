@@ -1,4 +1,7 @@
-/** Starts the service, and sends SIGHUP a given time after the process is able to catch it. Needs Linux. */
+/**
+ * Starts the service, and sends SIGHUP a given time after the process is able to catch it. Needs
+ * Linux.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

@@ -1,6 +1,6 @@
 /**
- * Creates services with different options, and sends a request to each service. After these requests, the process must
- * exit by itself.
+ * Creates services with different options, and sends a request to each service. After these
+ * requests, the process must exit by itself.
  */
 import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
 

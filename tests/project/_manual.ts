@@ -1,10 +1,11 @@
 /**
- * Follows a page of the manual in a temporary folder: writes its files, runs its commands, and compares their output.
+ * Follows a page of the manual in a temporary folder: writes its files, runs its commands, and
+ * compares their output.
  *
- * - `yaml`, `json` and `caddyfile` blocks are written to a file if their first line is a comment with the file name, or
- *   if the name follows the language, as in ```` ```yaml openapi.yaml ````.
- * - `console` blocks show each command after a `$`, and the command's output on the next lines. In this output, …
- *   matches any text.
+ * - `yaml`, `json` and `caddyfile` blocks are written to a file if their first line is a comment
+ *   with the file name, or if the name follows the language, as in ```` ```yaml openapi.yaml ````.
+ * - `console` blocks show each command after a `$`, and the command's output on the next lines. In
+ *   this output, … matches any text.
  * - `sh` blocks have only commands, each of which must succeed.
  *
  * A block is skipped if the paragraph before it contains "not run by the manual's tests".
@@ -64,12 +65,18 @@ export function commandsOf({ language, text }: Pick<Block, "language" | "text">)
 const ONE_COMMAND = /^((?:\\\n|[^'"\n]|'[^']*'|"[^"]*")*)(?:\n([^]*))?$/;
 const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
 
-/** The `#` of a comment is outside quotes, and is either the first character or preceded by white space. */
+/**
+ * The `#` of a comment is outside quotes, and is either the first character or preceded by white
+ * space.
+ */
 const withoutComment = (command: string) =>
   command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
 
 export interface Surroundings {
-  /** Maps an address in the page, such as `127.0.0.1:8545`, to the address that the test uses instead. */
+  /**
+   * Maps an address in the page, such as `127.0.0.1:8545`, to the address that the test uses
+   * instead.
+   */
   readonly places?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /** The keys are paths in the temporary folder, which is also the home directory. */

@@ -1,5 +1,6 @@
 /**
- * Runs the service with other values than those in its configuration file, and receives SIGHUP before it listens.
+ * Runs the service with other values than those in its configuration file, and receives SIGHUP
+ * before it listens.
  */
 import { once } from "node:events";
 import process from "node:process";

@@ -25,7 +25,10 @@ const WRONG: [args: string[], env: Record<string, string>, complaint: string][] 
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** A description with so many dangling references that the report on them does not fit into a pipe's buffer. */
+/**
+ * A description with so many dangling references that the report on them does not fit into a pipe's
+ * buffer.
+ */
 const MANY = join(folder, "many.json");
 const paths = Array.from({ length: 4000 }, (_, i) => [`/p${i}`, {
   get: { responses: { 200: { $ref: `#/components/responses/none${i}` } } },
@@ -43,8 +46,8 @@ async function runSlowly([program, ...args]: readonly string[]) {
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   await once(child.stdout, "readable");
-  // The output does not fit into the pipe's buffer. During the next second, a faulty command would exit and lose the
-  // rest of its output.
+  // The output does not fit into the pipe's buffer. During the next second, a faulty command would
+  // exit and lose the rest of its output.
   await Promise.race([ended, wait(1000)]);
   let stdout = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) stdout += chunk;

@@ -1,6 +1,6 @@
 /**
- * Runs the client programs in docs/events.md with a real node. Each client must show a change of the height or of the
- * status.
+ * Runs the client programs in docs/events.md with a real node. Each client must show a change of
+ * the height or of the status.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -93,8 +93,8 @@ clients.before(async () => {
   for (const [name, { text, file, runner }] of Object.entries(PROGRAMS_OF_PAGE)) {
     if (name === "Python" && NO_PYTHON) continue;
     writeFileSync(join(folder, file), located(text));
-    // Each client has its own process group, so that the processes that a shell script starts can be killed with the
-    // script.
+    // Each client has its own process group, so that the processes that a shell script starts can
+    // be killed with the script.
     const child = spawn(runner, [join(folder, file)], { detached: true });
     const client: Client = { process: child, printed: "" };
     for (const output of [child.stdout, child.stderr]) {

@@ -21,8 +21,8 @@ install("no dependency requires a newer Node than Nodeface does, since npm would
   for (const [path, { engines }] of Object.entries<{ engines?: { node?: string } }>(packages)) {
     const ranges = engines?.node?.split("||") ?? [];
     const isFine = ranges.length === 0 || ranges.some((range) => !isAbove(lowest(range), own));
-    // `package-lock.json` has no `engines` for `@scalar/api-reference`. Only browser files are copied from that
-    // package, so the Node version that it requires does not matter.
+    // `package-lock.json` has no `engines` for `@scalar/api-reference`. Only browser files are
+    // copied from that package, so the Node version that it requires does not matter.
     assert.ok(
       isFine,
       `${path} asks for Node ${engines?.node}; take "engines" out of the lock file`,

@@ -46,7 +46,10 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** The languages of blocks that are not run, such as printed output or the configuration of another program. */
+/**
+ * The languages of blocks that are not run, such as printed output or the configuration of another
+ * program.
+ */
 const OTHERS = ["", "yml", "json", "text", "ini"];
 
 const ownBlocks = (page: string): Block[] =>
@@ -75,7 +78,8 @@ manual.before(async () => {
 });
 manual.after(() => void exampled?.close());
 
-// Each test starts its own anvil, because the commands on some pages change balances and the height.
+// Each test starts its own anvil, because the commands on some pages change balances and the
+// height.
 manual.before.each(async () => {
   const port = await freePort();
   anvil = await startDaemon([PROGRAMS.ethereum!.path, "--port", String(port)], port);
@@ -152,7 +156,10 @@ written("the program in README.md serves the node that it describes", async () =
   await nodeface.close();
 });
 
-/** Runs a program that imports the sources instead of the package `nodeface`, and returns its exports. */
+/**
+ * Runs a program that imports the sources instead of the package `nodeface`, and returns its
+ * exports.
+ */
 async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: Listening }> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {

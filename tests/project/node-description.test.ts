@@ -48,7 +48,8 @@ everywhere(
 everywhere(
   "the log contains the first twenty diagnostics, and the number of the others",
   async (command, file) => {
-    // The description has 57 diagnostics: 56 errors, and a note that the URL of the node is unknown.
+    // The description has 57 diagnostics: 56 errors, and a note that the URL of the node is
+    // unknown.
     const wrong = Array.from({ length: 56 }, (_, i) => `    S${i}: text\n`).join("");
     writeFileSync(file, `${right("One")}components:\n  schemas:\n${wrong}`);
     const server = await start([...command, "--spec", file]);

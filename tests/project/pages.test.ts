@@ -49,7 +49,9 @@ function wordsOf(page: string): number {
 
 const MANUAL = PAGES.filter((page) => page.startsWith("docs/"));
 
-/** Reference pages have no word limit of their own, because nobody reads them from top to bottom. */
+/**
+ * Reference pages have no word limit of their own, because nobody reads them from top to bottom.
+ */
 const REFERENCES = ["docs/configuration.md", "docs/kinds.md"];
 
 pages("no document exceeds its word limit", () => {

@@ -131,8 +131,8 @@ command(
     const node = createServer((request, response) => {
       const { method, url } = request;
       if (url === "/spec.json") return response.end(isBroken ? "{ nonsense" : GOOD);
-      // After a failed reload, the service aborts the pending requests of the new configuration without waiting for
-      // their timeout.
+      // After a failed reload, the service aborts the pending requests of the new configuration
+      // without waiting for their timeout.
       response.on("close", () => response.writableEnded || cut.push(`${method} ${url}`));
       if (!isBroken) response.end("{}");
     }).listen(0, "127.0.0.1");

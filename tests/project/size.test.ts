@@ -6,8 +6,8 @@ import { FILES, TEMPLATES } from "../../src/generated/page.js";
 import { ask } from "../_app.ts";
 import { ROOT } from "../_paths.ts";
 
-// A commit that raises one of these limits must state the reason. The limits for the package and its installation are
-// in `release/package.slow.ts`.
+// A commit that raises one of these limits must state the reason. The limits for the package and
+// its installation are in `release/package.slow.ts`.
 const size = suite("the size of the page and of the program");
 
 async function sent(name: string): Promise<number> {
@@ -17,7 +17,10 @@ async function sent(name: string): Promise<number> {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
-/** Returns the sizes in bytes of the HTML, of Nodeface's own scripts, and of all scripts, as they are sent. */
+/**
+ * Returns the sizes in bytes of the HTML, of Nodeface's own scripts, and of all scripts, as they
+ * are sent.
+ */
 async function weigh(view: "reference" | "simple") {
   const response = await ask(`/v1/spec/${view}`, { headers: { "accept-encoding": "br" } });
   assert.is(response.headers.get("content-encoding"), "br");

@@ -1,6 +1,6 @@
 /**
- * Tests the output of the command, on a terminal and without one. The program `script` of util-linux simulates the
- * terminal.
+ * Tests the output of the command, on a terminal and without one. The program `script` of
+ * util-linux simulates the terminal.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,8 +16,8 @@ const SCRIPT = "/usr/bin/script";
 const missing = without(SCRIPT);
 
 /**
- * The delay of a response of the node, in milliseconds. The delay is long enough for a progress line, but shorter than
- * the timeout.
+ * The delay of a response of the node, in milliseconds. The delay is long enough for a progress
+ * line, but shorter than the timeout.
  */
 const SLOW = 1400;
 

@@ -7,8 +7,9 @@ import { ROOT } from "../_paths.ts";
 const tree = suite("the source tree");
 
 /**
- * The layers in ARCHITECTURE.md, beginning with the lowest. Each layer is a list of rows of files and folders. A file
- * may import from its own folder and from earlier rows. The files and folders of a row must not import from each other.
+ * The layers in ARCHITECTURE.md, beginning with the lowest. Each layer is a list of rows of files
+ * and folders. A file may import from its own folder and from earlier rows. The files and folders
+ * of a row must not import from each other.
  */
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [

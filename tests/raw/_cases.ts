@@ -1,6 +1,6 @@
 /**
- * Raw requests, each with the expected status. `_differences.ts` lists the runtimes that respond with a different
- * status.
+ * Raw requests, each with the expected status. `_differences.ts` lists the runtimes that respond
+ * with a different status.
  */
 
 import { ask } from "../_app.ts";
@@ -12,7 +12,9 @@ export interface Case {
   status: number | "closed";
   /** The number of responses. @default 1 */
   answers?: number;
-  /** True if the responses have a content length but no body, like responses to HEAD. @default false */
+  /**
+   * True if the responses have a content length but no body, like responses to HEAD. @default false
+   */
   bodiless?: boolean;
 }
 

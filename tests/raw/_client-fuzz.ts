@@ -1,4 +1,7 @@
-/** Parses random responses, valid or malformed, with Nodeface's client and llhttp (the parser of `node:http`). */
+/**
+ * Parses random responses, valid or malformed, with Nodeface's client and llhttp (the parser of
+ * `node:http`).
+ */
 import { request } from "node:http";
 import { Duplex } from "node:stream";
 import type { Bytes } from "../../src/bytes.ts";
@@ -11,14 +14,18 @@ export interface Sent {
   readonly parts: readonly Bytes[];
 }
 
-/** `refused` means that the parser has rejected the response. `cut` means that the response is incomplete. */
+/**
+ * `refused` means that the parser has rejected the response. `cut` means that the response is
+ * incomplete.
+ */
 export type Read = Taken | "refused" | "cut";
 
 interface Taken {
   readonly status: number;
   readonly body: string;
   /**
-   * The names are in lower case. For Nodeface's client the list is empty, because this client cannot list header names.
+   * The names are in lower case. For Nodeface's client the list is empty, because this client
+   * cannot list header names.
    */
   readonly names: readonly string[];
   get(name: string): string | null;
@@ -233,14 +240,19 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
   });
 }
 
-/** `counts` is the number of responses, keyed by the outcomes of Nodeface's parser and of llhttp. */
+/**
+ * `counts` is the number of responses, keyed by the outcomes of Nodeface's parser and of llhttp.
+ */
 export interface Compared {
   readonly counts: Record<string, number>;
   readonly known: Record<string, number>;
   readonly differences: string[];
 }
 
-/** Known differences: responses that Nodeface's client accepts, and that llhttp rejects or parses differently. */
+/**
+ * Known differences: responses that Nodeface's client accepts, and that llhttp rejects or parses
+ * differently.
+ */
 const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = {
   "the same length twice, which a recipient may accept (RFC 9112, section 6.3)": (here) =>
     here.get("content-length")?.includes(",") === true,

@@ -10,8 +10,8 @@ export interface Told {
   /** The number of listeners by response status. The status 0 means that there was no response. */
   readonly statuses: Readonly<Record<string, number>>;
   /**
-   * Counts listeners, grouped by the heights that they have received. The key `" 1 2"` counts those that have received
-   * the heights 1 and 2.
+   * Counts listeners, grouped by the heights that they have received. The key `" 1 2"` counts those
+   * that have received the heights 1 and 2.
    */
   readonly heads: Readonly<Record<string, number>>;
 }

@@ -1,12 +1,16 @@
 /**
- * The cases in which the runtimes send different responses, because a runtime's own parser or server responds.
+ * The cases in which the runtimes send different responses, because a runtime's own parser or
+ * server responds.
  */
 
 export interface Difference {
   /** The name of a runtime, or its beginning: `Node` stands for all releases of Node. */
   runtime: string;
   reason: string;
-  /** The statuses that the runtime sends, keyed by the name of the case. The rest of the response is not compared. */
+  /**
+   * The statuses that the runtime sends, keyed by the name of the case. The rest of the response is
+   * not compared.
+   */
   cases: Readonly<Record<string, number | "closed">>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * A service with operations that the host application defines. `/own/clients` returns how many clients have requested
- * `/own/wait`, and how many of these clients have disconnected. Other paths return the received request.
+ * A service with operations that the host application defines. `/own/clients` returns how many
+ * clients have requested `/own/wait`, and how many of these clients have disconnected. Other paths
+ * return the received request.
  */
 import { createNodeface, type Operation } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";

@@ -1,7 +1,9 @@
 /** Constants of the tests that use `_large-server.ts`. */
 import { COMMANDS, serving } from "../_server.ts";
 
-/** The length of the content in bytes. The content does not fit into the buffers of a connection. */
+/**
+ * The length of the content in bytes. The content does not fit into the buffers of a connection.
+ */
 export const LENGTH: number = 32 * 1024 * 1024;
 
 export const LARGE: Readonly<Record<string, readonly string[]>> = Object.fromEntries(

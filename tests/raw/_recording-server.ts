@@ -1,6 +1,7 @@
 /**
- * Serves a large response, and an operation that responds with streams. `/own/told` returns what has been recorded so
- * far: the access records, the errors, the number of cancelled streams, and the number of requests that still wait.
+ * Serves a large response, and an operation that responds with streams. `/own/told` returns what
+ * has been recorded so far: the access records, the errors, the number of cancelled streams, and
+ * the number of requests that still wait.
  */
 import type { AnswerRecord } from "../../src/adapters/shared.ts";
 import type { Operation } from "../../src/host-operations/operation.ts";

@@ -9,7 +9,10 @@ const NODES = ["20", "22", "24", "26"].map((release) =>
   [`Node ${release}`, `${ROOT}tests/node_modules/node${release}/bin/node`] as const
 );
 
-/** The commands of the runtimes. `workerd` is missing, because it cannot run a program from the command line. */
+/**
+ * The commands of the runtimes. `workerd` is missing, because it cannot run a program from the
+ * command line.
+ */
 export const RELEASES: ReadonlyMap<string, readonly string[]> = new Map([
   ...(NODES.every(([, program]) => existsSync(program))
     ? NODES.map(([name, program]) => [name, [program, ...COMMANDS.Node.slice(1)]] as const)

@@ -1,7 +1,9 @@
 /** TCP connections for tests in which the server closes the connection. */
 import { connect, type Socket } from "node:net";
 
-/** Ignores errors after the connection is established, because the server may reset the connection. */
+/**
+ * Ignores errors after the connection is established, because the server may reset the connection.
+ */
 export function dial(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -11,8 +13,8 @@ export function dial(url: string): Promise<Socket> {
 }
 
 /**
- * Waits until the server has closed a connection. To make the promise reject, destroy the socket with an error whose
- * message contains "not cut".
+ * Waits until the server has closed a connection. To make the promise reject, destroy the socket
+ * with an error whose message contains "not cut".
  */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {

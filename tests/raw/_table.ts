@@ -7,7 +7,10 @@ import { CASES } from "./_cases.ts";
 import { DIFFERENCES } from "./_differences.ts";
 import { type Exchange, exchange } from "./_exchange.ts";
 
-/** Header fields that depend on the connection, on the encoder or on the start time are not compared. */
+/**
+ * Header fields that depend on the connection, on the encoder or on the start time are not
+ * compared.
+ */
 const OWN = ["connection", "date", "transfer-encoding"];
 const OF_THE_ENCODER = "content-length";
 const OF_THE_START = "etag";

@@ -1,4 +1,7 @@
-/** Parses random responses. `NODEFACE_FUZZ` sets the number of responses, and `NODEFACE_SEED` sets the seed. */
+/**
+ * Parses random responses. `NODEFACE_FUZZ` sets the number of responses, and `NODEFACE_SEED` sets
+ * the seed.
+ */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -11,8 +11,8 @@ import { closed, dial } from "./_socket.ts";
 const DRIPPING_HEAD = ["GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: ", "a"] as const;
 
 /**
- * Clients that keep a connection open without a further request. Each client sends `first` once. A client with `drip`
- * also sends `drip` every 500 ms.
+ * Clients that keep a connection open without a further request. Each client sends `first` once. A
+ * client with `drip` also sends `drip` every 500 ms.
  */
 const STUCK: readonly [kind: string, first: string, drip?: string][] = [
   ["silent", ""],
@@ -166,8 +166,8 @@ function residentMemory(pid: number): number {
 }
 
 /**
- * Returns everything that the server sends before it closes the connection. Rejects if the connection is still open
- * after 30 s.
+ * Returns everything that the server sends before it closes the connection. Rejects if the
+ * connection is still open after 30 s.
  */
 async function hang(url: string, kind: string, first: string, drip?: string): Promise<string> {
   const socket = await dial(url);

@@ -7,8 +7,8 @@ import { processorTime } from "../bench/processes.ts";
 const descriptors = suite("without free file descriptors");
 
 /**
- * The maximum number of file descriptors. The service can start with this number, but cannot accept all connections of
- * the test.
+ * The maximum number of file descriptors. The service can start with this number, but cannot accept
+ * all connections of the test.
  */
 const LIMIT = 64;
 const CONNECTIONS = 120;
@@ -50,7 +50,8 @@ descriptors("clients waiting to be accepted cost no processor time on Node and D
         () => connect(Number(port), hostname).on("error", () => {}),
       );
       try {
-        // Between the first and the tenth second, the server neither accepts nor closes connections.
+        // Between the first and the tenth second, the server neither accepts nor closes
+        // connections.
         await sleep(2000);
         const before = processorTime(server.pid);
         await sleep(3000);

@@ -52,8 +52,8 @@ const withBody = (line: string, body: string, ...lines: string[]) =>
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
 
 /**
- * Request targets that a server or its parser may misread. None of these targets may reach an operation that is not
- * public. `sent` is the path that the node receives.
+ * Request targets that a server or its parser may misread. None of these targets may reach an
+ * operation that is not public. `sent` is the path that the node receives.
  */
 const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status", "/status"],
@@ -136,7 +136,8 @@ for (const [runtime, command] of RELEASES) {
         const answer = await talk(paths.url, request(`GET ${target}`));
         // A runtime may refuse requests that its parser cannot read.
         if (sent().length > 0 || statusOf(answer) < 400) {
-          // Bun ignores the host in the request target and uses the `Host` header, so the service accepts this request.
+          // Bun ignores the host in the request target and uses the `Host` header, so the service
+          // accepts this request.
           const isTold = !(runtime === "Bun" && target.startsWith("http://evil"));
           if (isTold) {
             assert.equal(sent(), url === undefined ? [] : [`GET ${url}`]);
@@ -191,7 +192,8 @@ for (const [runtime, command] of RELEASES) {
       ],
     ] as const
   ) {
-    // Chunked coding overrides Content-Length (RFC 9112, section 6.3). Bytes after the content are a new request.
+    // Chunked coding overrides Content-Length (RFC 9112, section 6.3). Bytes after the content are
+    // a new request.
     calls(`content with ${why} smuggles no request`, async () => {
       const inner = request("GET /v1/node/status");
       const lineUp = ["Content-Type: application/json", ...lines];
@@ -218,7 +220,8 @@ for (const [runtime, command] of RELEASES) {
         ] as const
       ) {
         const head = [`${line} HTTP/1.1`, "Host: localhost", ...lines];
-        // The content is shorter than announced, so the request does not end before the connection is closed.
+        // The content is shorter than announced, so the request does not end before the connection
+        // is closed.
         const bytes = [...head, "Content-Length: 100000", "", inner].join(
           "\r\n",
         );

@@ -1,4 +1,6 @@
-/** A thousand clients that listen to events, on each runtime. Run with `npm run test:slow -- raw`. */
+/**
+ * A thousand clients that listen to events, on each runtime. Run with `npm run test:slow -- raw`.
+ */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -68,8 +70,8 @@ async function listenersOf({ url }: Running): Promise<number> {
 }
 
 /**
- * The node has a new block for each query. While clients listen, the service queries the node every two seconds, so 30
- * blocks take a minute.
+ * The node has a new block for each query. While clients listen, the service queries the node every
+ * two seconds, so 30 blocks take a minute.
  */
 const BLOCKS = 30;
 
@@ -103,7 +105,8 @@ for (const [runtime, command] of COMMANDS) {
           });
         }
         await crowd.resume(0);
-        // The service either sends the missed events to the resumed listener, or disconnects this listener.
+        // The service either sends the missed events to the resumed listener, or disconnects this
+        // listener.
         await until(async () => {
           const told = await crowd.tell();
           return told.heads[heads] === COUNT || told.open === COUNT - 1;

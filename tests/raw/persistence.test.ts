@@ -70,8 +70,8 @@ for (const runtime of Object.keys(COMMANDS)) {
       await closed(socket);
       const statuses = answer.match(/^HTTP\/1\.1 \d+/gm);
       assert.is(statuses?.[0], "HTTP/1.1 200");
-      // The parser of `node:http` drops bytes that follow an upgrade in the same packet. `Connection: close` in the
-      // response tells the client to repeat the dropped requests.
+      // The parser of `node:http` drops bytes that follow an upgrade in the same packet.
+      // `Connection: close` in the response tells the client to repeat the dropped requests.
       if (statuses?.length === 1) assert.match(answer, /^connection: close\r$/im);
       else assert.equal(statuses, ["HTTP/1.1 200", "HTTP/1.1 200"]);
       assert.is(statuses?.length, runtime === "Bun" ? 2 : 1);

@@ -84,7 +84,8 @@ for (const [runtime, command] of RELEASES) {
 
   recording("a response has a record even if the client disconnects before the end", async () => {
     const records = await recordsOf(() => leave(request("GET", "/large")));
-    // Bun does not tell when it has sent a response, so its record is written when Bun has taken the response.
+    // Bun does not tell when it has sent a response, so its record is written when Bun has taken
+    // the response.
     const outcome = runtime === "Bun" ? records[0]!.outcome : "aborted";
     assert.equal(records, [{ method: "GET", url: "/large", status: 200, outcome }]);
   });

@@ -1,6 +1,6 @@
 /**
- * Creates temporary folders outside the checkout. All users can read the folders, since some tests run programs as
- * other users.
+ * Creates temporary folders outside the checkout. All users can read the folders, since some tests
+ * run programs as other users.
  */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * Starts a separate systemd in namespaces. This systemd and its units can read the machine's files, but all of their
- * writes are discarded. The units use the same network as the tests.
+ * Starts a separate systemd in namespaces. This systemd and its units can read the machine's files,
+ * but all of their writes are discarded. The units use the same network as the tests.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +25,9 @@ export interface Systemd extends AsyncDisposable {
   write(path: string, text: string, mode?: string): Promise<void>;
 }
 
-/** Empty units replace these targets of systemd, because the real targets would change the machine. */
+/**
+ * Empty units replace these targets of systemd, because the real targets would change the machine.
+ */
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
 const boot = (folder: string) => `
@@ -101,7 +103,10 @@ export async function startSystemd(): Promise<Systemd | string> {
   return { shell, write, [Symbol.asyncDispose]: stop };
 }
 
-/** Returns the process ID that systemd has outside its namespaces. The result is empty if systemd is not running. */
+/**
+ * Returns the process ID that systemd has outside its namespaces. The result is empty if systemd is
+ * not running.
+ */
 function firstOf({ pid }: ChildProcess): string {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();

@@ -13,7 +13,8 @@ import { makeFolder } from "./_folder.ts";
 const clone = suite("a fresh clone");
 
 /**
- * Deno must trust the machine's certificate authorities, because a proxy may intercept TLS connections to a registry.
+ * Deno must trust the machine's certificate authorities, because a proxy may intercept TLS
+ * connections to a registry.
  */
 const TRUST = {
   DENO_TLS_CA_STORE: "mozilla,system",
@@ -23,7 +24,9 @@ const TRUST = {
   ),
 };
 
-/** The clone contains only committed changes. `PATH` has only one runtime and basic shell commands. */
+/**
+ * The clone contains only committed changes. `PATH` has only one runtime and basic shell commands.
+ */
 function prepare(runtime: string, program: string) {
   const folder = makeFolder();
   const [cwd, bin] = [join(folder, "clone"), join(folder, "bin")];
@@ -75,7 +78,8 @@ clone("`npm ci && npm run demo` installs anvil, and starts the service and anvil
     cwd,
     env: { ...process.env, PORT: String(port) },
     stdio: "ignore",
-    // A separate process group lets the test send SIGINT to all processes of the demo, like Ctrl+C in a shell.
+    // A separate process group lets the test send SIGINT to all processes of the demo, like Ctrl+C
+    // in a shell.
     detached: true,
   });
   const ended = new Promise((resolve) => demo.on("close", resolve));

@@ -1,6 +1,7 @@
 /**
- * Builds the image of deploy/Dockerfile with Debian's buildah, and runs the two nodes of deploy/compose.yaml with
- * podman. Nothing is downloaded, because the images of the nodes are built from programs on this machine.
+ * Builds the image of deploy/Dockerfile with Debian's buildah, and runs the two nodes of
+ * deploy/compose.yaml with podman. Nothing is downloaded, because the images of the nodes are built
+ * from programs on this machine.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -21,7 +22,8 @@ const containers = suite("containers");
 const BUILDAH = "/usr/bin/buildah", PODMAN = "/usr/bin/podman", RUNC = "/usr/sbin/runc";
 const COMPOSE = "/usr/bin/podman-compose", ETCD = "/usr/bin/etcd";
 /**
- * Podman's network helper needs `iptables`. If `iptables` is missing, Podman reports only "No such file or directory".
+ * Podman's network helper needs `iptables`. If `iptables` is missing, Podman reports only "No such
+ * file or directory".
  */
 const IPTABLES = "/usr/sbin/iptables";
 /** The processor architecture, named as in anvil's packages. */

@@ -1,4 +1,7 @@
-/** Counts the queries to the node, while clients send requests to three services behind nginx (docs/deployment.md). */
+/**
+ * Counts the queries to the node, while clients send requests to three services behind nginx
+ * (docs/deployment.md).
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +23,10 @@ const NGINX = "/usr/sbin/nginx";
 const missing = without(NGINX);
 const folder = makeFolder();
 
-/** At least `VISITORS` requests are sent, `AT_A_TIME` concurrently, for at least `WHILE` milliseconds. */
+/**
+ * At least `VISITORS` requests are sent, `AT_A_TIME` concurrently, for at least `WHILE`
+ * milliseconds.
+ */
 const VISITORS = 1000, AT_A_TIME = 25, WHILE = 3000;
 
 const JSON_TYPE = { "content-type": "application/json" };

@@ -24,7 +24,8 @@ starting("its first response takes at most four times as long as a bare server's
   for (let i = 0; i < STARTS; i++) {
     for (const [program, taken] of Object.entries(times)) taken.push(await firstAnswer(program));
   }
-  // Other load on the machine can only slow a start down, so the fastest start of each program counts.
+  // Other load on the machine can only slow a start down, so the fastest start of each program
+  // counts.
   const [least, ours] = [Math.min(...times[bare]!), Math.min(...times[EXECUTABLE]!)];
   const medians = Object.values(times).map((taken) => median(taken).toFixed(1)).join(" and ");
   console.log(

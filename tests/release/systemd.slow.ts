@@ -146,8 +146,8 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // There is no warning about the cookie's permissions, although its group may read it: the cookie belongs to
-      // another user.
+      // There is no warning about the cookie's permissions, although its group may read it: the
+      // cookie belongs to another user.
       assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },
@@ -179,7 +179,8 @@ systemd("the environment variables in the units are those that the command reads
 systemd.run();
 
 /**
- * Returns the allowed system calls. Each predefined set of systemd, such as `@network-io`, is replaced by its members.
+ * Returns the allowed system calls. Each predefined set of systemd, such as `@network-io`, is
+ * replaced by its members.
  */
 function allowedCalls(said: string, unit: string): Set<string> {
   const sets = new Map<string, string[]>();

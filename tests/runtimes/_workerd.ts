@@ -23,7 +23,8 @@ export async function startWorkerd(): Promise<Server> {
 }
 
 /**
- * Starts a service with the same `hosts` as on other runtimes, whereas `dist/worker.js` allows any host.
+ * Starts a service with the same `hosts` as on other runtimes, whereas `dist/worker.js` allows any
+ * host.
  *
  * @param options the options of the service, as JavaScript code
  */
@@ -44,7 +45,8 @@ export async function startModule(program: string, flags: string[] = []): Promis
 
 export async function startWorker(contents: string, flags: string[] = []): Promise<Server> {
   const worker = new Miniflare({
-    // Miniflare searches for further modules unless `modules` is a list. Wrangler also passes a list.
+    // Miniflare searches for further modules unless `modules` is a list. Wrangler also passes a
+    // list.
     modules: [{ type: "ESModule", path: "worker.js", contents }],
     // The compatibility date alone does not enable Node's built-in modules.
     compatibilityDate: "2026-01-01",

@@ -13,7 +13,8 @@ import { countOperations } from "./programs/count-operations.ts";
 export interface Document {
   name: string;
   /**
-   * Writes the description to a folder if necessary, and returns the path of its root file. Absent if there is no file.
+   * Writes the description to a folder if necessary, and returns the path of its root file. Absent
+   * if there is no file.
    */
   entry?: (folder: string) => string;
   /** The kind whose operations are described. Set only if `entry` is absent. */
@@ -146,7 +147,10 @@ components:
     Block: { type: object, properties: { height: { type: integer } } }
 `;
 
-/** Contains CRLF line endings, multi-line strings, and integers that `number` cannot represent exactly. */
+/**
+ * Contains CRLF line endings, multi-line strings, and integers that `number` cannot represent
+ * exactly.
+ */
 const WINDOWS = `openapi: 3.0.3
 info:
   title: Windows
@@ -221,8 +225,8 @@ export const SMALL: readonly Document[] = [
 ];
 
 /**
- * The documents of all kinds. Each kind has a document for unknown software, and a document for each program in its
- * `x-software` marks.
+ * The documents of all kinds. Each kind has a document for unknown software, and a document for
+ * each program in its `x-software` marks.
  */
 export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {

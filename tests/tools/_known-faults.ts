@@ -1,6 +1,6 @@
 /**
- * Pairs of a tool and a document that fail because one of the two has a known fault. The tests report known faults that
- * no longer occur.
+ * Pairs of a tool and a document that fail because one of the two has a known fault. The tests
+ * report known faults that no longer occur.
  */
 
 export interface KnownFault {
@@ -8,7 +8,10 @@ export interface KnownFault {
   documents: readonly string[];
   of: "tool" | "document";
   why: string;
-  /** A link to a bug report. If absent, the test checks that the tool also fails on the original document. */
+  /**
+   * A link to a bug report. If absent, the test checks that the tool also fails on the original
+   * document.
+   */
   evidence?: string;
   isEndless?: true;
 }

@@ -16,8 +16,8 @@ export interface Pair {
   /** The tool's error message for the served description. */
   problem: string | undefined;
   /**
-   * The tool's error message for the original document. This document is tested only if the tool fails on the served
-   * description.
+   * The tool's error message for the original document. This document is tested only if the tool
+   * fails on the served description.
    */
   original: string | undefined;
   fault: KnownFault | undefined;
@@ -52,8 +52,8 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // If the user's description and the service share a path, the `operationId` shows which of the two operations is
-    // served.
+    // If the user's description and the service share a path, the `operationId` shows which of the
+    // two operations is served.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const isOurs = (path: string) =>
       !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);

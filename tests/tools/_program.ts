@@ -16,8 +16,8 @@ export interface ProgramOptions {
   timeout: number;
   env?: Record<string, string>;
   /**
-   * Ends a server, which would not exit by itself. When the output contains `text`, `then` is called. The program is
-   * killed after `then` has finished.
+   * Ends a server, which would not exit by itself. When the output contains `text`, `then` is
+   * called. The program is killed after `then` has finished.
    */
   until?: { text: string; then: (output: string) => Promise<void> };
 }

@@ -2,9 +2,9 @@
 import { complaintOf, type Pair } from "./_pairs.ts";
 
 /**
- * Formats a table with a row for each document and a column for each tool. A cell contains `ok`, `FAIL`, `tool` (a
- * known fault of the tool), `doc` (a known fault of the document) or `-` (not run). A list below the table names the
- * tools.
+ * Formats a table with a row for each document and a column for each tool. A cell contains `ok`,
+ * `FAIL`, `tool` (a known fault of the tool), `doc` (a known fault of the document) or `-` (not
+ * run). A list below the table names the tools.
  */
 export function tableOf(
   documents: readonly string[],

@@ -10,9 +10,9 @@ import { countOperations } from "./programs/count-operations.ts";
 import { type ProgramOptions, runProgram } from "./_program.ts";
 
 /**
- * The description that a tool reads. `json` and `yaml` are URLs of the served description. `entry` is the path of the
- * original document, or `undefined` if the description comes from a kind. In a test with the original document, every
- * property contains the path of this document.
+ * The description that a tool reads. `json` and `yaml` are URLs of the served description. `entry`
+ * is the path of the original document, or `undefined` if the description comes from a kind. In a
+ * test with the original document, every property contains the path of this document.
  */
 export interface Input {
   json: string;
@@ -70,8 +70,8 @@ function excerpt(output: string): string {
 }
 
 /**
- * Creates a tool that only accepts or rejects a description. The program of the tool may print the number of
- * operations.
+ * Creates a tool that only accepts or rejects a description. The program of the tool may print the
+ * number of operations.
  */
 function judge(
   name: string,
@@ -93,11 +93,14 @@ interface Generator {
   name: string;
   command: (input: Input) => readonly string[];
   env?: (input: Input) => Record<string, string>;
-  /** The compiler gets the generated files that match this pattern, and also reads the files that they import. */
+  /**
+   * The compiler gets the generated files that match this pattern, and also reads the files that
+   * they import.
+   */
   compiled: RegExp;
   /**
-   * Each match of `text` in a generated file counts as one operation. `files` must match the path of the file. In each
-   * file, everything after the first match of `before` is ignored.
+   * Each match of `text` in a generated file counts as one operation. `files` must match the path
+   * of the file. In each file, everything after the first match of `before` is ignored.
    */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** The program that runs the tool. @default Node 24 */
@@ -163,12 +166,14 @@ const OPERATIONS: Tool = {
 };
 
 /**
- * Prism is a mock server that responds with the examples of a description. The test requests one operation from Prism.
+ * Prism is a mock server that responds with the examples of a description. The test requests one
+ * operation from Prism.
  */
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  // Prism gets a file instead of a URL, because Prism fails if the server closes the connection between two requests.
+  // Prism gets a file instead of a URL, because Prism fails if the server closes the connection
+  // between two requests.
   async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");

@@ -1,7 +1,8 @@
 /**
- * Tests the served descriptions with generators, linters, validators and a mock server. `DOCUMENTS=Ergo` selects
- * documents by name. With `DESCRIPTIONS=one.yaml:two.json`, the suite tests the files `one.yaml` and `two.json`
- * instead. The suite is skipped if the tools are not installed; `npm run test:all` installs the tools.
+ * Tests the served descriptions with generators, linters, validators and a mock server.
+ * `DOCUMENTS=Ergo` selects documents by name. With `DESCRIPTIONS=one.yaml:two.json`, the suite
+ * tests the files `one.yaml` and `two.json` instead. The suite is skipped if the tools are not
+ * installed; `npm run test:all` installs the tools.
  */
 import { existsSync } from "node:fs";
 import { suite } from "uvu";

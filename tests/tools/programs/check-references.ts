@@ -4,7 +4,10 @@ import process from "node:process";
 
 /** The values of these keys are arbitrary data, so a `$ref` in them is not a reference. */
 const DATA = new Set(["example", "examples", "default", "enum", "const"]);
-/** The values of these keys are objects with arbitrary member names, so `example` is not a keyword there. */
+/**
+ * The values of these keys are objects with arbitrary member names, so `example` is not a keyword
+ * there.
+ */
 const NAMED = new Set(["properties", "patternProperties", "schemas", "parameters", "responses"]);
 const REFERENCE = /^#\/components\/([A-Za-z]+)\/([A-Za-z0-9._-]+)$/;
 
