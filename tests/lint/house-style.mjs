@@ -6,19 +6,14 @@ const COLUMNS_MAX = 100;
 const LINES_MAX = 80;
 const HOUSE = /[/\\](?:src|static)[/\\](?!generated[/\\]|setting-types\.ts$)/;
 
-type AnyFunction =
-  | Deno.lint.FunctionDeclaration
-  | Deno.lint.FunctionExpression
-  | Deno.lint.ArrowFunctionExpression;
-
-function checkLength(context: Deno.lint.RuleContext, node: AnyFunction): void {
+function checkLength(context, node) {
   const lines = context.sourceCode.getText(node).split("\n").length;
   if (lines <= LINES_MAX) return;
   const message = `A function has at most ${LINES_MAX} lines; this one has ${lines}.`;
   context.report({ node, message });
 }
 
-const plugin: Deno.lint.Plugin = {
+export default {
   name: "house",
   rules: {
     "short-lines": {
@@ -50,7 +45,7 @@ const plugin: Deno.lint.Plugin = {
       create(context) {
         if (!HOUSE.test(context.filename)) return {};
         return {
-          "ObjectExpression > SpreadElement > ObjectExpression"(node: Deno.lint.Node) {
+          "ObjectExpression > SpreadElement > ObjectExpression"(node) {
             context.report({ node, message: "Write the members themselves, one on each line." });
           },
         };
@@ -58,5 +53,3 @@ const plugin: Deno.lint.Plugin = {
     },
   },
 };
-
-export default plugin;
