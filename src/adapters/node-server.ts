@@ -52,23 +52,7 @@ export function createNodeServer(
   slowest?: Slowest,
 ): { readonly http: Server; close(): Promise<void> } {
   const connections = new Connections(slowest);
-  const settings = {
-    headersTimeout: TIMEOUTS.head,
-    requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
-    // No timeout, since `connections` closes idle connections.
-    keepAliveTimeout: 0,
-    connectionsCheckingInterval: TIMEOUTS.check,
-    // Many tiny parts need far more memory than their bytes, so the server reads only a little
-    // ahead.
-    highWaterMark: 2048,
-    IncomingMessage: Message,
-    // `ownResponse` refuses requests without `Host`.
-    requireHostHeader: false,
-    // `optimizeEmptyRequests` makes requests an eighth faster (Node 26.10). Node before 24.12
-    // ignores this option.
-    optimizeEmptyRequests: true,
-  };
-  const http = createServer(settings, (message, response) => {
+  const http = createServer(SETTINGS, (message, response) => {
     connections.addResponse(response);
     // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112,
     // section 9.6).
@@ -160,6 +144,23 @@ class Message extends IncomingMessage {
     else callback(this.listenerCount("error") > 0 ? error : null);
   }
 }
+
+const SETTINGS = {
+  headersTimeout: TIMEOUTS.head,
+  requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
+  // No timeout, since `Connections` closes idle connections.
+  keepAliveTimeout: 0,
+  connectionsCheckingInterval: TIMEOUTS.check,
+  // Many tiny parts need far more memory than their bytes, so the server reads only a little
+  // ahead.
+  highWaterMark: 2048,
+  IncomingMessage: Message,
+  // `ownResponse` refuses requests without `Host`.
+  requireHostHeader: false,
+  // `optimizeEmptyRequests` makes requests an eighth faster (Node 26.10). Node before 24.12
+  // ignores this option.
+  optimizeEmptyRequests: true,
+};
 
 const BACKLOG = 4096;
 
