@@ -189,30 +189,93 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
+const OPERATIONS: SettingsOf<Pick<Kind, "description" | "listing">> = {
+  description: setting(
+    anyOf([PATH, object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
+    "The place of the node's own description: a path below its URL that returns OpenAPI, " +
+      "or a JSON-RPC method that returns OpenRPC",
+  ),
+  listing: setting(
+    LISTING,
+    "The request that lists the node's operations, " +
+      "and a rule to find their names in the response. " +
+      "Unlisted operations are omitted. If the kind has JSON-RPC methods, " +
+      "the names are method names; otherwise, they are paths without the leading slash",
+  ),
+};
+
+const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
+  extends: setting(
+    word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES),
+    "The known kind that this kind extends. If this key is set, all other keys are optional. " +
+      "Methods, paths and other members are added to the known kind, " +
+      "or replace its members of the same name",
+  ),
+  loosen: setting(
+    v.array(LINE, "a list of operations"),
+    "The operations, by method or operationId, " +
+      "that are less restricted in this file than in the known kind. " +
+      "For example, a write operation becomes a read operation, " +
+      "or a read operation gets other parameters",
+  ),
+};
+
+const authSettings = (path: Schema<string>): SettingsOf<KindAuth> => ({
+  refusal: setting(
+    object({
+      header: needed(HEADER, "A header of the response"),
+      pattern: needed(EXPRESSION, "A regular expression for the header's value"),
+    }),
+    "The response with which the node refuses access. " +
+      "Secrets from auth.files are sent only after this response",
+  ),
+  files: setting(
+    v.array(authFile(path), "a list of files"),
+    "The files in which nodes of this kind store their secret. " +
+      "Each entry is written like node.auth",
+  ),
+  reads: setting(
+    word(["none"]),
+    'If "none", read operations are called without the secret. ' +
+      "With the secret, the node would return private data",
+  ),
+  example: setting(authFile(path), "An example of node.auth, for nodes without secret files"),
+});
+
+/** @param own makes a setting that a complete kind needs */
+const infoSettings = (
+  own: typeof needed,
+): SettingsOf<Pick<Kind, "static" | "sources" | "fields" | "health" | "history">> => ({
+  static: setting(map(INFO_KEY, json), "Keys to add, each with a constant value"),
+  sources: own(map(SOURCE_NAME, NODE_SOURCE), "The sources by name"),
+  fields: own(map(INFO_KEY, FIELD), "The keys of the info, each with the place of its value"),
+  health: own(
+    object({
+      ok: own(LINE, "A text that describes a node whose status is ok", {
+        example: "it has a leader and raises no alarm",
+      }),
+      ...HEALTH,
+    }),
+    "The rules for the status",
+  ),
+  history: setting(
+    v.pipe(v.array(INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
+      string[]
+    >,
+    "The keys of the info that /v1/history records, at most four",
+    {
+      default: "[height, peers]",
+    },
+  ),
+});
+
+/**
+ * @param path the schema of the path of a file with a secret
+ * @param base the built-in kind that the kind extends
+ */
 export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kind> {
   // In an extension, every setting is optional: an omitted setting is inherited from the base.
   const own = base ? setting as typeof needed : needed;
-  const auth: SettingsOf<KindAuth> = {
-    refusal: setting(
-      object({
-        header: needed(HEADER, "A header of the response"),
-        pattern: needed(EXPRESSION, "A regular expression for the header's value"),
-      }),
-      "The response with which the node refuses access. " +
-        "Secrets from auth.files are sent only after this response",
-    ),
-    files: setting(
-      v.array(authFile(path), "a list of files"),
-      "The files in which nodes of this kind store their secret. " +
-        "Each entry is written like node.auth",
-    ),
-    reads: setting(
-      word(["none"]),
-      'If "none", read operations are called without the secret. ' +
-        "With the secret, the node would return private data",
-    ),
-    example: setting(authFile(path), "An example of node.auth, for nodes without secret files"),
-  };
   const kind: SettingsOf<Omit<Kind, "examples">> = {
     title: own(LINE, "The display name of the kind"),
     url: own(NODE_URL, "The usual URL of nodes of this kind"),
@@ -220,63 +283,23 @@ export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kin
       v.array(KIND_NAME, "a list of names"),
       "Other names for the kind: names of programs and networks",
     ),
-    description: setting(
-      anyOf([PATH, object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
-      "The place of the node's own description: a path below its URL that returns OpenAPI, " +
-        "or a JSON-RPC method that returns OpenRPC",
-    ),
-    listing: setting(
-      LISTING,
-      "The request that lists the node's operations, " +
-        "and a rule to find their names in the response. " +
-        "Unlisted operations are omitted. If the kind has JSON-RPC methods, " +
-        "the names are method names; otherwise, they are paths without the leading slash",
-    ),
+    ...OPERATIONS,
     detect: own(
       filledMap(REFERENCE_TEXT, EXPRESSION, "places, each with a regular expression"),
       "Places in the node's responses, each with a regular expression. All must match",
     ),
-    auth: setting(object(auth), "How the node refuses access, and where it stores its secret"),
-    static: setting(map(INFO_KEY, json), "Keys to add, each with a constant value"),
-    sources: own(map(SOURCE_NAME, NODE_SOURCE), "The sources by name"),
-    fields: own(map(INFO_KEY, FIELD), "The keys of the info, each with the place of its value"),
-    health: own(
-      object({
-        ok: own(LINE, "A text that describes a node whose status is ok", {
-          example: "it has a leader and raises no alarm",
-        }),
-        ...HEALTH,
-      }),
-      "The rules for the status",
+    auth: setting(
+      object(authSettings(path)),
+      "How the node refuses access, and where it stores its secret",
     ),
-    history: setting(
-      v.pipe(v.array(INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
-        string[]
-      >,
-      "The keys of the info that /v1/history records, at most four",
-      {
-        default: "[height, peers]",
-      },
-    ),
+    ...infoSettings(own),
     written_from: setting(
       filledList(WEB_URL, "a list of URLs"),
       "The source of the operations: URLs of files or folders at a fixed version",
     ),
     tried: setting(LINE, "The software and version with which the read operations were tested"),
     ...interfaceSettings(),
-    extends: setting(
-      word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES),
-      "The known kind that this kind extends. If this key is set, all other keys are optional. " +
-        "Methods, paths and other members are added to the known kind, " +
-        "or replace its members of the same name",
-    ),
-    loosen: setting(
-      v.array(LINE, "a list of operations"),
-      "The operations, by method or operationId, " +
-        "that are less restricted in this file than in the known kind. " +
-        "For example, a write operation becomes a read operation, " +
-        "or a read operation gets other parameters",
-    ),
+    ...EXTENSION,
   };
   return v.pipe(
     object(kind) as Schema<Kind>,
