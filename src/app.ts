@@ -44,7 +44,7 @@ import { OTHER } from "./metrics/metrics.ts";
 import type { Node } from "./node/node.ts";
 import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
-import { createResources, type Resources } from "./resources/resources.ts";
+import { Resources } from "./resources/resources.ts";
 
 /**
  * A service. Its `fetch` works in any server that uses `Request` and `Response`: see
@@ -94,8 +94,6 @@ export const createApp = (checked: CheckedOptions): App => new App(withDefaults(
  */
 export class App implements Nodeface {
   readonly onError: (error: unknown) => void;
-  readonly refresh: () => Promise<void>;
-  readonly ready: () => Promise<void>;
   readonly #options: ResolvedOptions;
   readonly #resources: Resources;
   readonly #gateway: Gateway | undefined;
@@ -109,7 +107,7 @@ export class App implements Nodeface {
   constructor(options: ResolvedOptions) {
     this.#options = options;
     const node = openNode(options.node, options.kinds);
-    this.#resources = createResources(options, node, () => this.#gateway?.waiting);
+    this.#resources = new Resources(options, node, () => this.#gateway?.waiting);
     this.#gateway = openGateway(options, node, this.#resources);
     this.#prefix = createPrefix(options.prefix);
     this.#hostGuard = createHostGuard(options.hosts);
@@ -119,8 +117,6 @@ export class App implements Nodeface {
       .map((route) => ({ ...route, handle: this.#guarded(route.handle) }));
     this.#routes = new Routes(this.#table(), operations);
     this.onError = options.onError;
-    this.refresh = this.#resources.refresh;
-    this.ready = this.#resources.prepare;
   }
 
   readonly fetch: Nodeface["fetch"] = async (request, ...context) => {
@@ -149,6 +145,10 @@ export class App implements Nodeface {
     const strip = originalUrl === url ? this.#prefix.stripWhole : this.#prefix.strip;
     return this.#findPath(strip(target.pathname)) !== undefined;
   };
+
+  readonly refresh: Nodeface["refresh"] = () => this.#resources.refresh();
+
+  readonly ready: Nodeface["ready"] = () => this.#resources.prepare();
 
   readonly close = async (): Promise<void> => {
     this.#gateway?.close();
@@ -220,10 +220,10 @@ export class App implements Nodeface {
   }
 
   #infoRoutes(): Route[] {
-    const { info, health, ready } = this.#resources;
+    const { info, ready } = this.#resources;
     const handleHealth: Handler = (_, visit) => {
       const accepted = readAccepted(visit.target!.search);
-      if (accepted) return respondWith(health(accepted), visit);
+      if (accepted) return respondWith(this.#resources.health(accepted), visit);
       return problem(400, `"accept" must be a list of: ${STATUSES.join(", ")}`);
     };
     return [
@@ -242,17 +242,16 @@ export class App implements Nodeface {
     const routeOf = (form: CallForm) => ({
       handle: this.#guarded(callHandler(gateway, form)),
       headersFor,
+      methodsAt: async (path: string) => {
+        const table = await gateway?.table();
+        return table && form.methodsAt(table, path.slice(form.start.length));
+      },
     });
-    const methodsOf = ({ start, methodsAt }: CallForm) => async (path: string) => {
-      const table = await gateway?.table();
-      return table && methodsAt(table, path.slice(start.length));
-    };
     return [
       {
         path: "/v1/node/{path}",
         methods: CALL_METHODS,
         ...routeOf(pathCalls),
-        methodsAt: methodsOf(pathCalls),
       },
       {
         path: "/v1/rpc",
@@ -265,7 +264,6 @@ export class App implements Nodeface {
         path: "/v1/rpc/{method}",
         methods: ["GET", "HEAD", "POST"],
         ...routeOf(methodCalls),
-        methodsAt: methodsOf(methodCalls),
       },
     ];
   }
@@ -336,7 +334,7 @@ export class App implements Nodeface {
     const { catalog, favicon, assets } = this.#resources;
     const handleAsset: Handler = async (_, visit) => {
       const asset = (await assets.get()).get(visit.path.slice("/assets/".length));
-      return asset ? await respondWith(asset, visit) : notFound();
+      return asset ? await respondWith(asset.get(), visit) : notFound();
     };
     const handleRoot: Handler = (request, { target }) => {
       const { originalUrl } = request as ServedRequest;
@@ -360,27 +358,27 @@ const HOST_NOT_SERVED = 'This host name is not served; add it to the setting "ho
 const FAILED = "Internal error; the log of the service has the reason";
 
 const serving = (resource: Resource<Representation>): Handler => (_, visit) =>
-  respondWith(resource, visit);
+  respondWith(resource.get(), visit);
 
 function respondWith(
-  resource: Resource<Representation>,
+  representation: Representation | Promise<Representation>,
   { request, common }: Visit,
 ): Response | Promise<Response> {
-  return whenReady(resource.get(), (representation) => representation.respond(request, common));
+  return whenReady(representation, (representation) => representation.respond(request, common));
 }
 
 function openGateway(
   { forward, meters, log, logCalls }: ResolvedOptions,
   node: Node,
-  { monitor, rpcPath, operations }: Resources,
+  resources: Resources,
 ): Gateway | undefined {
   if (!forward || node.url === undefined) return undefined;
   return new Gateway({
     forward,
     node,
-    findKind: () => monitor.findKind(),
-    rpcPath,
-    operations,
+    findKind: () => resources.monitor.findKind(),
+    rpcPath: () => resources.rpcPath(),
+    operations: () => resources.operations(),
     onCall(call) {
       meters?.countCall(call);
       if (!isLogged(call, logCalls)) return;

@@ -3,162 +3,180 @@
  *
  * @module
  */
-import type { Shown } from "../description/description.ts";
+import type { Description, Shown } from "../description/description.ts";
 import type { DescriptionPlace } from "../description/source.ts";
-import { type Assets, createAssets, createIcons } from "../explorer/files.ts";
+import { type Assets, createAssets, createIcons, type Icons } from "../explorer/files.ts";
 import type { DocumentName } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
 import { Monitor } from "../info/info-monitor.ts";
 import { isAlone } from "../info/query-plan.ts";
 import { type Lazy, lazy, type Resource, whenReady } from "../lazy.ts";
-import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/metrics.ts";
+import {
+  expose,
+  MEDIA_TYPE,
+  type Meters,
+  nodeSamples,
+  serviceSamples,
+} from "../metrics/metrics.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { Live } from "./live.ts";
 
-type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
-
-export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
-  /** @param isPlain if true, the page has no scripts and no forms */
-  readonly page: (
-    name: DocumentName,
-    isPlain: boolean,
-  ) => Resource<Representation>;
-  readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
-  readonly metrics: Resource<Representation> | undefined;
-  readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
-  readonly assets: Resource<Assets>;
-  readonly live: Live;
-  readonly monitor: Monitor;
-  /** Resolves to the path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
-  readonly rpcPath: () => Promise<string>;
-  /** Resolves to `undefined` if the description cannot be shown. */
-  readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
-  prepare(): Promise<void>;
-  refresh(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** @param waiting the function that returns the number of queued calls, for the metrics */
-export function createResources(
-  options: ResolvedOptions,
-  node: Node,
-  waiting: () => number | undefined,
-): Resources {
-  const { description: place, onError, log, info, memory, meters, startedAt } = options;
-  const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
-  const monitor = new Monitor(node, { service, info, log, onError, memory });
-  if (meters) {
-    monitor.onOutcome.add((source, outcome) => meters.countQuery(source, outcome));
-    monitor.onIdentity.add(() => meters.identities++);
-  }
-  const icons = lazy(async () =>
-    createIcons((await import("../generated/page.js")).FAVICON, options.page.logo)
-  );
-  const opened = lazy(async () => {
-    const { openDescription } = await import("./open-description.ts");
-    const description = await openDescription(options, node, monitor, icons);
-    const publish = () => live.describe(description.current.json.variants.identity!.etag);
-    description.onReport.add(publish);
-    publish();
-    return description;
-  });
-  const description = refreshOnDemand(opened, {
-    interval: lookInterval(place, node.url),
-    isMadeCurrent: place !== undefined,
-    onError,
-  });
-  const live = new Live(options, monitor, async () => await description.get());
-  const shown = (of: (shown: Shown) => Resource<Representation>) => ({
-    get: async () => await of((await description.get()).current).get(),
-  });
-  const metrics: Resource<Representation> | undefined = meters && {
-    async get() {
-      const shown = isAlone(options.node, info) ? undefined : (await monitor.get()).info;
-      const describedAt = opened.made?.describedAt;
-      const gauges = {
-        nodeface_queue_length: waiting(),
-        nodeface_event_listeners: live.stream.listeners,
-        nodeface_events_sent_total: live.stream.sent,
-        nodeface_description_age_seconds: describedAt && (performance.now() - describedAt) / 1000,
-      };
-      const samples = {
-        ...shown && nodeSamples(shown, Date.now()),
-        ...serviceSamples(meters, gauges),
-      };
-      // Metrics are not compressed: every response would have to be compressed anew.
-      return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
-    },
-  };
-  const ready = lazy(() =>
+export class Resources {
+  readonly ready: Resource<Representation> = lazy(() =>
     represent('{"status":"ok"}\n', { type: "application/json", cache: "no-store", tag: "ok" })
   );
-  const catalog = lazy(() =>
+  readonly catalog: Resource<Representation> = lazy(() =>
     represent(JSON.stringify(CATALOG, null, 2) + "\n", {
       type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
       cache: "public, no-cache",
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
+  readonly assets: Resource<Assets> = lazy(async () =>
+    createAssets((await import("../generated/assets.js")).ASSETS)
+  );
+  readonly favicon: Resource<Representation> = {
+    get: async () => await (await this.#icons.get()).get(this.#iconName),
+  };
+  readonly info: Resource<Representation> = {
+    get: () => whenReady(this.monitor.get(), ({ representation }) => representation),
+  };
+  readonly json: Resource<Representation> = this.#shown(({ json }) => json);
+  readonly yaml: Resource<Representation> = this.#shown(({ yaml }) => yaml.get());
+  readonly versioned: Readonly<Record<"json" | "yaml", Resource<Representation>>> = {
+    json: this.#shown(({ versioned }) => versioned.json.get()),
+    yaml: this.#shown(({ versioned }) => versioned.yaml.get()),
+  };
+  readonly metrics: Resource<Representation> | undefined;
+  readonly monitor: Monitor;
+  readonly live: Live;
+  readonly #options: ResolvedOptions;
+  readonly #node: Node;
+  readonly #opened: Lazy<Description> = lazy(() => this.#openDescription());
+  readonly #description: ReturnType<typeof refreshOnDemand<Description>>;
+  readonly #icons: Resource<Icons> = lazy(async () =>
+    createIcons((await import("../generated/page.js")).FAVICON, this.#options.page.logo)
+  );
   /**
    * The node's name on the last served page. With this name, the icon needs no query of the node.
    */
-  let iconName = options.page.title ?? "";
-  const favicon: Resource<Representation> = {
-    get: async () => await (await icons.get()).get(iconName),
-  };
-  const assets = lazy(async () => createAssets((await import("../generated/assets.js")).ASSETS));
-  return {
-    page: (name, isPlain) => ({
-      async get() {
-        const [{ current }, { info, examples }] = await Promise.all([
-          description.get(),
-          monitor.get(),
-        ]);
-        const page = await current.page.get();
-        iconName = page.iconNameOf(info);
-        return await page.prepare(name, isPlain, info, examples);
-      },
-    }),
-    info: {
-      get: () => whenReady(monitor.get(), ({ representation }) => representation),
-    },
-    health: (accepted) => ({
-      async get() {
-        const { info, health } = await monitor.get();
-        return accepted.has(info.status) ? health.passing : health.failing;
-      },
-    }),
-    ready,
-    metrics,
-    json: { get: async () => (await description.get()).current.json },
-    yaml: shown(({ yaml }) => yaml),
-    versioned: {
-      json: shown(({ versioned }) => versioned.json),
-      yaml: shown(({ versioned }) => versioned.yaml),
-    },
-    catalog,
-    favicon,
-    assets,
-    live,
-    monitor,
-    rpcPath: async () => await (await opened.get()).rpcPath(),
-    operations: async () => (await description.get()).current.operations,
-    async prepare() {
-      await Promise.all([catalog.get(), favicon.get(), assets.get()]);
-      await (await description.get()).current.page.get();
-    },
-    refresh: description.refresh,
-    async close() {
-      description.end();
-      opened.made?.close();
-      live.end();
-      await monitor[Symbol.asyncDispose]();
-    },
-  };
+  #iconName: string;
+
+  /** @param waiting the function that returns the number of queued calls, for the metrics */
+  constructor(options: ResolvedOptions, node: Node, waiting: () => number | undefined) {
+    const { description: place, meters, onError } = options;
+    this.#options = options;
+    this.#node = node;
+    this.#iconName = options.page.title ?? "";
+    this.metrics = meters && { get: () => this.#measure(meters, waiting) };
+    this.monitor = openMonitor(options, node);
+    this.#description = refreshOnDemand(this.#opened, {
+      interval: lookInterval(place, node.url),
+      isMadeCurrent: place !== undefined,
+      onError,
+    });
+    this.live = new Live(options, this.monitor, () => this.#description.get());
+  }
+
+  /** @param isPlain if true, the page has no scripts and no forms */
+  async page(name: DocumentName, isPlain: boolean): Promise<Representation> {
+    const [{ current }, { info, examples }] = await Promise.all([
+      this.#description.get(),
+      this.monitor.get(),
+    ]);
+    const page = await current.page.get();
+    this.#iconName = page.iconNameOf(info);
+    return await page.prepare(name, isPlain, info, examples);
+  }
+
+  /** @param accepted the statuses of the node for which the response is 200 */
+  async health(accepted: ReadonlySet<string>): Promise<Representation> {
+    const { info, health } = await this.monitor.get();
+    return accepted.has(info.status) ? health.passing : health.failing;
+  }
+
+  /** Resolves to the path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
+  async rpcPath(): Promise<string> {
+    return await (await this.#opened.get()).rpcPath();
+  }
+
+  /** Resolves to `undefined` if the description cannot be shown. */
+  async operations(): Promise<readonly NodeOperation[] | undefined> {
+    return (await this.#description.get()).current.operations;
+  }
+
+  async prepare(): Promise<void> {
+    await Promise.all([this.catalog.get(), this.favicon.get(), this.assets.get()]);
+    await (await this.#description.get()).current.page.get();
+  }
+
+  refresh(): Promise<void> {
+    return this.#description.refresh();
+  }
+
+  async close(): Promise<void> {
+    this.#description.end();
+    this.#opened.made?.close();
+    this.live.end();
+    await this.monitor[Symbol.asyncDispose]();
+  }
+
+  async #openDescription(): Promise<Description> {
+    const { openDescription } = await import("./open-description.ts");
+    const description = await openDescription(
+      this.#options,
+      this.#node,
+      this.monitor,
+      this.#icons,
+    );
+    const publish = () => this.live.describe(description.current.json.variants.identity!.etag);
+    description.onReport.add(publish);
+    publish();
+    return description;
+  }
+
+  #shown(
+    of: (shown: Shown) => Representation | Promise<Representation>,
+  ): Resource<Representation> {
+    return { get: async () => await of((await this.#description.get()).current) };
+  }
+
+  async #measure(
+    meters: Meters,
+    waiting: () => number | undefined,
+  ): Promise<Representation> {
+    const { node, info } = this.#options;
+    const shown = isAlone(node, info) ? undefined : (await this.monitor.get()).info;
+    const describedAt = this.#opened.made?.describedAt;
+    const { listeners, sent } = this.live.stream;
+    const gauges = {
+      nodeface_queue_length: waiting(),
+      nodeface_event_listeners: listeners,
+      nodeface_events_sent_total: sent,
+      nodeface_description_age_seconds: describedAt && (performance.now() - describedAt) / 1000,
+    };
+    const text = expose({
+      ...shown && nodeSamples(shown, Date.now()),
+      ...serviceSamples(meters, gauges),
+    });
+    // Metrics are not compressed: every response would have to be compressed anew.
+    return await represent(text, { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
+  }
+}
+
+function openMonitor(options: ResolvedOptions, node: Node): Monitor {
+  const { onError, log, info, memory, meters, startedAt } = options;
+  const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
+  const monitor = new Monitor(node, { service, info, log, onError, memory });
+  if (meters) {
+    monitor.onOutcome.add((source, outcome) => meters.countQuery(source, outcome));
+    monitor.onIdentity.add(() => meters.identities++);
+  }
+  return monitor;
 }
 
 /** The shortest intervals in milliseconds between checks for a changed description. */
@@ -185,7 +203,7 @@ const PATIENCE = 250;
 export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   resource: Lazy<T>,
   { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,
-): Resource<T> & { refresh(): Promise<void>; end(): void } {
+): { get(): Promise<T>; refresh(): Promise<void>; end(): void } {
   let lookedAt: number | undefined;
   let look: { readonly since: number; readonly done: Promise<void> } | undefined;
   let hasEnded = false;
