@@ -91,8 +91,7 @@ export function parametersOf(document: Json, item: Json, operation: Json): Param
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
     const parameter = followReference(document, value);
     const [name = "", place = ""] = [textOf(parameter.name), textOf(parameter.in)];
-    const key = `${place} ${place === "header" ? name.toLowerCase() : name}`;
-    if (name) parameters.set(key, { value, parameter, name, place });
+    if (name) parameters.set(parameterKey(name, place), { value, parameter, name, place });
   }
   return [...parameters.values()];
 }
@@ -129,51 +128,107 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
  * overlong `security` list.
  */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
-  const firsts = new Map<unknown, string>();
-  const limitOperations = (item: Json, path: Path): Json => {
+  return new OperationCheck(document, diagnostics).checked();
+}
+
+class OperationCheck {
+  readonly #document: Json;
+  readonly #diagnostics: Diagnostics;
+  /** For each operationId, the operation that uses it first. */
+  readonly #firsts = new Map<unknown, string>();
+
+  constructor(document: Json, diagnostics: Diagnostics) {
+    this.#document = document;
+    this.#diagnostics = diagnostics;
+  }
+
+  checked(): Json {
+    const document = this.#document;
+    const checked: Json = { ...this.#limitServers(document, []) };
+    for (const section of ["paths", "webhooks"].filter((key) => key in document)) {
+      checked[section] = mapItems(document[section], (item, name) => {
+        const isPath = section === "paths" && !name.startsWith("x-");
+        if (isPath && item.$ref === undefined) this.#checkParameters(item, name, [section, name]);
+        return this.#checkItem(item, [section, name]);
+      });
+    }
+    const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));
+    if (schemes.length > LIMITS.inherited) {
+      const message = `"security" has more than ${LIMITS.inherited} schemes; it is omitted`;
+      this.#diagnostics.add("error", message, () => ["security"]);
+      delete checked.security;
+    }
+    return checked;
+  }
+
+  #checkItem(item: Json, path: Path): Json {
+    const limited = this.#limitServers(this.#limitOperations(item, path), path);
+    return mapOperations(limited, ({ operation, keys, method }) => {
+      const at = [...path, ...keys];
+      const user = `${method} ${shorten(path.at(-1)!, NAME_MAX)}`;
+      return this.#withUniqueId(this.#limitServers(operation, at), at, user);
+    });
+  }
+
+  #limitOperations(item: Json, path: Path): Json {
     const all = Object.entries(objectOf(item[FURTHER]));
     if (all.length <= LIMITS.inherited) return item;
     const message = `${FURTHER} has more than ${LIMITS.inherited} members; the others are omitted`;
-    diagnostics.add("error", message, () => [...path, FURTHER]);
+    this.#diagnostics.add("error", message, () => [...path, FURTHER]);
     return { ...item, [FURTHER]: Object.fromEntries(all.slice(0, LIMITS.inherited)) };
-  };
+  }
 
-  const limitServers = (holder: Json, path: Path): Json => {
+  #limitServers(holder: Json, path: Path): Json {
     const servers = listOf(holder.servers);
     if (servers.length <= LIMITS.servers) return holder;
     const message = `there are more than ${LIMITS.servers} servers; the others are omitted`;
-    diagnostics.add("error", message, () => [...path, "servers"]);
+    this.#diagnostics.add("error", message, () => [...path, "servers"]);
     return { ...holder, servers: servers.slice(0, LIMITS.servers) };
-  };
+  }
 
-  const withUniqueIds = (item: Json, path: Path): Json =>
-    mapOperations(item, ({ operation, keys, method }) => {
-      const { operationId, ...rest } = operation;
-      if (operationId === undefined) return operation;
-      const first = firsts.get(operationId);
-      if (first === undefined) {
-        firsts.set(operationId, `${method} ${shorten(path.at(-1)!, NAME_MAX)}`);
-        return operation;
+  #withUniqueId(operation: Json, path: Path, user: string): Json {
+    const { operationId, ...rest } = operation;
+    if (operationId === undefined) return operation;
+    const first = this.#firsts.get(operationId);
+    if (first === undefined) {
+      this.#firsts.set(operationId, user);
+      return operation;
+    }
+    const id = nameOf(operationId);
+    const message = `the operationId ${id} is already used by ${first} and is omitted here`;
+    this.#diagnostics.add("note", message, () => [...path, "operationId"]);
+    return rest;
+  }
+
+  #checkParameters(item: Json, template: string, path: Path): void {
+    const names = new Set([...template.matchAll(/\{([^{}?&#+;/]+)\}/g)].map(([, name]) => name!));
+    const shared = this.#checkList(item, path, template, names);
+    for (const { operation, keys } of operationsOf(item)) {
+      const at = [...path, ...keys];
+      const own = this.#checkList(operation, at, template, names);
+      for (const name of names) {
+        // A long path may have thousands of parameters, so the check ends when the limit of
+        // diagnostics is exceeded.
+        if (this.#diagnostics.omittedCount > 0) return;
+        if (shared.has(name) || own.has(name)) continue;
+        const ends = `${nameOf(name)} of the path ${nameOf(template)}`;
+        this.#diagnostics.add("note", `the parameters do not include ${ends}`, () => at);
       }
-      const id = nameOf(operationId);
-      const message = `the operationId ${id} is already used by ${first} and is omitted here`;
-      diagnostics.add("note", message, () => [...path, ...keys, "operationId"]);
-      return rest;
-    });
+    }
+  }
 
-  const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
+  /** Returns the names of the path parameters. */
+  #checkList(holder: Json, path: Path, template: string, names: Set<string>): Set<string> {
     const inPath = new Set<string>();
     const seen = new Set<string>();
-    for (const [i, value] of listOf(parameters).entries()) {
-      const { name, in: place, required } = followReference(document, value);
+    for (const [i, value] of listOf(holder.parameters).entries()) {
+      const { name, in: place, required } = followReference(this.#document, value);
       if (typeof name !== "string" || typeof place !== "string") continue;
-      const report = (severity: Severity, fault: string) =>
-        diagnostics.add(
-          severity,
-          `the ${place} parameter ${nameOf(name)} ${fault}`,
-          () => [...at, "parameters", String(i)],
-        );
-      const key = `${place} ${place === "header" ? name.toLowerCase() : name}`;
+      const report = (severity: Severity, fault: string) => {
+        const message = `the ${place} parameter ${nameOf(name)} ${fault}`;
+        this.#diagnostics.add(severity, message, () => [...path, "parameters", String(i)]);
+      };
+      const key = parameterKey(name, place);
       if (seen.has(key)) report("error", "is a duplicate");
       seen.add(key);
       if (place !== "path") continue;
@@ -182,45 +237,12 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       else if (required !== true) report("note", 'needs "required: true"');
     }
     return inPath;
-  };
+  }
+}
 
-  const checkParameters = (item: Json, template: string, path: Path): void => {
-    const names = new Set([...template.matchAll(/\{([^{}?&#+;/]+)\}/g)].map(([, name]) => name!));
-    const shared = checkList(item, path, template, names);
-    for (const { operation, keys } of operationsOf(item)) {
-      const own = checkList(operation, [...path, ...keys], template, names);
-      for (const name of names) {
-        // A long path may have thousands of parameters, so the check ends when the limit of
-        // diagnostics is exceeded.
-        if (diagnostics.omittedCount > 0) return;
-        if (shared.has(name) || own.has(name)) continue;
-        const message = `the parameters do not include ${nameOf(name)} of the path ${
-          nameOf(template)
-        }`;
-        diagnostics.add("note", message, () => [...path, ...keys]);
-      }
-    }
-  };
-  const checked: Json = { ...limitServers(document, []) };
-  for (const section of ["paths", "webhooks"].filter((key) => key in document)) {
-    checked[section] = mapItems(document[section], (item, name) => {
-      const path = [section, name];
-      const isPath = section === "paths" && !name.startsWith("x-");
-      if (isPath && item.$ref === undefined) checkParameters(item, name, path);
-      const limited = mapOperations(
-        limitServers(limitOperations(item, path), path),
-        ({ operation, keys }) => limitServers(operation, [...path, ...keys]),
-      );
-      return withUniqueIds(limited, path);
-    });
-  }
-  const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));
-  if (schemes.length > LIMITS.inherited) {
-    const message = `"security" has more than ${LIMITS.inherited} schemes; it is omitted`;
-    diagnostics.add("error", message, () => ["security"]);
-    delete checked.security;
-  }
-  return checked;
+/** The names of headers are not case-sensitive. */
+function parameterKey(name: string, place: string): string {
+  return `${place} ${place === "header" ? name.toLowerCase() : name}`;
 }
 
 const NAME_MAX = 200;
