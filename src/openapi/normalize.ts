@@ -40,44 +40,23 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
 export async function normalize(resolved: Resolved): Promise<Json> {
   const { source, structure } = resolved;
   const plan = planComponents(resolved);
-  const copy = createCopier(resolved, plan);
+  const copier = new Copier(resolved, plan);
   await pause();
-  await copySections(resolved, plan, copy);
-  let document = copy(source.value, "document") as Json;
+  await copier.copySections();
+  let document = copier.copy(source.value, "document") as Json;
   for (const [shape, targets] of plan.added) {
     const [outer, inner] = structure.sections[shape]! as [string, string?];
     const holder = inner ? { ...objectOf(document[outer]) } : { ...document };
     const section: Json = { ...objectOf(holder[inner ?? outer]) };
     for (const [name, target] of targets) {
       await pause();
-      const value = copy(target, shape, true);
+      const value = copier.copy(target, shape, true);
       if (value !== undefined) setMember(section, name, value);
     }
     holder[inner ?? outer] = section;
     document = inner ? { ...document, [outer]: holder } : holder;
   }
   return document;
-}
-
-/**
- * Copies the parts of the largest sections, so that copying the whole document finds nearly all of
- * its parts copied.
- */
-async function copySections(resolved: Resolved, { sections }: Plan, copy: Copy): Promise<void> {
-  const { source, structure, diagnosticsOf } = resolved;
-  const paths = [["paths"], ["webhooks"], ["methods"], ...Object.values(structure.sections)];
-  for (const path of paths) {
-    const section = valueAt(source.value, path);
-    const shape = shapeAt(structure, path);
-    if (typeof section !== "object" || section === null || shape === undefined) continue;
-    const wrong = diagnosticsOf(section, shape);
-    for (const [key, value] of Object.entries(section)) {
-      const inner = shapeOfMember(structure, shape, key);
-      if (inner === undefined || wrong?.has(key) || isReference(inner, value)) continue;
-      await pause();
-      copy(value, inner, sections.has(section), path.length + 1);
-    }
-  }
 }
 
 interface Plan {
@@ -122,37 +101,65 @@ function planComponents(resolved: Resolved): Plan {
   return { names, sections, added };
 }
 
-type Copy = (value: unknown, shape: Shape, isComponent?: boolean, depth?: number) => unknown;
+class Copier {
+  readonly #resolved: Resolved;
+  readonly #plan: Plan;
+  readonly #done = new ByShape<unknown>();
+  /** The targets that are being put in the place of their references. */
+  readonly #open = new Set<unknown>();
+  readonly #sizes = new Map<unknown, number>();
+  #copiedSize = 0;
 
-function createCopier(resolved: Resolved, { names, sections }: Plan): Copy {
-  const { structure, linkOf, diagnosticsOf, report } = resolved;
-  const done = new ByShape<unknown>();
-  const open = new Set<unknown>();
-  const sizes = new Map<unknown, number>();
-  let copiedSize = 0;
+  constructor(resolved: Resolved, plan: Plan) {
+    this.#resolved = resolved;
+    this.#plan = plan;
+  }
 
-  function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
+  /**
+   * Copies the parts of the largest sections, so that copying the whole document finds nearly all
+   * of its parts copied.
+   */
+  async copySections(): Promise<void> {
+    const { source, structure } = this.#resolved;
+    const paths = [["paths"], ["webhooks"], ["methods"], ...Object.values(structure.sections)];
+    for (const path of paths) {
+      const section = valueAt(source.value, path);
+      const shape = shapeAt(structure, path);
+      if (typeof section !== "object" || section === null || shape === undefined) continue;
+      for (const [key, value] of Object.entries(section)) {
+        // References are not remembered, and each copy of one would be reported and counted again.
+        const inner = shapeOfMember(structure, shape, key);
+        if (inner === undefined || isReference(inner, value)) continue;
+        await pause();
+        this.#copyMember(section as Json, shape, key, path.length);
+      }
+    }
+  }
+
+  copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
     if (typeof value !== "object" || value === null) return value;
-    const name = names.get(value, shape);
-    if (name !== undefined && !isComponent) return { $ref: pointerTo(shape, name) };
-    if (isReference(shape, value)) return copyReference(value, shape, depth);
-    const known = done.get(value, shape);
+    const name = this.#plan.names.get(value, shape);
+    if (name !== undefined && !isComponent) return { $ref: this.#pointerTo(shape, name) };
+    if (isReference(shape, value)) return this.#copyReference(value, shape, depth);
+    const known = this.#done.get(value, shape);
     if (known !== undefined) return known;
     const object = value as Json;
     const copied = Array.isArray(value)
-      ? copyList(value, shape, depth)
-      : mapMembers(object, (_, key) => copyMember(object, shape, key, depth));
-    done.set(value, shape, copied);
+      ? this.#copyList(value, shape, depth)
+      : mapMembers(object, (_, key) => this.#copyMember(object, shape, key, depth));
+    this.#done.set(value, shape, copied);
     return copied;
   }
 
-  function copyList(list: unknown[], shape: Shape, depth: number): unknown[] {
-    const items = list.map((_, i) => copyMember(list as unknown as Json, shape, String(i), depth));
+  #copyList(list: unknown[], shape: Shape, depth: number): unknown[] {
+    const object = list as unknown as Json;
+    const items = list.map((_, i) => this.#copyMember(object, shape, String(i), depth));
     const isSame = items.every((item, i) => item === list[i]);
     return isSame ? list : items.filter((item) => item !== undefined);
   }
 
-  function copyMember(object: Json, shape: Shape, key: string, depth: number): unknown {
+  #copyMember(object: Json, shape: Shape, key: string, depth: number): unknown {
+    const { structure, linkOf, diagnosticsOf } = this.#resolved;
     const diagnostic = diagnosticsOf(object, shape)?.get(key);
     if (diagnostic?.isOmitted) return undefined;
     if (diagnostic?.value !== undefined) return diagnostic.value;
@@ -161,57 +168,48 @@ function createCopier(resolved: Resolved, { names, sections }: Plan): Copy {
     const member = object[key];
     const inner = shapeOfMember(structure, shape, key);
     if (!inner) return member;
-    if (!Object.hasOwn(NAMING, inner)) return copy(member, inner, sections.has(object), depth + 1);
+    if (!Object.hasOwn(NAMING, inner)) {
+      return this.copy(member, inner, this.#plan.sections.has(object), depth + 1);
+    }
     const link = linkOf(object, inner, key);
-    if (!link) return member;
-    const name = link.end && !link.isBroken ? nameOf(link.end) : undefined;
-    return name && pointerTo(link.end!.shape, name);
+    return link ? this.#pointerOf(link) : member;
   }
 
-  const nameOf = (target: Target): string | undefined =>
-    nameOfComponent(resolved, target) ?? names.get(target.value, target.shape);
-
-  function copyReference(
-    value: Json & { $ref: string },
-    shape: Shape,
-    depth: number,
-  ): unknown {
+  #copyReference(value: Json & { $ref: string }, shape: Shape, depth: number): unknown {
+    const { structure, linkOf } = this.#resolved;
     const link = linkOf(value, shape);
     if (!link) return value;
     const siblings: Json = {};
     for (const key of siblingsOf(structure, shape, value)) {
-      const member = copyMember(value, shape, key, depth);
+      const member = this.#copyMember(value, shape, key, depth);
       if (member !== undefined) setMember(siblings, key, member);
     }
     const { end, isBroken } = link;
     if (!end || isBroken) return emptyOf(shape, siblings);
-    const name = nameOf(end);
-    if (
-      name !== undefined && (isObject(end.value) || nameOfComponent(resolved, end) !== undefined)
-    ) {
-      return redirect(value, pointerTo(shape, name), shape, siblings);
-    }
+    const pointer = this.#pointerOf(link);
+    if (pointer !== undefined) return this.#redirect(value, pointer, shape, siblings);
     if (typeof end.value === "boolean") {
       if (Object.keys(siblings).length === 0) return end.value;
       return end.value ? siblings : { ...siblings, not: {} };
     }
-    return putInPlace(link, end, siblings, depth);
+    return this.#putInPlace(link, end, siblings, depth);
   }
 
   /**
    * Omits the siblings of `$ref` that OpenAPI ignores, since several tools reject such siblings.
    */
-  function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
+  #redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
     return mapMembers(value, (member, key) => {
       if (key === "$ref") return $ref;
       if (!hasSiblings && !/^(?:summary|description|x-.*)$/.test(key)) return undefined;
-      const isPlain = !shapeOfMember(structure, shape, key) && key !== "$id";
+      const isPlain = !shapeOfMember(this.#resolved.structure, shape, key) && key !== "$id";
       return siblings[key] ?? (isPlain ? member : undefined);
     });
   }
 
-  function putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
+  #putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
+    const { report } = this.#resolved;
     const { shape, value } = end;
     if (shape !== "pathItem") {
       report(link, "is not allowed here, so its target is shown in its place", "note");
@@ -220,19 +218,27 @@ function createCopier(resolved: Resolved, { names, sections }: Plan): Copy {
       report(link, failure);
       return emptyOf(shape, siblings);
     };
-    if (open.has(value)) return refuse("leads in a circle");
+    if (this.#open.has(value)) return refuse("leads in a circle");
     if (depth > LIMITS.depth) return refuse("is nested too deep");
-    open.add(value);
-    const copied = copy(value, shape, true, depth + 1);
-    open.delete(value);
-    copiedSize += estimateSize(copied, sizes);
-    if (copiedSize > LIMITS.added) return refuse("would make the document too large");
+    this.#open.add(value);
+    const copied = this.copy(value, shape, true, depth + 1);
+    this.#open.delete(value);
+    this.#copiedSize += estimateSize(copied, this.#sizes);
+    if (this.#copiedSize > LIMITS.added) return refuse("would make the document too large");
     return Array.isArray(copied) ? copied : { ...copied as Json, ...siblings };
   }
 
-  const pointerTo = (shape: Shape, name: string): string =>
-    `#${encodeURI(formatPointer([...structure.sections[shape]!, name]))}`;
-  return copy;
+  /** Returns `undefined` if the link is broken or leads to a value that is not a component. */
+  #pointerOf({ end, isBroken }: Link): string | undefined {
+    if (!end || isBroken) return undefined;
+    const name = nameOfComponent(this.#resolved, end) ??
+      this.#plan.names.get(end.value, end.shape);
+    return name === undefined ? undefined : this.#pointerTo(end.shape, name);
+  }
+
+  #pointerTo(shape: Shape, name: string): string {
+    return `#${encodeURI(formatPointer([...this.#resolved.structure.sections[shape]!, name]))}`;
+  }
 }
 
 function emptyOf(shape: Shape, siblings: Json): Json | undefined {
