@@ -111,23 +111,6 @@ export function createPage(
       name ? "../" : "",
     );
   };
-  const prepare = async (html: string, isPlain: boolean) => {
-    const policy = contentSecurityPolicy(origins, isPlain);
-    return await represent(html, {
-      type: "text/html; charset=utf-8",
-      cache: "public, no-cache",
-      // After a 304, a browser keeps the old policy, so a new policy needs a new `ETag`.
-      tag: await digest(policy + html),
-      headers: {
-        "content-security-policy": policy,
-        // Over plain http, browsers send `Sec-Fetch-Site` only to loopback addresses, so the
-        // gateway also reads the referrer.
-        "referrer-policy": "same-origin",
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
-      },
-    });
-  };
   return {
     iconNameOf: (info) => describeInfo(info, naming).iconName,
     async prepare(name, isPlain, info, ofNode = NONE) {
@@ -139,7 +122,7 @@ export function createPage(
       const html = render(name, isPlain, info, ofNode);
       const representation = known?.html === html
         ? known.representation
-        : await prepare(html, isPlain);
+        : await representPage(html, contentSecurityPolicy(origins, isPlain));
       last.set(key, { info, ofNode, html, representation });
       return representation;
     },
@@ -147,6 +130,23 @@ export function createPage(
 }
 
 const NONE: NodeExamples = {};
+
+async function representPage(html: string, policy: string): Promise<Representation> {
+  return await represent(html, {
+    type: "text/html; charset=utf-8",
+    cache: "public, no-cache",
+    // After a 304, a browser keeps the old policy, so a new policy needs a new `ETag`.
+    tag: await digest(policy + html),
+    headers: {
+      "content-security-policy": policy,
+      // Over plain http, browsers send `Sec-Fetch-Site` only to loopback addresses, so the
+      // gateway also reads the referrer.
+      "referrer-policy": "same-origin",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+    },
+  });
+}
 
 function renderExamples(ofNode: NodeExamples, sources: readonly string[]): string {
   const used = Object.entries(ofNode).filter(([place]) => sources.includes(place));
