@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createConnection, createSocketClient } from "../src/node/connection.ts";
+import { Connection, createSocketClient } from "../src/node/connection.ts";
 import { type ResponseHead, ResponseReader, writeHead } from "../src/node/http1.ts";
 import { createRandom } from "./_random.ts";
 
@@ -365,13 +365,13 @@ class Answering extends Duplex {
 
 const exchanging = (...answers: string[]) => {
   const socket = new Answering(...answers) as unknown as Socket;
-  const connection = createConnection(socket, 1000);
+  const connection = new Connection(socket, 1000, []);
   const exchange = () =>
     connection.exchange({
       ...{ method: "GET", url: new URL("http://node.example/"), headers: {}, body: undefined },
       signal: new AbortController().signal,
       isOnce: false,
-    }, () => {});
+    });
   return { socket, exchange };
 };
 

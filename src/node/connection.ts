@@ -6,10 +6,13 @@
  */
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
+import type { Signal } from "../with-timeout.ts";
 import {
   type Client,
   type NodeRequest,
   type NodeResponse,
+  type ResponseEvents,
+  type ResponseHead,
   ResponseReader,
   writeHead,
 } from "./http1.ts";
@@ -41,38 +44,21 @@ export function createSocketClient(open: OpenSocket): Client {
     return kept;
   };
   return async (request) => {
-    const { isOnce, owner } = request;
-    if (request.signal.aborted) throw request.signal.reason;
-    const kept = keptFor(request.url, owner);
-    const sendOn = (connection: Connection) =>
-      connection.exchange(request, () => kept.push(connection));
-    const sendFresh = () =>
-      sendOn(createConnection(open(request.url), isOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS));
-    let connection = kept.pop();
-    while (connection && !(await connection.isFree())) connection = kept.pop();
-    if (!connection) return await sendFresh();
-    try {
-      return await sendOn(connection);
-    } catch (error) {
-      if (!(error instanceof StaleError)) throw error;
-      if (isOnce) throw error.cause;
-      return await sendFresh();
+    const { url, signal, isOnce, owner } = request;
+    if (signal.aborted) throw signal.reason;
+    const kept = keptFor(url, owner);
+    for (let connection = kept.pop(); connection; connection = kept.pop()) {
+      if (!(await connection.isFree())) continue;
+      try {
+        return await connection.exchange(request);
+      } catch (error) {
+        if (isOnce || connection.hasBegun || signal.aborted) throw error;
+        break;
+      }
     }
+    const idleTimeout = isOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
+    return await new Connection(open(url), idleTimeout, kept).exchange(request);
   };
-}
-
-export interface Connection {
-  /** The connection is closed if bytes arrive while no response is expected. */
-  isFree(): Promise<boolean>;
-  /**
-   * Calls `free` when the connection can be reused. Rejects with a `StaleError` if a reused
-   * connection turns out to be closed.
-   */
-  exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
-}
-
-export class StaleError extends Error {
-  override name = "StaleError";
 }
 
 const WAITING_MAX = 65_536;
@@ -83,149 +69,210 @@ const WAITING_MAX = 65_536;
  */
 const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
-interface Exchange {
-  readonly reader: ResponseReader;
-  received: number;
-  chunks: number;
-  resume(): void;
-  fail(reason: unknown): void;
-}
+/** A socket, and the exchange that uses it now. */
+export class Connection {
+  /** Whether a byte of the latest response has arrived. */
+  hasBegun = false;
+  readonly #socket: Socket;
+  readonly #kept: Connection[];
+  #current: Exchange | undefined;
+  #isOpen = true;
+  #isResting = false;
+  #turnBytes = 0;
 
-export function createConnection(socket: Socket, idleTimeout: number): Connection {
-  let current: Exchange | undefined;
-  let isOpen = true;
-  let isReused = false;
-  let turnBytes = 0;
-  const lose = (error?: unknown) => {
-    isOpen = false;
-    current?.fail(error ?? closed());
-    socket.destroy();
-  };
-  socket.setNoDelay(true);
-  socket.setTimeout(idleTimeout, () => current || lose());
-  socket.on("data", (bytes: Bytes) => {
-    try {
-      if (!current) return lose();
-      current.received += bytes.byteLength;
-      current.chunks = 0;
-      turnBytes += bytes.byteLength;
-      current.reader.push(bytes);
-      if (current && (current.chunks > CHUNKS_MAX || turnBytes > TURN_MAX)) rest();
-    } catch (error) {
-      lose(error);
-    }
-  });
   /**
-   * The client pauses reading so that other tasks can run. Node 20 accepts only one client per turn
-   * of the event loop.
+   * @param idleTimeout in milliseconds
+   * @param kept the list to which the connection is added whenever it can be reused
    */
-  let isResting = false;
-  const rest = () => {
-    isResting = true;
-    turnBytes = 0;
-    socket.pause();
-    setImmediate(() => {
-      isResting = false;
-      current?.resume();
+  constructor(socket: Socket, idleTimeout: number, kept: Connection[]) {
+    this.#socket = socket;
+    this.#kept = kept;
+    socket.setNoDelay(true);
+    socket.setTimeout(idleTimeout, () => this.#current || this.lose());
+    socket.on("data", (bytes: Bytes) => this.#receive(bytes));
+    socket.on("end", () => {
+      this.#current?.reader.close();
+      this.lose();
     });
-  };
-  socket.on("end", () => {
-    if (current?.reader.close()) isOpen = false;
-    lose();
-  });
-  socket.on("error", lose).on("close", () => lose());
-  return {
-    async isFree() {
-      if (!isOpen) return false;
-      // Deno does not read from an unreferenced socket.
-      socket.ref();
-      await new Promise((resolve) => setImmediate(resolve));
-      return isOpen;
-    },
-    exchange: ({ method, url, headers, body, signal }, free) =>
-      new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason);
-        const head = writeHead({ method, url, headers, body });
-        const mayBeStale = isReused;
-        isReused = true;
-        socket.ref();
-        const come = createCollector();
-        let waiting: Bytes[] = [];
-        let waitingBytes = 0;
-        let failure: { readonly reason: unknown } | undefined;
-        let hasEnded = false;
-        let waiter = nobody;
-        /** Resolves each promise only once, since Node records every further call of `resolve`. */
-        const wake = () => {
-          waiter();
-          waiter = nobody;
-        };
-        const finish = () => {
-          current = undefined;
-          signal.removeEventListener("abort", stop);
-        };
-        const fail = (reason: unknown) => {
-          if (hasEnded || failure) return;
-          failure = { reason };
-          finish();
-          lose();
-          const isStale = mayBeStale && !reader.hasBegun && !signal.aborted;
-          reject(isStale ? new StaleError("closed", { cause: reason }) : reason);
-          wake();
-        };
-        const stop = () => fail(signal.reason);
-        const next = async (): Promise<Bytes | undefined> => {
-          for (;;) {
-            if (failure) throw failure.reason;
-            if (waiting.length === 0) waiting = come.take();
-            const part = waiting.shift();
-            if (part) {
-              waitingBytes -= part.byteLength;
-              // Once a response has ended, the socket belongs to the next request.
-              if (waitingBytes === 0 && !hasEnded) resume();
-              return part;
-            }
-            if (hasEnded) return undefined;
-            await new Promise<void>((resolve) => waiter = resolve);
-          }
-        };
-        const cancel = () => fail(closed());
-        const reader = new ResponseReader(method, {
-          head: ({ status, headers }) => resolve({ status, headers, next, received, cancel }),
-          part(bytes, chunks) {
-            come.push(bytes);
-            exchange.chunks += chunks;
-            waitingBytes += bytes.byteLength;
-            if (waitingBytes > WAITING_MAX) socket.pause();
-            wake();
-          },
-          end(isKept) {
-            hasEnded = true;
-            finish();
-            // The socket must not stay paused, because the next request uses it.
-            if (socket.isPaused()) socket.resume();
-            socket.unref();
-            if (isKept && isOpen) free();
-            else lose();
-            wake();
-          },
-        });
-        const resume = () => {
-          if (!isResting && waitingBytes <= WAITING_MAX && socket.isPaused()) socket.resume();
-        };
-        const exchange: Exchange = { reader, received: 0, chunks: 0, resume, fail };
-        const received = () => exchange.received;
-        current = exchange;
-        signal.addEventListener("abort", stop);
-        // Writes the head and the body together, so that the node need not read twice.
-        if (!body) return void socket.write(head, "latin1");
-        socket.cork();
-        socket.write(head, "latin1");
-        socket.write(body);
-        socket.uncork();
-      }),
-  };
+    socket.on("error", (error) => this.lose(error)).on("close", () => this.lose());
+  }
+
+  /** The connection is closed if bytes arrive while no response is expected. */
+  async isFree(): Promise<boolean> {
+    if (!this.#isOpen) return false;
+    // Deno does not read from an unreferenced socket.
+    this.#socket.ref();
+    await new Promise((resolve) => setImmediate(resolve));
+    return this.#isOpen;
+  }
+
+  async exchange(request: NodeRequest): Promise<NodeResponse> {
+    const { body, signal } = request;
+    if (signal.aborted) throw signal.reason;
+    const head = writeHead(request);
+    const exchange = new Exchange(this, request);
+    this.#current = exchange;
+    this.hasBegun = false;
+    const socket = this.#socket;
+    socket.ref();
+    // Writes the head and the body together, so that the node need not read twice.
+    socket.cork();
+    socket.write(head, "latin1");
+    if (body) socket.write(body);
+    socket.uncork();
+    return await exchange.response();
+  }
+
+  /** Reads on, unless the connection rests or too many bytes wait. */
+  resume(): void {
+    if (this.#isResting || this.#current?.isFull || !this.#socket.isPaused()) return;
+    this.#socket.resume();
+  }
+
+  /** Ends the current exchange after a complete response. */
+  end(isKept: boolean): void {
+    this.#current = undefined;
+    // The socket must not stay paused, because the next request uses it.
+    this.resume();
+    this.#socket.unref();
+    if (isKept && this.#isOpen) this.#kept.push(this);
+    else this.lose();
+  }
+
+  /** Closes the connection, which fails the current exchange. */
+  lose(reason?: unknown): void {
+    this.#isOpen = false;
+    this.#socket.destroy();
+    this.#current?.fail(reason ?? Object.assign(new Error("closed"), { code: "ECONNRESET" }));
+    this.#current = undefined;
+  }
+
+  #receive(bytes: Bytes): void {
+    if (!this.#current) return this.lose();
+    this.hasBegun = true;
+    this.#turnBytes += bytes.byteLength;
+    try {
+      const chunks = this.#current.receive(bytes);
+      // The response may have ended.
+      if (this.#current?.isFull) this.#socket.pause();
+      if (this.#current && (chunks > CHUNKS_MAX || this.#turnBytes > TURN_MAX)) this.#rest();
+    } catch (error) {
+      this.lose(error);
+    }
+  }
+
+  /**
+   * Pauses reading so that other tasks can run. Node 20 accepts only one client per turn of the
+   * event loop.
+   */
+  #rest(): void {
+    this.#isResting = true;
+    this.#turnBytes = 0;
+    this.#socket.pause();
+    setImmediate(() => {
+      this.#isResting = false;
+      this.resume();
+    });
+  }
 }
 
-const nobody = () => {};
-const closed = () => Object.assign(new Error("closed"), { code: "ECONNRESET" });
+/** One request on a connection, and its response. */
+class Exchange implements ResponseEvents {
+  readonly reader: ResponseReader;
+  readonly #connection: Connection;
+  readonly #signal: Signal;
+  readonly #stop = () => this.#connection.lose(this.#signal.reason);
+  readonly #collector = createCollector();
+  #head: ResponseHead | undefined;
+  #received = 0;
+  #chunks = 0;
+  #waiting: Bytes[] = [];
+  #waitingBytes = 0;
+  #wake: (() => void) | undefined;
+  #failure: { readonly reason: unknown } | undefined;
+  #hasEnded = false;
+
+  constructor(connection: Connection, { method, signal }: NodeRequest) {
+    this.#connection = connection;
+    this.#signal = signal;
+    this.reader = new ResponseReader(method, this);
+    signal.addEventListener("abort", this.#stop);
+  }
+
+  get isFull(): boolean {
+    return this.#waitingBytes > WAITING_MAX;
+  }
+
+  async response(): Promise<NodeResponse> {
+    while (!this.#head) await this.#news();
+    return {
+      ...this.#head,
+      next: () => this.#next(),
+      received: () => this.#received,
+      cancel: () => this.#hasEnded || this.#connection.lose(),
+    };
+  }
+
+  /** Returns the number of chunks in `bytes`. Throws if the response is refused. */
+  receive(bytes: Bytes): number {
+    this.#received += bytes.byteLength;
+    this.#chunks = 0;
+    this.reader.push(bytes);
+    return this.#chunks;
+  }
+
+  head(head: ResponseHead): void {
+    this.#head = head;
+    this.#notify();
+  }
+
+  part(bytes: Bytes, chunks: number): void {
+    this.#collector.push(bytes);
+    this.#chunks += chunks;
+    this.#waitingBytes += bytes.byteLength;
+    this.#notify();
+  }
+
+  end(isKept: boolean): void {
+    this.#hasEnded = true;
+    this.#finish();
+    this.#connection.end(isKept);
+  }
+
+  fail(reason: unknown): void {
+    this.#failure = { reason };
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#signal.removeEventListener("abort", this.#stop);
+    this.#notify();
+  }
+
+  async #next(): Promise<Bytes | undefined> {
+    for (;;) {
+      if (this.#waiting.length === 0) this.#waiting = this.#collector.take();
+      const part = this.#failure ? undefined : this.#waiting.shift();
+      if (part) {
+        this.#waitingBytes -= part.byteLength;
+        // Once a response has ended, the socket belongs to the next request.
+        if (this.#waitingBytes === 0 && !this.#hasEnded) this.#connection.resume();
+        return part;
+      }
+      if (this.#hasEnded) return undefined;
+      await this.#news();
+    }
+  }
+
+  /** Waits for the next event. Rejects if the exchange has failed. */
+  async #news(): Promise<void> {
+    if (this.#failure) throw this.#failure.reason;
+    await new Promise<void>((resolve) => this.#wake = resolve);
+  }
+
+  /** Resolves each promise only once, since Node records every further call of `resolve`. */
+  #notify(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}

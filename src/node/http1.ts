@@ -100,7 +100,6 @@ type State =
   | "over";
 
 export class ResponseReader {
-  hasBegun = false;
   readonly #method: string;
   readonly #events: ResponseEvents;
   #state: State = "status";
@@ -128,7 +127,6 @@ export class ResponseReader {
    * Throws a `SourceError` if the node sends too much beside the content.
    */
   push(bytes: Bytes): void {
-    this.hasBegun = true;
     this.#read(bytes);
     this.#giveJoined();
   }
@@ -158,9 +156,9 @@ export class ResponseReader {
     }
   }
 
-  close(): boolean {
+  /** The node sends no more bytes, which ends a response without a length. */
+  close(): void {
     if (this.#state === "close") this.#end();
-    return this.#state === "over";
   }
 
   #readLine(line: string): void {
