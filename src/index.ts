@@ -3,11 +3,12 @@
  *
  * @module
  */
-import { createApp, type Nodeface } from "./app.ts";
+import { createApp } from "./app.ts";
+import type { Nodeface } from "./nodeface.ts";
 import { checkOptions } from "./options-schema.ts";
 import type { NodefaceOptions } from "./options.ts";
 
-export type { Nodeface } from "./app.ts";
+export type { Nodeface } from "./nodeface.ts";
 export { defineOperation } from "./host-operations/operation.ts";
 export type {
   DocumentOptions,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DescriptionReport } from "./description/description.ts";
+import type { DescriptionReport } from "./description/report.ts";
 import type { DescriptionPlace } from "./description/source.ts";
 import type { View } from "./explorer/page-settings.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";

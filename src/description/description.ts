@@ -14,12 +14,7 @@ import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import {
-  type Diagnostic,
-  diagnosticOfError,
-  forLog,
-  formatDiagnostic,
-} from "../openapi/diagnostics.ts";
+import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Reader } from "../openapi/files.ts";
 import type { Offer } from "../openapi/kind.ts";
 import type { Loaded } from "../openapi/load.ts";
@@ -28,6 +23,7 @@ import { withTimeout } from "../with-timeout.ts";
 import { knowKind, type KnownKind, softwareIn } from "./known-interface.ts";
 import { MissingMethods } from "./missing-methods.ts";
 import { type Content, describe, type DescribeOptions, type Prepared } from "./prepare.ts";
+import type { DescriptionReport } from "./report.ts";
 import {
   type DescriptionPlace,
   type DescriptionSource,
@@ -48,19 +44,6 @@ export interface Shown extends Served {
   readonly page: Resource<Page>;
   readonly operations?: readonly NodeOperation[] | undefined;
   readonly methods?: Loaded["methods"];
-}
-
-export interface DescriptionReport {
-  readonly diagnostics: readonly Diagnostic[];
-  /**
-   * The description that is shown: the node's current or previous description, or only the
-   * service's own.
-   */
-  readonly shown: "current" | "older" | "own";
-  /**
-   * The operations that can be called at the node; `undefined` if the description cannot be shown.
-   */
-  readonly operations?: readonly NodeOperation[] | undefined;
 }
 
 export interface DescriptionOptions extends DescribeOptions {
@@ -299,17 +282,4 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     }
   }
   return false;
-}
-
-export function logReport({ diagnostics, shown }: DescriptionReport, log: Log): void {
-  const code = "description";
-  const { logged, more } = forLog(diagnostics);
-  for (const finding of logged) {
-    const level = finding.level === "error" ? "error" : "warn";
-    log(formatDiagnostic(finding), { code, level, finding });
-  }
-  const warn = (message: string) => log(message, { code, level: "warn" });
-  if (more > 0) warn(`and ${more} more diagnostics of the description; nodeface check shows all`);
-  if (shown === "older") warn("the previous version of the description is still shown");
-  if (shown === "own") warn("the node's description cannot be shown");
 }

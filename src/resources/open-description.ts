@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { Description, logReport } from "../description/description.ts";
+import { Description } from "../description/description.ts";
+import { logReport } from "../description/report.ts";
 import { mayAskMethods } from "../description/missing-methods.ts";
 import type { Content } from "../description/prepare.ts";
 import type { Icons } from "../explorer/files.ts";

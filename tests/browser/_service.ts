@@ -2,6 +2,9 @@
  * Starts a service in its own process for a real anvil node, and checks the node's values on a
  * page.
  */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { freePort } from "../_port.ts";
 import { readMetrics } from "../_metrics.ts";
@@ -25,11 +28,11 @@ export interface WatchedService {
 export async function startService(): Promise<WatchedService> {
   const [port, ofNode] = [await freePort(), await freePort()];
   const node = await startDaemon([ANVIL, "--port", String(ofNode), "--silent"], ofNode);
-  const startProcess = () =>
-    startDaemon(
-      [...COMMANDS.Node, node.url, "--port", String(port), "--metrics"],
-      port,
-    );
+  const config = join(mkdtempSync(join(tmpdir(), "nodeface-")), "nodeface.yaml");
+  // Otherwise, the description would change after the page has been opened.
+  writeFileSync(config, "node: { ask_methods: false }\n");
+  const args = [node.url, "--port", String(port), "--metrics", "--config", config];
+  const startProcess = () => startDaemon([...COMMANDS.Node, ...args], port);
   const url = `http://127.0.0.1:${port}/`;
   const service: WatchedService = {
     url,

@@ -34,7 +34,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   app: [
     ["host-operations"],
-    ["options.ts"],
+    ["options.ts", "nodeface.ts"],
     ["options-schema.ts"],
     ["resources"],
     ["app.ts"],
