@@ -270,10 +270,28 @@ function readResponse(bytes: Buffer) {
   if (at < 4) return undefined;
   const head = bytes.toString("latin1", 0, at);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
+  // On Bun, long responses of the node are sent in chunks.
+  if (/\r\ntransfer-encoding: *chunked\r\n/i.test(head)) {
+    const chunked = readChunks(bytes, at);
+    return chunked && { head, status, ...chunked };
+  }
   const length = at + Number(/\r\ncontent-length: *(\d+)\r\n/i.exec(head)?.[1] ?? NaN);
   // Bun's own error responses have no `Content-Length`, and end when Bun closes the connection.
   const whole = Number.isNaN(length) ? bytes.length : length;
   return bytes.length < whole
     ? undefined
     : { head, status, whole, content: bytes.subarray(at, whole) };
+}
+
+function readChunks(bytes: Buffer, start: number) {
+  const parts: Buffer[] = [];
+  for (let at = start;;) {
+    const end = bytes.indexOf("\r\n", at);
+    if (end < 0) return undefined;
+    const size = Number.parseInt(bytes.toString("latin1", at, end), 16);
+    at = end + 2 + size + 2;
+    if (bytes.length < at) return undefined;
+    if (size === 0) return { whole: at, content: Buffer.concat(parts) };
+    parts.push(bytes.subarray(end + 2, at - 2));
+  }
 }
