@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Bytes } from "../bytes.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, MethodCall, NamesIn, NameTree } from "../kinds/kind.ts";
@@ -52,7 +53,7 @@ export class KnownKind {
   }
 
   /** Resolves to the kind's interface as JSON in UTF-8. */
-  async loadJson(): Promise<Uint8Array<ArrayBuffer>> {
+  async loadJson(): Promise<Bytes> {
     const { openrpc, openapi } = this.kind;
     return this.#isOwn
       ? new TextEncoder().encode(formatJson({ openrpc, openapi }))
@@ -182,7 +183,7 @@ function namesOfTree(root: unknown, tree: NameTree): Set<string> {
 
 export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
 
-async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {
+async function loadInterfaceJson(kind: string): Promise<Bytes> {
   if (!Object.hasOwn(INTERFACES, kind)) return new TextEncoder().encode("{}");
   return (await unpack(await INTERFACES[kind]!())).identity;
 }

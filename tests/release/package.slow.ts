@@ -212,46 +212,6 @@ pack("a stack trace names positions in the sources", async () => {
   assert.match(stderr, /nodeface.src.options-schema\.ts:\d+:\d+/);
 });
 
-pack("every type that the package's exports use is exported, too", () => {
-  for (const entry of ["index", "adapters/node", "adapters/deno", "adapters/bun"]) {
-    assert.equal(hiddenTypes(entry), [], entry);
-  }
-});
-
-function hiddenTypes(entry: string): string[] {
-  const own = `dist/${entry}.d.ts`;
-  const exported = new Map<string, string>();
-  const pathOf = (from: string) => join(dirname(own), from.replace(/\.[jt]s$/, ".d.ts"));
-  for (
-    const [, names, from] of textOf(own).matchAll(/export (?:type )?{([^}]*)} from "([^"]+)"/g)
-  ) {
-    const path = pathOf(from!);
-    for (const name of names!.split(",")) exported.set(name.replace(/^\s*type /, "").trim(), path);
-  }
-  for (const [, from] of textOf(own).matchAll(/export (?:type )?\* from "([^"]+)"/g)) {
-    const path = pathOf(from!);
-    for (const [, name] of textOf(path).matchAll(DECLARED)) exported.set(name!, path);
-  }
-  for (const [, name] of textOf(own).matchAll(DECLARED)) exported.set(name!, own);
-  const hidden = [...exported].flatMap(([name, path]) => {
-    const code = textOf(path).replaceAll(/\/\*[^]*?\*\//g, "");
-    const known = [...code.matchAll(DECLARED), ...code.matchAll(/import [^;]* from "\..*?;/g)].join(
-      " ",
-    );
-    const [declaration = ""] = code.match(
-      new RegExp(
-        `(?:type|interface|const|function) ${name}\\b[^]*?(?=\n(?:export|declare|interface|type)|$)`,
-      ),
-    ) ?? [];
-    return (declaration.match(/(?<!["\w]|typeof )[A-Z]\w+/g) ?? [])
-      .filter((used) => new RegExp(`\\b${used}\\b`).test(known))
-      .filter((used) => !exported.has(used) && used !== "Path" && used !== "Name");
-  });
-  return [...new Set(hidden)];
-}
-
-const DECLARED = /^(?:export )?(?:declare )?(?:type|interface|const|function) (\w+)/gm;
-
 pack("in a web page, the package throws an error; workers can use it", async () => {
   const program = 'import { createNodeface, defineOperation, problem } from "nodeface";\n' +
     "export default [createNodeface, defineOperation, problem].map((made) => typeof made);";
