@@ -103,12 +103,17 @@ async function sendRequest(request: Request): Promise<Response> {
   const { headers, url } = request;
   const name = decodePercent(headers.get(OWN_HEADER) ?? "");
   headers.delete(OWN_HEADER);
+  if (name === "") {
+    // Scalar also sends requests of its own, such as to a token URL that the description chose.
+    if (isCall(url)) throw new Error("Only an operation of the page can be called here");
+    return await fetch(request);
+  }
   if (isCall(url)) {
     headers.set(OWN_HEADER, "1");
     const secret = token.value.trim();
     if (secret) headers.set("Authorization", `Bearer ${secret}`);
   }
-  if (name === "" || harmless.has(name)) return await fetch(request);
+  if (harmless.has(name)) return await fetch(request);
   const body = await request.clone().text();
   const hidden = ["accept", "authorization", "content-type", "x-nodeface"];
   const values = [

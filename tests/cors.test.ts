@@ -47,6 +47,8 @@ cors("if origins are listed, only they may read responses, and Vary includes Ori
     }
   }
   assert.is((await ask(options, "/v1/info")).get("vary"), "Accept-Encoding, Origin");
+  const failed = await ask(options, "/v1/info", { "if-match": '"x"' });
+  assert.is(failed.get("vary"), "Accept-Encoding, Origin");
 });
 
 cors(

@@ -211,7 +211,10 @@ export class Description {
     if (this.#now() - this.#offeredAt < INTERVAL_MS) return;
     try {
       const learn = async () => (await this.#monitor.get()).info;
-      this.#merge(await known.askOffer(this.#info, learn));
+      const offer = await known.askOffer(this.#info, learn);
+      // Meanwhile, the node may have been found to be of another kind.
+      if (known !== this.#described) return;
+      this.#merge(offer);
       this.#offeredAt = this.#now();
     } catch {
       // The node's previous list of operations remains valid.

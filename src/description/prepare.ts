@@ -11,7 +11,7 @@ import type { KeptContent } from "../http/content-coding.ts";
 import { diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob } from "../openapi/load.ts";
 import { nameOf, type Reader } from "../openapi/files.ts";
-import { originsOf } from "../openapi/servers.ts";
+import { originsOf, type ServerContext } from "../openapi/servers.ts";
 import {
   describedBy,
   listServersElsewhere,
@@ -31,9 +31,7 @@ export interface Content {
 
 /** Everything but the source that decides what is shown of a description. */
 export interface DescribeOptions
-  extends
-    Pick<LoadJob, "own" | "operations" | "documentOfHost">,
-    Omit<LoadJob["where"], "isFromNode"> {
+  extends Pick<LoadJob, "own" | "operations" | "documentOfHost">, ServerContext {
   readonly forward?: ResolvedForward | undefined;
 }
 
@@ -58,7 +56,7 @@ export async function describe(
     return file;
   };
   try {
-    const where = { node, base, isFromNode: source.isFromNode };
+    const where = { node, base };
     const job = { ...options, entry, kind: source.kind, hasOffer: true, where };
     const { document: whole, ...others } = await load(job, read);
     if (!whole) return { content: undefined, ...others, stamps };

@@ -27,7 +27,6 @@ export interface DescriptionSource {
   readonly read: Reader;
   /** Completes the description with the node's kind. */
   readonly kind?: AboutKind | undefined;
-  readonly isFromNode?: boolean | undefined;
 }
 
 /** Returns the operations that the node lists, and the methods that it lacks. */
@@ -79,7 +78,7 @@ export function sourcesOf(
     });
     return await fileOf(url, new TextEncoder().encode(text), stamp);
   };
-  const common = { read: withOffer(read, offer), kind: { title, version }, isFromNode: true };
+  const common = { read: withOffer(read, offer), kind: { title, version } };
   const ofKind = { ...common, entry: new URL(KIND_FILES.interface), name: known.name };
   return {
     ...known.hasInterface && { ofKind },

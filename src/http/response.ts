@@ -286,11 +286,13 @@ export function finish(
       if (!headers.has(name)) headers.set(name, value);
     }
     if (vary) headers.append("vary", vary);
+    Object.assign(response, { [COMPLETE]: true });
   }
   if (method !== "HEAD") return response;
   // A handler may hold resources until the body is read or cancelled.
   response.body?.cancel().catch(() => {});
-  return new FastResponse(null, { status, statusText, headers: response.headers });
+  const withoutBody = new FastResponse(null, { status, statusText, headers: response.headers });
+  return Object.assign(withoutBody, { [COMPLETE]: true });
 }
 
 export function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {

@@ -182,7 +182,12 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
     const marks = post["x-checked"] ? withoutRead(post) : post;
     return remarked(withLimits(objectOf(method), post), marks);
   });
-  return { ...openrpc, methods };
+  const { info } = openrpc;
+  return {
+    ...withoutViewers(openrpc),
+    ...info !== undefined && { info: withoutViewers(objectOf(info)) },
+    methods,
+  };
 }
 
 const LIMITS = ["x-excludes", "x-heavy-from"];

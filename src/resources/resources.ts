@@ -56,6 +56,7 @@ export class Resources {
   readonly live: Live;
   readonly #options: ResolvedOptions;
   readonly #node: Node;
+  #hasEnded = false;
   readonly #opened: Lazy<Description> = lazy(() => this.#openDescription());
   readonly #description: ReturnType<typeof refreshOnDemand<Description>>;
   readonly #icons: Resource<Icons> = lazy(async () =>
@@ -119,6 +120,7 @@ export class Resources {
   }
 
   async close(): Promise<void> {
+    this.#hasEnded = true;
     this.#description.end();
     this.#opened.made?.close();
     this.live.end();
@@ -136,6 +138,7 @@ export class Resources {
     const publish = () => this.live.describe(description.current.json.variants.identity!.etag);
     description.onReport.add(publish);
     publish();
+    if (this.#hasEnded) description.close();
     return description;
   }
 

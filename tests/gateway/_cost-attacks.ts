@@ -59,7 +59,7 @@ const perResponse = (megabytes: number): Budget => ({
 const perDescription = (megabytes: number): Budget => ({
   cpu: Math.max(3, 3 * megabytes),
   // The YAML library keeps every token of a part.
-  memory: Math.max(150, 200 * megabytes),
+  memory: Math.max(150, 250 * megabytes),
 });
 
 /** For many small requests, which need no memory. */
