@@ -487,4 +487,15 @@ reads("a text of more than 1000 characters matches no pattern", () => {
   assert.ok(checkValue({ pattern: "^(" }, "("), "a pattern that is no regular expression");
 });
 
+reads("alternatives within alternatives are checked a bounded number of times", () => {
+  let rule: ValueRule = { types: ["string"] };
+  let value: unknown = 1;
+  for (let depth = 0; depth < 40; depth++) {
+    const one: ValueRule = { types: ["array"], items: rule };
+    rule = { anyOf: [one, one, one] };
+    value = [value];
+  }
+  assert.match(checkValue(rule, value)!.rule, "must match one of the alternatives");
+});
+
 reads.run();

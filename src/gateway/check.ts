@@ -40,8 +40,20 @@ const prepare = onceFor(({ values = [], properties = {}, types = [] }: ValueRule
 
 const wrong = (rule: string): WrongValue => ({ path: [], rule });
 
-/** Returns only the first error. Integers above 2^53 must be passed as `bigint`. */
-export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
+/** Alternatives within alternatives multiply, so a value is compared with this many rules. */
+const STEPS_MAX = 1_000_000;
+
+/**
+ * Returns only the first error. Integers above 2^53 must be passed as `bigint`.
+ *
+ * @param steps what is left of `STEPS_MAX`
+ */
+export function checkValue(
+  rule: ValueRule,
+  value: unknown,
+  steps: { left: number } = { left: STEPS_MAX },
+): WrongValue | undefined {
+  if (steps.left-- <= 0) return wrong("has too many alternatives to check");
   const { types, values, anyOf } = rule;
   if (types && !types.some((type) => isOfType(value, type))) {
     return wrong(prepare(rule).mustBeOfType);
@@ -61,13 +73,13 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
     return wrong(mustMatch(pattern, meaning));
   }
   if (anyOf?.length === 1) {
-    const only = checkValue(anyOf[0]!, value);
+    const only = checkValue(anyOf[0]!, value, steps);
     if (only) return only;
-  } else if (anyOf?.every((one) => checkValue(one, value) !== undefined)) {
+  } else if (anyOf?.every((one) => checkValue(one, value, steps) !== undefined)) {
     return wrong("must match one of the alternatives in the description");
   }
-  if (Array.isArray(value)) return rule.items && inItems(rule.items, value);
-  return isObject(value) ? inMembers(rule, value) : undefined;
+  if (Array.isArray(value)) return rule.items && inItems(rule.items, value, steps);
+  return isObject(value) ? inMembers(rule, value, steps) : undefined;
 }
 
 const mustMatch = (pattern: string, meaning = `A text that matches ${pattern}`): string =>
@@ -98,21 +110,29 @@ function holdsParts(path: string, pattern: string): boolean {
 
 const partsOf = (path: string): string[] => path.toLowerCase().split("/").filter(Boolean);
 
-function inItems(rule: ValueRule, items: readonly unknown[]): WrongValue | undefined {
+function inItems(
+  rule: ValueRule,
+  items: readonly unknown[],
+  steps: { left: number },
+): WrongValue | undefined {
   for (let at = 0; at < items.length; at++) {
-    const wrong = checkValue(rule, items[at]);
+    const wrong = checkValue(rule, items[at], steps);
     if (wrong) return { ...wrong, path: [String(at), ...wrong.path] };
   }
   return undefined;
 }
 
-function inMembers(rule: ValueRule, value: Record<string, unknown>): WrongValue | undefined {
+function inMembers(
+  rule: ValueRule,
+  value: Record<string, unknown>,
+  steps: { left: number },
+): WrongValue | undefined {
   const { properties = {}, required = [], isClosed } = rule;
   const missing = required.find((name) => !Object.hasOwn(value, name));
   if (missing !== undefined) return { path: [missing], rule: "is required" };
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(properties, name)) {
-      const wrong = checkValue(properties[name]!, value[name]);
+      const wrong = checkValue(properties[name]!, value[name], steps);
       if (wrong) return { ...wrong, path: [name, ...wrong.path] };
     } else if (isClosed || prepare(rule).folded.has(fold(name))) {
       // Nodes written in Go ignore the case of member names.
