@@ -79,7 +79,17 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
 
 type Writable = { -readonly [Name in keyof ServedRequest]: ServedRequest[Name] };
 
+/**
+ * Bun 1.4 handles all requests that a client has sent on a connection before it looks at another
+ * connection. If a response waits for the next turn of the event loop, others come first, and a
+ * connection that has sent a further request is closed.
+ */
+const IN_TURN_MAX = 64;
+let inTurn = 0;
+
 async function respond(app: Servable, callbacks: Callbacks, request: Request, server: BunServer) {
+  if (inTurn++ === 0) setImmediate(() => inTurn = 0);
+  if (inTurn > IN_TURN_MAX) await new Promise((resolve) => setImmediate(resolve));
   const endEntry = beginEntry(callbacks, request);
   let response: Response | undefined;
   const end = (outcome: Outcome) => endEntry?.(outcome, response?.status);
