@@ -323,24 +323,6 @@ remote(
   },
 );
 
-remote(
-  "a description is asked for uncompressed, and refused unread if it is compressed",
-  async () => {
-    const bomb = gzipSync(new Uint8Array(64 * 1024 * 1024));
-    answers["/spec"] = { headers: { "content-encoding": "gzip" }, body: bomb };
-    const app = await create(`${origin}/spec`);
-    assert.is(await title(app), "Nodeface");
-    assert.equal(asked.map(({ coding }) => coding), ["identity"]);
-    assert.equal(diagnostics(), [
-      "spec:1:1 cannot be read: the server compressed it (gzip) without being asked to; " +
-      "serve it uncompressed",
-    ]);
-    answers["/spec"] = { headers: { "content-encoding": "identity" }, body: describe("One") };
-    await app.refresh();
-    assert.is(await title(app), "One");
-  },
-);
-
 remote("files that are too large or cannot be reached are reported", async () => {
   answers["/large"] = { body: " ".repeat(5 * 1024 * 1024) };
   await create(`${origin}/large`);

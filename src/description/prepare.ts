@@ -57,7 +57,7 @@ export async function describe(
   };
   try {
     const where = { node, base };
-    const job = { ...options, entry, kind: source.kind, hasOffer: true, where };
+    const job = { ...options, entry, kind: source.kind, where };
     const { document: whole, ...others } = await load(job, read);
     if (!whole) return { content: undefined, ...others, stamps };
     const by = describedBy(entry);

@@ -40,7 +40,6 @@ export interface LoadJob {
   /** The URL of the description, or `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;
   readonly kind?: AboutKind | undefined;
-  readonly hasOffer?: boolean | undefined;
   readonly own: Json;
   readonly operations: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
@@ -62,12 +61,12 @@ export interface Loaded {
 }
 
 export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
-  const { entry, kind, hasOffer, own, operations, documentOfHost } = job;
+  const { entry, kind, own, operations, documentOfHost } = job;
   const readValue = async (url: string) => {
     const file = await read(new URL(url));
     return objectOf(file && parseJson(new TextDecoder().decode(file.bytes)));
   };
-  const offer: Offer = hasOffer ? await readValue(KIND_FILES.offer) : {};
+  const offer: Offer = await readValue(KIND_FILES.offer);
   const known = kind &&
     await documentOfKind(offered(await readValue(KIND_FILES.interface), offer), kind, offer);
   const { document, ...others } = known && entry === KIND_FILES.interface
