@@ -211,6 +211,24 @@ json("every token has an offset, a nesting depth and a value", () => {
   ]);
 });
 
+json("a long string is read in pieces, and its token is the same", () => {
+  const plain = new JsonScanner('{"a\\u00e9b\\n":"cd\\"\\u0041e"}');
+  const inPieces = new JsonScanner('{"a\\u00e9b\\n":"cd\\"\\u0041e"}', 9, 2);
+  let pieces = 0;
+  const nextWhole = () => {
+    const isMore = inPieces.next();
+    if (inPieces.kind !== "piece") return isMore;
+    pieces++;
+    return nextWhole();
+  };
+  while (plain.next()) {
+    assert.ok(nextWhole());
+    assert.equal([inPieces.kind, inPieces.raw], [plain.kind, plain.raw]);
+  }
+  assert.not.ok(nextWhole());
+  assert.is(pieces, 5);
+});
+
 json("duplicate keys are found, even if they are escaped differently", async () => {
   const findDuplicateKeys = async (text: string) => {
     const bytes = new TextEncoder().encode(text);

@@ -7,7 +7,7 @@ import { atOnce } from "../slices.ts";
 import { JsonScanner, JsonSyntaxError, type TokenKind } from "./scan.ts";
 
 export interface Part {
-  readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
+  readonly kind: Exclude<TokenKind, "}" | "]" | "key" | "piece">;
   readonly start: number;
   end: number;
   /** Set only for objects nested less than `levels` deep. */
@@ -51,7 +51,7 @@ export function* findParts(
   }: PartsWanted,
   depthMax: number,
 ): Generator<void, Part> {
-  const scanner = new JsonScanner(text, depthMax);
+  const scanner = new JsonScanner(text, depthMax, STEP);
   const isReturned = ({ items, members }: Part, key: string) =>
     items ? items.length < itemsMax : members !== undefined && isWanted(key);
   const parts: (Part | undefined)[] = [];
@@ -62,10 +62,11 @@ export function* findParts(
   let stepEnd = STEP;
   while (scanner.next()) {
     const { kind, start, end } = scanner;
-    if (start >= stepEnd) {
-      stepEnd = start + STEP;
+    if (end >= stepEnd) {
+      stepEnd = end + STEP;
       yield;
     }
+    if (kind === "piece") continue;
     if (kind === "key") {
       if (duplicates !== "refused" && !parts[depth]?.members) continue;
       const key = scanner.string;

@@ -9,7 +9,17 @@ import { quote } from "../untrusted-text.ts";
 /** RFC 8259, section 9, allows parsers to limit the nesting depth. */
 export const DEPTH_MAX = 512;
 
-export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "literal";
+/** `piece` is a part of a string that goes on, see the constructor of `JsonScanner`. */
+export type TokenKind =
+  | "{"
+  | "}"
+  | "["
+  | "]"
+  | "key"
+  | "string"
+  | "number"
+  | "literal"
+  | "piece";
 
 export class JsonSyntaxError extends SyntaxError {
   override name = "JsonSyntaxError";
@@ -35,9 +45,10 @@ const EXPECTED = {
 
 const QUOTE = 0x22, BACKSLASH = 0x5c, SPACE = 0x20, COMMA = 0x2c, COLON = 0x3a;
 const TAB = 0x09, LINE_FEED = 0x0a, CARRIAGE_RETURN = 0x0d;
-const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65;
+const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65, U = 0x75;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
-const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
+/** What may follow a backslash, besides the `u` of a character's code (RFC 8259, section 7). */
+const ESCAPES: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((one) => one.charCodeAt(0)));
 
 /** Commas and colons are checked, but are not returned as tokens. */
 export class JsonScanner {
@@ -48,11 +59,17 @@ export class JsonScanner {
   /** For each open container: `true` for an object, `false` for a list. */
   readonly #open: boolean[] = [];
   readonly #depthMax: number;
+  readonly #pieceMax: number;
   #expected: keyof typeof EXPECTED = "value";
 
-  constructor(text: string, depthMax: number = DEPTH_MAX) {
+  /**
+   * @param pieceMax A longer string is read in several calls of `next`, so that the caller can
+   * pause; all but the last call find a `piece`. In UTF-16 code units.
+   */
+  constructor(text: string, depthMax: number = DEPTH_MAX, pieceMax: number = Infinity) {
     this.#text = text;
     this.#depthMax = depthMax;
+    this.#pieceMax = pieceMax;
   }
 
   get depth(): number {
@@ -70,6 +87,10 @@ export class JsonScanner {
 
   next(): boolean {
     const text = this.#text;
+    if (this.kind === "piece") {
+      this.#readString(this.end);
+      return true;
+    }
     // Comparing character codes is faster than matching patterns.
     for (let at = this.end; at < text.length; at++) {
       const code = text.charCodeAt(at);
@@ -95,10 +116,7 @@ export class JsonScanner {
     const expected = this.#expected;
     const isValue = expected === "value" || expected === "first";
     if (code === QUOTE && (isValue || expected === "key" || expected === "firstKey")) {
-      this.end = this.#endOfString(start);
-      this.kind = isValue ? "string" : "key";
-      if (isValue) this.#leaveValue();
-      else this.#expected = "colon";
+      this.#readString(start + 1);
     } else if (isValue && (code === OPEN_OBJECT || code === OPEN_LIST)) {
       if (this.depth === this.#depthMax) {
         throw new JsonSyntaxError(`nested more than ${this.#depthMax} levels deep`, start);
@@ -156,21 +174,36 @@ export class JsonScanner {
     return literal ? start + literal.length : -1;
   }
 
-  #endOfString(start: number): number {
+  /** @param from where to go on, within the string */
+  #readString(from: number): void {
     const text = this.#text;
-    for (let at = start + 1; at < text.length; at++) {
+    const pieceEnd = from + this.#pieceMax;
+    for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      if (code === QUOTE) return at + 1;
+      if (at >= pieceEnd) {
+        this.end = at;
+        this.kind = "piece";
+        return;
+      }
+      if (code === QUOTE) return this.#endString(at + 1);
       if (code < SPACE) break;
       if (code !== BACKSLASH) continue;
-      ESCAPE.lastIndex = at + 1;
-      if (!ESCAPE.test(text)) break;
-      at = ESCAPE.lastIndex - 1;
+      at++;
+      if (text.charCodeAt(at) === U && isHexadecimal(text, at + 1)) at += 4;
+      else if (!ESCAPES.has(text.charCodeAt(at))) break;
     }
     throw new JsonSyntaxError(
       "this string does not end, or has a character that must be escaped",
-      start,
+      this.start,
     );
+  }
+
+  #endString(end: number): void {
+    const isKey = this.#expected === "key" || this.#expected === "firstKey";
+    this.end = end;
+    this.kind = isKey ? "key" : "string";
+    if (isKey) this.#expected = "colon";
+    else this.#leaveValue();
   }
 
   #fail(at: number): never {
@@ -188,6 +221,15 @@ const isGap = (code: number): boolean =>
   code === SPACE || code === LINE_FEED || code === CARRIAGE_RETURN || code === TAB;
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
+
+function isHexadecimal(text: string, start: number): boolean {
+  for (let at = start; at < start + 4; at++) {
+    const code = text.charCodeAt(at);
+    const letter = code | SPACE;
+    if (!isDigit(code) && !(letter >= 0x61 && letter <= 0x66)) return false;
+  }
+  return true;
+}
 
 /** Matches characters that must not directly follow a number or a literal. */
 function goesOn(code: number): boolean {
