@@ -145,7 +145,7 @@ export interface ForwardSettings {
    * @default []
    */
   with_token?: readonly string[] | undefined;
-  /** A file with the token (at least 32 characters). The file is read on every use. */
+  /** A file with the token (at least 32 characters). The file is read again after a second. */
   token_file?: string | undefined;
   /** An environment variable with the token. */
   token_env?: string | undefined;

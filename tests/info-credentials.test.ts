@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { checkCredentials } from "../src/node/secrets.ts";
+import { passTime } from "./_clock.ts";
 import { contextFor, failure, get, kindsRefusing } from "./_sources.ts";
 
 const credentials = suite("credentials");
@@ -38,7 +39,7 @@ const JSONRPC = { "www-authenticate": 'Basic realm="jsonrpc"' };
 const refusal = { header: "www-authenticate", pattern: 'realm="jsonrpc"' };
 
 credentials(
-  "a secret is read again at every use, since a daemon may write a new one",
+  "a secret is read again after a second, since a daemon may write a new one",
   async () => {
     const file = await secret("rotated", "");
     let node = guarded(() => "user:one");
@@ -46,6 +47,7 @@ credentials(
     const context = contextFor(NODE, { auth: { basic_file: file }, fetch });
     for (const text of ["user:one", "user:two"]) {
       await secret("rotated", `${text}\n`);
+      passTime(1000);
       node = guarded(() => text);
       const { shown } = node;
       assert.is((await get(NODE, context)).status, 200);

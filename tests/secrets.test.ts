@@ -13,6 +13,7 @@ import { readToken } from "../src/gateway/guard.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import { checkCredentials } from "../src/node/secrets.ts";
 import { withDefaults } from "../src/options.ts";
+import { passTime } from "./_clock.ts";
 import { NOT_ROOT, testWhere } from "./_needs.ts";
 import { contextFor, get } from "./_sources.ts";
 
@@ -76,6 +77,7 @@ secrets("the token may be a systemd credential", async () => {
 
 secrets("if systemd passes no credentials, an error says so", async () => {
   delete process.env.CREDENTIALS_DIRECTORY;
+  passTime(1000);
   const place = { basic_file: "$CREDENTIALS_DIRECTORY/cookie" };
   assert.is(
     await checkCredentials(place),

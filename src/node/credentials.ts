@@ -134,19 +134,23 @@ export class Credentials {
   async *#withConfigured(place: SecretPlace, request: NodeRequest): Attempts {
     let refusal: NodeRefusal | undefined;
     let sent: Authorization | undefined;
+    let sentAt: number | undefined;
     for (let retries = 0;; retries++) {
-      const secret = await readSecret(place);
+      // The daemon may have written another secret since the node was sent this one.
+      const secret = await readSecret(place, sentAt);
       if ("reason" in secret) return unreadable(refusal ?? (yield NONE), place, secret.reason);
       const given = await this.#authorize(place, secret.text, request, refusal, sent);
       if (refusal && (retries > RETRIES || !given || isSame(given, sent))) {
         return refused(refusal, place, looksLike(refusal.headers, await this.#owner.kinds.get()));
       }
+      sentAt = performance.now();
       refusal = yield sent = given ?? NONE;
     }
   }
 
   async *#withDefaults(request: NodeRequest, filesOf: string | undefined): Attempts {
     const known = this.#cached && filesOf !== "none" ? await readSecret(this.#cached) : undefined;
+    const sentAt = performance.now();
     let refusal = yield known && "text" in known
       ? await this.#authorize(this.#cached!, known.text, request) ?? NONE
       : NONE;
@@ -157,7 +161,7 @@ export class Credentials {
       [undefined, name].includes(kind && (kinds[kind]?.extends ?? kind));
     const failures: Failure[] = [];
     for (const file of mayTry ? kinds[name]?.auth?.files ?? [] : []) {
-      const secret = await readSecret(file);
+      const secret = await readSecret(file, sentAt);
       const given = "text" in secret &&
         await this.#authorize(file, secret.text, request, refusal);
       if (given) {

@@ -1,6 +1,7 @@
 /**
- * Reads a secret from its file or environment variable on every use, since a daemon may write a new
- * secret at each start.
+ * Reads a secret from its file or environment variable whenever it is used, since a daemon may
+ * write a new secret at each start. A file is read at most once a second, unless the node refuses
+ * the secret.
  *
  * @module
  */
@@ -32,23 +33,55 @@ export function settingOf(place: object): { key: string; name: string; scheme: S
   return { key, name, scheme: key.replace(/_.*/, "") as Scheme };
 }
 
-export async function readPlace(place: object): Promise<Secret> {
-  const { key, name } = settingOf(place);
-  if (!key.endsWith("_file")) {
-    const text = readVariable(name);
-    return text === undefined ? { reason: "the variable is not set" } : { text };
+/** How long a reading of a file is used, in milliseconds. */
+const READING_MS = 1000;
+
+interface Reading {
+  /** On the clock of `performance.now()`. */
+  readonly startedAt: number;
+  readonly secret: Promise<Secret>;
+}
+
+class SecretFiles {
+  readonly #readings = new Map<string, Reading>();
+
+  /** Returns the last reading if it has started after `since`. */
+  read(name: string, since: number): Promise<Secret> {
+    let reading = this.#readings.get(name);
+    if (!reading || reading.startedAt <= since) {
+      reading = { startedAt: performance.now(), secret: readText(name) };
+      this.#readings.set(name, reading);
+    }
+    return reading.secret;
   }
+}
+
+const FILES = new SecretFiles();
+
+async function readText(file: string): Promise<Secret> {
   try {
-    return { text: new TextDecoder().decode(await readFile(name, BOUNDS)) };
+    return { text: new TextDecoder().decode(await readFile(file, BOUNDS)) };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     return { reason: error.message };
   }
 }
 
-export async function readSecret(place: SecretPlace): Promise<Secret> {
+/** @param since an earlier reading of a file is not used (in the time of `performance.now()`) */
+export async function readPlace(
+  place: object,
+  since: number = performance.now() - READING_MS,
+): Promise<Secret> {
+  const { key, name } = settingOf(place);
+  if (key.endsWith("_file")) return await FILES.read(name, since);
+  const text = readVariable(name);
+  return text === undefined ? { reason: "the variable is not set" } : { text };
+}
+
+/** @param since as for {@linkcode readPlace} */
+export async function readSecret(place: SecretPlace, since?: number): Promise<Secret> {
   const { scheme } = settingOf(place);
-  const found = await readPlace(place);
+  const found = await readPlace(place, since);
   if ("reason" in found) return found;
   const expression = "match" in place && place.match;
   const matched = expression ? await matchSecret(found.text, expression) : found;

@@ -272,7 +272,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     ),
     token_file: setting(
       path,
-      "A file with the token (at least 32 characters). The file is read on every use",
+      "A file with the token (at least 32 characters). The file is read again after a second",
       {
         example: "/etc/nodeface/token",
       },
