@@ -8,8 +8,8 @@ import type { DescriptionPlace } from "./description/source.ts";
 import { mistakeInLogo } from "./explorer/page-settings.ts";
 import { diagnosticsOfOperations } from "./host-operations/describe-operation.ts";
 import { formatJson, isPlainObject } from "./json/lossless.ts";
+import type { Json } from "./json/values.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
-import { structureOf } from "./openapi/structure.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import {
   allowed,
@@ -23,7 +23,6 @@ import { kindSchema, withoutSecretFiles } from "./settings/kind.ts";
 import { hasKind, infoSettings, nodeSettings, unknownSources } from "./settings/node.ts";
 import {
   anyOf,
-  BOOLEAN,
   byKey,
   type Diagnostic,
   json,
@@ -34,7 +33,6 @@ import {
   type Schema,
   secret,
   setting,
-  type Settings,
   word,
 } from "./settings/schema.ts";
 import {
@@ -96,49 +94,15 @@ const LOGO = v.pipe(
   }),
 );
 
-const TEXT: Schema = v.string("a string");
-const TEXTS = v.array(TEXT, "a list of strings");
-const OBJECT: Schema = v.custom(isPlainObject, "an object");
-const mapOf = (of: Schema): Schema =>
-  v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
-const OBJECTS = mapOf(OBJECT);
-const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
+/** The content is checked as an OpenAPI document. */
+const JSON_OBJECT = v.pipe(json, v.custom<Json>(isPlainObject, "an object"));
 
-/** @param closer a stricter schema for each member that needs one */
-function openApi(kind: string, closer: Settings = {}): Schema {
-  const settings = [...OPENAPI[kind]!].map(([key, { shape = "", needed }]) => {
-    const schema = closer[key] ?? schemaOfShape(shape);
-    return [key, needed ? schema : v.optional(schema)] as const;
-  });
-  return object(Object.fromEntries(settings), (key) => key.startsWith("x-"));
-}
-
-function schemaOfShape(shape: string): Schema {
-  if (shape === "") return TEXT;
-  if (shape.startsWith("{")) return OBJECTS;
-  if (shape.endsWith("[]")) return v.array(OBJECT, `a list of ${shape.slice(0, -2)}s`);
-  return shape === "externalDocs" ? openApi(shape) : OBJECT;
-}
-
-const OPERATION_OBJECT = v.pipe(
-  json,
-  openApi("operation", {
-    tags: TEXTS,
-    responses: OBJECTS,
-    deprecated: BOOLEAN,
-    security: v.array(mapOf(TEXTS), "a list of security requirements"),
-  }),
-);
-
-const DOCUMENT_PARTS = v.pipe(
-  json,
-  object({
-    info: v.optional(openApi("info")),
-    tags: v.optional(v.array(openApi("tag"), "a list of tags")),
-    externalDocs: v.optional(openApi("externalDocs")),
-    components: v.optional(openApi("components", { schemas: OBJECT })),
-  }),
-);
+const DOCUMENT_PARTS = object({
+  info: v.optional(JSON_OBJECT),
+  tags: v.optional(v.pipe(json, v.array(v.unknown(), "a list of tags"))),
+  externalDocs: v.optional(JSON_OBJECT),
+  components: v.optional(JSON_OBJECT),
+});
 
 const callback = (expected: string): Schema =>
   v.custom((value) => typeof value === "function", expected);
@@ -147,7 +111,7 @@ const FUNCTION = callback("a function");
 const OPERATION = object({
   method: word(["GET", "POST", "PUT", "PATCH", "DELETE"]),
   path: LINE,
-  operation: OPERATION_OBJECT,
+  operation: JSON_OBJECT,
   cors: v.optional(allowed(ORIGIN, "origins")),
   handle: callback("a function that responds to a request"),
 });
@@ -202,7 +166,7 @@ function diagnosticsBetween(
     const message = 'must be "off" in a worker, which cannot forward calls to the node';
     found.push({ path: ["forward"], message, isKey: false });
   }
-  found.push(...diagnosticsOfOperations(operations, document?.components));
+  found.push(...diagnosticsOfOperations(operations, document));
   // Loading all kinds would delay the start. If the node has a kind, its sources are not checked
   // here.
   if (typeof info === "object" && !hasKind(node)) found.push(...unknownSources(info, []));

@@ -378,25 +378,33 @@ testOnNode(refusals, "a batch of 100 calls opens the token file once", async () 
   assert.is(count, 1);
 });
 
-testOnNode(refusals, "a token that is replaced while it is read refuses a whole batch", async () => {
-  const { rpc } = shared(RPC, settings());
-  await whileOpening(() => writeFileSync(file, "b".repeat(40)), async () => {
-    const responses = await (await rpc(BATCH, { headers: BEARER })).json();
-    assert.is(responses.filter(({ error }: { error: object | null }) => error).length, 100);
-  });
-});
+testOnNode(
+  refusals,
+  "a token that is replaced while it is read refuses a whole batch",
+  async () => {
+    const { rpc } = shared(RPC, settings());
+    await whileOpening(() => writeFileSync(file, "b".repeat(40)), async () => {
+      const responses = await (await rpc(BATCH, { headers: BEARER })).json();
+      assert.is(responses.filter(({ error }: { error: object | null }) => error).length, 100);
+    });
+  },
+);
 
-testOnNode(refusals, "a token that is replaced during a batch judges none of its calls", async () => {
-  const { rpc } = shared(RPC, settings());
-  const answer = node.answer;
-  node.answer = (come, response) => {
-    writeFileSync(file, "b".repeat(40));
-    passTime(1000);
-    return answer(come, response);
-  };
-  const responses = await (await rpc(BATCH, { headers: BEARER })).json();
-  assert.is(responses.filter(({ error }: { error: object | null }) => error).length, 0);
-});
+testOnNode(
+  refusals,
+  "a token that is replaced during a batch judges none of its calls",
+  async () => {
+    const { rpc } = shared(RPC, settings());
+    const answer = node.answer;
+    node.answer = (come, response) => {
+      writeFileSync(file, "b".repeat(40));
+      passTime(1000);
+      return answer(come, response);
+    };
+    const responses = await (await rpc(BATCH, { headers: BEARER })).json();
+    assert.is(responses.filter(({ error }: { error: object | null }) => error).length, 0);
+  },
+);
 
 testOnNode(refusals, "requests with a token open its file once a second", async () => {
   const { rpc } = shared(RPC, settings());

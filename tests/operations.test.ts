@@ -337,13 +337,11 @@ operations(
       operations: [
         at("/v1/a/{key}", { parameters: [query] }),
         at("/v1/b/{id}/{key}", { parameters: [id] }),
-        at("/v1/c/{key}", { parameters: [{ $ref: "#/components/parameters/OfTheNode" }] }),
       ],
     });
     const described = (path: string) => paths[path].get.parameters;
     assert.equal(described("/v1/a/{key}"), [query, key]);
     assert.equal(described("/v1/b/{id}/{key}"), [id, key]);
-    assert.equal(described("/v1/c/{key}"), [{ $ref: "#/components/parameters/OfTheNode" }]);
   },
 );
 

@@ -21,27 +21,38 @@ const peers = { method: "GET", path: "/v1/peers", operation, handle };
 
 const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   [5, " must be an object"],
-  [{ tags: "Node" }, '.tags must be a list of strings, not "Node"'],
-  [{ responses: [] }, ".responses must be an object, not a list"],
-  [{ responses: { 200: "Done" } }, '.responses.200 must be an object, not "Done"'],
-  [{ parameters: {} }, ".parameters must be a list of parameters, not an object"],
-  [{ parameters: [{ in: "query" }] }, '.parameters[0] needs "name", a string'],
-  [{ parameters: [{ name: "a", in: "body" }] }, ".parameters[0].in must be one of path, query"],
+  [{ responses: [] }, '.responses is wrong: "responses" must be an object'],
   [
-    { parameters: [{ name: "a", in: "querystring" }] },
-    '.parameters[0].in must be one of path, query, header, cookie, not "querystring"',
+    { responses: { 200: "Done" } },
+    '.responses.200 is wrong: "200" must be an object: a response',
   ],
+  [{ responses: { ok: {} } }, '.responses.ok is wrong: "ok" must be a status, such as "200"'],
+  [{ parameters: {} }, '.parameters is wrong: "parameters" must be a list'],
+  [
+    { parameters: [{ in: "query" }] },
+    '.parameters[0] is wrong: an item needs "name" (a string) to be a parameter',
+  ],
+  ...["body", "querystring"].map((place): [unknown, string] => [
+    { parameters: [{ name: "a", in: place }] },
+    '.parameters[0] is wrong: an item needs "in" (one of query, header, path, cookie)',
+  ]),
   [
     { parameters: [{ name: "ids", in: "path", required: true }] },
-    '.parameters[0].name is not in the path: "ids"; the path has id',
+    '.parameters[0] is wrong: the path parameter "ids" is not in the path "/v1/peers/{id}"',
   ],
-  [{ parameters: [{ name: "id", in: "path" }] }, ".parameters[0].required must be true"],
+  [
+    { parameters: [{ name: "id", in: "path" }] },
+    '.parameters[0] is wrong: the path parameter "id" needs "required: true"',
+  ],
   [
     { parameters: [{ name: "a", in: "query" }, { name: "a", in: "query" }] },
-    ".parameters[1] (a) is a duplicate",
+    '.parameters[1] is wrong: the query parameter "a" is a duplicate',
   ],
-  [{ deprecated: "yes" }, '.deprecated must be true or false, not "yes"'],
-  [{ security: [{ key: "all" }] }, '.security[0].key must be a list of strings, not "all"'],
+  [
+    { requestBody: { $ref: "#/components/requestBodies/Peer" } },
+    '.requestBody.$ref is wrong: the reference to "#/components/requestBodies/Peer" leads nowhere',
+  ],
+  [{ sumary: "List" }, '.sumary is wrong: OpenAPI 3.1 has no "sumary" in an operation; did you'],
   [{ "x-since": () => 5 }, ".x-since must be a JSON value, not a function"],
 ];
 
@@ -135,24 +146,39 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
     `operations[0].operation${complaint}`,
   ]),
   [
-    { operations: [{ ...peers, operation: { sumary: "List" } }] },
-    "unknown key operations[0].operation.sumary; did you mean summary?",
+    {
+      operations: ["/v1/a", "/v1/b"].map((path) => ({
+        ...peers,
+        path,
+        operation: { operationId: "list" },
+      })),
+    },
+    'operations[1].operation.operationId is wrong: the operationId "list" is already used by GET',
   ],
   [
     { operations: [{ ...peers, cors: ["app.example"] }] },
     "operations[0].cors[0] must be an origin such as https://app.example",
   ],
-  [{ document: { title: "Mine" } }, "unknown key document.title; did you mean info.title?"],
-  [{ document: { info: { title: "Mine" } } }, "document.info needs version"],
-  [{ document: { tags: [{ nam: "A" }] } }, "document.tags[0] needs name"],
-  [{ document: { externalDocs: {} } }, "document.externalDocs needs url"],
+  [{ document: { title: "Mine" } }, "unknown key document.title; expected one of info, tags"],
+  [
+    { document: { info: { title: "Mine" } } },
+    'document.info.version is wrong: an info needs "version"',
+  ],
+  [
+    { document: { tags: [{ nam: "A" }] } },
+    'document.tags[0] is wrong: an item needs "name" (a string)',
+  ],
+  [
+    { document: { externalDocs: {} } },
+    'document.externalDocs is wrong: "externalDocs" needs "url"',
+  ],
   [
     { document: { components: { schema: {} } } },
-    "unknown key document.components.schema; did you mean schemas?",
+    'document.components.schema is wrong: OpenAPI 3.1 has no "schema" in components; did you mean',
   ],
   [
     { document: { components: { responses: { Gone: 5 } } } },
-    "document.components.responses.Gone must be an object, not 5",
+    'document.components.responses.Gone is wrong: "Gone" must be an object: a response',
   ],
   ...["HEAD", "OPTIONS", "ALL", "BREW"].map((method): [unknown, string] => [
     { operations: [{ ...peers, method }] },

@@ -6,7 +6,9 @@
 import { parsePathTemplate } from "../http/path-template.ts";
 import type { DescribedOperation } from "../openapi/merge.ts";
 import { followReference } from "../openapi/operations.ts";
-import type { ComponentsObject, Operation, ParameterObject } from "./operation.ts";
+import { listOf } from "../json/values.ts";
+import type { ComponentsObject, DocumentOptions, Operation } from "./operation.ts";
+import { diagnosticsOfPart } from "../settings/kind-interface.ts";
 import type { Diagnostic, Path } from "../settings/schema.ts";
 import { describeValue } from "../untrusted-text.ts";
 
@@ -20,49 +22,63 @@ export function describeOperation(
   components: ComponentsObject | undefined,
 ): DescribedOperation {
   const { parameters = [] } = operation;
-  const known = parameters.map((parameter) => followReference({ components }, parameter));
-  // An unresolved reference could stand for any path parameter. In this case, no parameter is
-  // added.
-  const missing = known.some(({ name }) => name === undefined)
-    ? []
-    : namesOf(path).filter((name) =>
-      !known.some((parameter) => parameter.in === "path" && parameter.name === name)
-    );
-  if (missing.length === 0) return { method, path, operation: { ...operation } };
+  const known = listOf(parameters).map((parameter) => followReference({ components }, parameter));
+  const missing = namesOf(path).filter((name) =>
+    !known.some((parameter) => parameter.in === "path" && parameter.name === name)
+  );
+  if (missing.length === 0 || !Array.isArray(parameters)) {
+    return { method, path, operation: { ...operation } };
+  }
   const schema = { type: "string" };
   const added = missing.map((name) => ({ name, in: "path", required: true, schema }));
   return { method, path, operation: { ...operation, parameters: [...parameters, ...added] } };
 }
 
-export function* diagnosticsOfOperations(
+/** The operations and the other parts of their document are checked as one OpenAPI document. */
+export function diagnosticsOfOperations(
   operations: readonly Operation[],
-  components: ComponentsObject | undefined,
-): Generator<Diagnostic> {
+  document: DocumentOptions = {},
+): Diagnostic[] {
+  const found: Diagnostic[] = [];
   const first = new Map<string, { at: number; path: string }>();
   const taken = new Map<string, number>();
+  const paths: Record<string, Record<string, unknown>> = {};
   for (const [at, operation] of operations.entries()) {
     const { method, path } = operation;
     const wrong = explainPath(path);
     if (wrong) {
-      yield diagnostic(["operations", at, "path"], wrong);
+      found.push(diagnostic(["operations", at, "path"], wrong));
       continue;
     }
-    yield* diagnosticsOfParameters(operation, components, ["operations", at, "operation"]);
     const template = parsePathTemplate(path).source;
     const earlier = first.get(template);
     const same = taken.get(`${method} ${template}`);
     if (same !== undefined) {
       const message = `is served already: operations[${same}] is ${method} ${earlier!.path}`;
-      yield diagnostic(["operations", at], `(${method} ${path}) ${message}`);
-    } else if (earlier && earlier.path !== path) {
+      found.push(diagnostic(["operations", at], `(${method} ${path}) ${message}`));
+      continue;
+    }
+    if (earlier && earlier.path !== path) {
       const message =
         `must be ${describeValue(earlier.path)}, as in operations[${earlier.at}], not ` +
         `${describeValue(path)}: OpenAPI does not distinguish these two paths`;
-      yield diagnostic(["operations", at, "path"], message);
+      found.push(diagnostic(["operations", at, "path"], message));
     }
     if (!earlier) first.set(template, { at, path });
     taken.set(`${method} ${template}`, at);
+    const described = describeOperation(operation, document.components).operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: described };
   }
+  const inDocument = diagnosticsOfPart({ ...document, paths }, { openapi: "3.1.1" });
+  return [
+    ...found,
+    ...inDocument.map(({ path: [section, ...rest], ...others }): Diagnostic => {
+      if (section !== "paths") return { ...others, path: ["document", section!, ...rest] };
+      const [path, method, ...inner] = rest as [string, string, ...Path];
+      const at = taken.get(`${method.toUpperCase()} ${parsePathTemplate(path).source}`)!;
+      return { ...others, path: ["operations", at, "operation", ...inner] };
+    }),
+  ];
 }
 
 const diagnostic = (path: Path, message: string): Diagnostic => ({ path, message, isKey: false });
@@ -77,46 +93,10 @@ function explainPath(path: string): string | undefined {
   if (/[?#]/.test(path)) return wrong('have no "?" and no "#", which end the path of a URL');
   if (/%(?![\dA-Fa-f]{2})/.test(path)) return wrong('have two hexadecimal digits after each "%"');
   if (/[\ud800-\udfff]/u.test(path)) return wrong("be valid Unicode");
-  if (/[{}]/.test(path.replaceAll(/\{[^{}/]+\}/g, ""))) {
+  if (/[{}]/.test(path.replaceAll(/\{[^{}/&+;]+\}/g, ""))) {
     return wrong("have a name in each pair of braces");
   }
   const names = path.match(/\{[^}]*\}/g) ?? [];
   if (new Set(names).size < names.length) return wrong("have each parameter once");
   return undefined;
-}
-
-const PLACES = ["path", "query", "header", "cookie"];
-
-function* diagnosticsOfParameters(
-  { path, operation }: Operation,
-  components: ComponentsObject | undefined,
-  at: Path,
-): Generator<Diagnostic> {
-  const names = namesOf(path);
-  const seen = new Set<string>();
-  for (const [i, given] of (operation.parameters ?? []).entries()) {
-    const here = [...at, "parameters", i];
-    const parameter = followReference({ components }, given);
-    // The reference may point to a component of the node's description.
-    if ("$ref" in given && parameter.name === undefined) continue;
-    const { name, in: place, required } = parameter as Partial<ParameterObject>;
-    if (typeof name !== "string") yield diagnostic(here, 'needs "name", a string');
-    else if (!PLACES.includes(place!)) {
-      yield diagnostic(
-        [...here, "in"],
-        `must be one of ${PLACES.join(", ")}, not ${describeValue(place)}`,
-      );
-    } else if (seen.has(`${place} ${name}`)) {
-      yield diagnostic(here, `(${name}) is a duplicate`);
-    } else if (place === "path" && !names.includes(name)) {
-      const known = names.length > 0 ? `; the path has ${names.join(", ")}` : "";
-      yield diagnostic([...here, "name"], `is not in the path: ${describeValue(name)}${known}`);
-    } else if (place === "path" && required !== true) {
-      yield diagnostic(
-        [...here, "required"],
-        `must be true, as ${describeValue(name)} is in the path`,
-      );
-    }
-    seen.add(`${place} ${name}`);
-  }
 }

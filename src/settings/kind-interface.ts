@@ -142,10 +142,15 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
  */
 export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
-  const partOf = (key: keyof KindInterface, part: unknown, version: string) => {
+  const partOf = (key: keyof KindInterface, part: unknown, version: string): Diagnostic[] => {
     if (!isObject(part)) return [];
     const components = mergedComponents(objectOf(base[key]), part);
-    return diagnosticsOfPart(key, { ...part, components }, { [key]: version });
+    const whole = { ...part, components };
+    const found = [
+      ...diagnosticsOfPart(whole, { [key]: version }),
+      ...diagnosticsOfParameters(whole, { [key]: version }),
+    ];
+    return found.map((one) => ({ ...one, path: [key, ...one.path] }));
   };
   return [
     ...partOf("openrpc", openrpc, "1.3.2"),
@@ -167,25 +172,30 @@ export function examplesIn(
   return [...here, ...members];
 }
 
-const CONSEQUENCE = /; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)/;
+const CONSEQUENCE = /; it is omitted|; [^;]* is (?:put there|taken for )[^;]*| and is omitted here/;
 
-function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
-  const found: Diagnostic[] = [];
-  const report = (path: readonly string[], message: string) =>
-    found.push({
-      path: [key, ...withIndices(part, path)],
-      message: `is wrong: ${message}`,
-      isKey: path.at(-1) !== "$ref",
-    });
-  for (const { place, message, more = 0 } of validatePart(part, version)) {
+/** @param version an object with the version, such as `{ openapi: "3.1.1" }` */
+export function diagnosticsOfPart(part: Json, version: Json): Diagnostic[] {
+  return validatePart(part, version).map(({ place, message, more = 0 }) => {
     const others = more > 0 ? ` (and ${more} more)` : "";
-    report(place, message.replace(CONSEQUENCE, "") + others);
-  }
-  for (const place of walk({ shape: "document", value: part }, structureOf(version))) {
-    if (place.shape !== "parameter") continue;
-    for (const message of explainParameter(objectOf(place.value))) report(pathOf(place), message);
-  }
-  return found;
+    return isWrong(part, place, message.replace(CONSEQUENCE, "") + others);
+  });
+}
+
+function diagnosticsOfParameters(part: Json, version: Json): Diagnostic[] {
+  const places = [...walk({ shape: "document", value: part }, structureOf(version))];
+  return places.filter(({ shape }) => shape === "parameter").flatMap((place) =>
+    [...explainParameter(objectOf(place.value))]
+      .map((message) => isWrong(part, pathOf(place), message))
+  );
+}
+
+function isWrong(part: Json, path: readonly string[], message: string): Diagnostic {
+  return {
+    path: withIndices(part, path),
+    message: `is wrong: ${message}`,
+    isKey: path.at(-1) !== "$ref",
+  };
 }
 
 function* explainParameter(parameter: Json): Generator<string> {
