@@ -94,7 +94,7 @@ export class App implements Nodeface {
       : this.#findPath(this.#prefix.strip(pathname)) ?? pathname;
     const visit = new Visit(request, target, path, context, this.#unmatched);
     const response = await this.#respond(visit);
-    this.#options.meters?.responses.add(visit.matched.path, response.status);
+    this.#options.meters?.countResponse(visit.matched.path, response.status);
     return (request as ServedRequest).takesFastResponse ? response : nativeOf(response);
   };
 

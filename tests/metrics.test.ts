@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface, type HostInfo, type NodefaceOptions } from "../src/index.ts";
-import { BOUNDS, Counter, expose, Histogram, nodeSamples } from "../src/metrics/metrics.ts";
+import { BOUNDS, expose, Meters, Series } from "../src/metrics/metrics.ts";
 import type { Info } from "../src/info/info.ts";
 import { forwarding, json, playNode, REST, result, RPC, TOKEN, until } from "./_gateway.ts";
 import { type Lines, namesIn, readMetrics } from "./_metrics.ts";
@@ -162,7 +162,18 @@ metrics("only the current status and its code, if there is one, have the value 1
 
 const LINKS = { explorer: "spec" };
 const sampled = (info: Partial<Info>) =>
-  readMetrics(expose(nodeSamples({ status: "ok", links: LINKS, ...info }, 0)));
+  readMetrics(exposed({ status: "ok", links: LINKS, ...info }));
+function exposed(info: Info | undefined, meters = new Meters()): string {
+  return expose({
+    info,
+    now: 0,
+    meters,
+    waitingCalls: undefined,
+    listeners: 0,
+    eventsSent: 0,
+    descriptionAge: undefined,
+  });
+}
 
 metrics(
   "a node that does not respond is reported as down, without its last values",
@@ -377,10 +388,10 @@ metrics("the metrics include the age of the current description, if there is one
 });
 
 metrics("a counter has a limited number of series, and one more for all other labels", () => {
-  const counter = new Counter();
-  for (let i = 0; i < 507; i++) counter.add("a", i);
-  counter.add("a", 0);
-  const [first, second, ...others] = counter.series();
+  const counter = new Series(500, () => 0);
+  for (let i = 0; i < 507; i++) counter.at("a", i).value++;
+  counter.at("a", 0).value++;
+  const [first, second, ...others] = counter.samples;
   assert.equal(first, { labels: ["a", 0], value: 2 });
   assert.equal(second, { labels: ["a", 1], value: 1 });
   assert.is(others.length, 499);
@@ -388,16 +399,16 @@ metrics("a counter has a limited number of series, and one more for all other la
 });
 
 metrics("a histogram counts each duration in every bucket with an equal or higher bound", () => {
-  const histogram = new Histogram();
-  for (const seconds of [0.004, 0.005, 0.2, 99]) histogram.observe("a", seconds);
-  for (let i = 0; i < 101; i++) histogram.observe(`b${i}`, 1);
-  const { counts, count, sum } = histogram.series.get("a")!;
+  const meters = new Meters();
+  const histogram = meters.queryTimes;
+  for (const seconds of [0.004, 0.005, 0.2, 99]) histogram.at("a").value.add(seconds);
+  for (let i = 0; i < 101; i++) histogram.at(`b${i}`).value.add(1);
+  const { counts, count, sum } = histogram.at("a").value;
   assert.equal(counts, BOUNDS.map((bound) => bound < 0.25 ? 2 : 3));
   assert.equal([count, sum], [4, 99.209]);
-  assert.is(histogram.series.size, 101);
-  assert.is(histogram.series.get("other")!.count, 2);
-  const value = { counts, count, sum };
-  const text = expose({ nodeface_node_query_duration_seconds: [{ labels: ["a"], value }] });
+  assert.is(histogram.samples.length, 101);
+  assert.is(histogram.at("other").value.count, 2);
+  const text = exposed(undefined, meters);
   const name = "nodeface_node_query_duration_seconds";
   assert.match(text, `${name}_bucket{source="a",le="0.005"} 2\n`);
   assert.match(text, `${name}_bucket{source="a",le="+Inf"} 4\n`);

@@ -1,5 +1,5 @@
 /**
- * Metrics in Prometheus text format 0.0.4. Each metric has a row in `TABLE` and in
+ * Metrics in Prometheus text format 0.0.4. Each metric has a row in `METRICS` and in
  * `docs/monitoring.md`. https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
@@ -14,70 +14,7 @@ import type { CallRecord } from "../log.ts";
 import { NO_ANSWER, WRONG_ANSWER } from "../node/failures.ts";
 import { printable, startOf } from "../untrusted-text.ts";
 
-export type Metric = readonly [type: string, help: string, ...labels: readonly string[]];
-
-const TABLE = {
-  node_up: ["gauge", "1 if the node responds, 0 if not"],
-  node_status: ["gauge", "1 for the node's current status, 0 for other statuses", "status"],
-  node_status_code: [
-    "gauge",
-    "1 for the current status code, 0 for other codes",
-    "code",
-  ],
-  node_info: [
-    "gauge",
-    "The node's software, version and network, as labels; always 1",
-    "software",
-    "version",
-    "network",
-  ],
-  node_height: ["gauge", "The number of the latest block"],
-  node_head_age_seconds: ["gauge", "Age of the latest block"],
-  node_peers: ["gauge", "The number of the node's peers"],
-  node_synced: ["gauge", "1 if the node is in sync with its network, 0 if not"],
-  node_sync_progress_ratio: ["gauge", "Fraction of the chain that the node has, from 0 to 1"],
-  node_start_time_seconds: ["gauge", "Start time of the node, in seconds since 1970"],
-  nodeface_build_info: [
-    "gauge",
-    "The service's version and runtime, as labels; always 1",
-    "version",
-    "runtime",
-  ],
-  nodeface_requests_total: ["counter", "Responses by path template", "route", "status"],
-  nodeface_node_queries_total: [
-    "counter",
-    "Queries by source and result, such as ok, absent or timeout",
-    "source",
-    "result",
-  ],
-  nodeface_node_query_duration_seconds: ["histogram", "Duration of queries by source", "source"],
-  nodeface_calls_total: ["counter", "Calls forwarded to the node", "operation", "status"],
-  nodeface_call_duration_seconds: ["histogram", "Duration of calls forwarded to the node"],
-  nodeface_queue_length: ["gauge", "Calls that wait for a slot at the node"],
-  nodeface_event_listeners: ["gauge", "Open event streams"],
-  nodeface_events_sent_total: [
-    "counter",
-    "Events sent; an event sent to two listeners counts twice",
-  ],
-  nodeface_node_identity_changes_total: ["counter", "Number of times the node's chain changed"],
-  nodeface_description_age_seconds: ["gauge", "Time since the description was read"],
-  process_start_time_seconds: ["gauge", "Start time of this program, in seconds since 1970"],
-} as const;
-
-type MetricName = keyof typeof TABLE;
-export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
-export interface Sample {
-  /**
-   * The values of the labels, in the order of `TABLE`. A label with the value `undefined` is
-   * omitted.
-   */
-  readonly labels?: readonly (string | number | undefined)[];
-  readonly value: number | bigint | Observed;
-}
-
-export type Samples = Readonly<Partial<Record<MetricName, readonly Sample[]>>>;
 
 export const STATUS_CODES: readonly StatusCode[] = [
   "starting",
@@ -86,99 +23,197 @@ export const STATUS_CODES: readonly StatusCode[] = [
   ...NO_ANSWER,
 ];
 
-/** @param now in milliseconds since 1970 */
-export function nodeSamples(info: Info, now: number): Samples {
-  const { status, status_code: code } = info;
-  const isSilent = status === "stale" || status === "unreachable";
-  const identity = [info.software, info.version, info.network].map(textOf);
-  return {
-    node_up: code === "starting" ? [] : [{ value: isSilent ? 0 : 1 }],
-    node_status: oneOf(STATUSES, status),
-    node_status_code: oneOf(STATUS_CODES, code),
-    node_info: identity.some((text) => text !== undefined) ? [{ labels: identity, value: 1 }] : [],
-    ...isSilent ? {} : measured(info, now),
-  };
+/** The state of the service at the moment of a request. */
+export interface Observation {
+  /** `undefined` if the service has no node. */
+  readonly info: Info | undefined;
+  /** In milliseconds since 1970. */
+  readonly now: number;
+  readonly meters: Meters;
+  readonly waitingCalls: number | undefined;
+  readonly listeners: number;
+  readonly eventsSent: number;
+  /** The age of the description in seconds, if there is one. */
+  readonly descriptionAge: number | undefined;
 }
 
-function measured(info: Info, now: number): Samples {
-  const { height, head_at, peers, synced, sync_progress, started_at } = info;
-  return {
-    node_height: numbers(height),
-    node_head_age_seconds: seconds(head_at).map((at) => ({ value: now / 1000 - at })),
-    node_peers: numbers(peers),
-    node_synced: typeof synced === "boolean" ? [{ value: Number(synced) }] : [],
-    node_sync_progress_ratio: numbers(sync_progress),
-    node_start_time_seconds: seconds(started_at).map((value) => ({ value })),
-  };
+interface Seen extends Observation {
+  /** The info without values that the node reported before it stopped responding. */
+  readonly current: Partial<Info>;
 }
+
+export interface Metric {
+  readonly type: "gauge" | "counter" | "histogram";
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** A value that is missing or `NaN` is omitted. */
+  readonly read: (seen: Seen) => number | bigint | undefined | readonly Sample[];
+}
+
+interface Sample<T = number | Durations> {
+  /** The values of the labels, in the order of the metric's labels. */
+  readonly labels: readonly (string | number | undefined)[];
+  value: T;
+}
+
+const metric =
+  (type: Metric["type"]) => (help: string, read: Metric["read"], ...labels: string[]): Metric => ({
+    type,
+    help,
+    labels,
+    read,
+  });
+const [gauge, counter, histogram] = [metric("gauge"), metric("counter"), metric("histogram")];
+
+export const METRICS: Readonly<Record<string, Metric>> = {
+  node_up: gauge(
+    "1 if the node responds, 0 if not",
+    ({ info }) => info && info.status_code !== "starting" ? Number(!isSilent(info)) : undefined,
+  ),
+  node_status: gauge(
+    "1 for the node's current status, 0 for other statuses",
+    ({ info }) => info && oneOf(STATUSES, info.status),
+    "status",
+  ),
+  node_status_code: gauge(
+    "1 for the current status code, 0 for other codes",
+    ({ info }) => info && oneOf(STATUS_CODES, info.status_code),
+    "code",
+  ),
+  node_info: gauge(
+    "The node's software, version and network, as labels; always 1",
+    ({ info }) => identityOf(info),
+    "software",
+    "version",
+    "network",
+  ),
+  node_height: gauge("The number of the latest block", ({ current }) => numberFrom(current.height)),
+  node_head_age_seconds: gauge(
+    "Age of the latest block",
+    ({ current, now }) => now / 1000 - seconds(current.head_at),
+  ),
+  node_peers: gauge("The number of the node's peers", ({ current }) => numberFrom(current.peers)),
+  node_synced: gauge(
+    "1 if the node is in sync with its network, 0 if not",
+    ({ current }) => Number(current.synced),
+  ),
+  node_sync_progress_ratio: gauge(
+    "Fraction of the chain that the node has, from 0 to 1",
+    ({ current }) => numberFrom(current.sync_progress),
+  ),
+  node_start_time_seconds: gauge(
+    "Start time of the node, in seconds since 1970",
+    ({ current }) => seconds(current.started_at),
+  ),
+  nodeface_build_info: gauge(
+    "The service's version and runtime, as labels; always 1",
+    () => [{ labels: [VERSION, runtime()], value: 1 }],
+    "version",
+    "runtime",
+  ),
+  nodeface_requests_total: counter(
+    "Responses by path template",
+    ({ meters }) => meters.responses.samples,
+    "route",
+    "status",
+  ),
+  nodeface_node_queries_total: counter(
+    "Queries by source and result, such as ok, absent or timeout",
+    ({ meters }) => meters.queries.samples,
+    "source",
+    "result",
+  ),
+  nodeface_node_query_duration_seconds: histogram(
+    "Duration of queries by source",
+    ({ meters }) => meters.queryTimes.samples,
+    "source",
+  ),
+  nodeface_calls_total: counter(
+    "Calls forwarded to the node",
+    ({ meters }) => meters.calls.samples,
+    "operation",
+    "status",
+  ),
+  nodeface_call_duration_seconds: histogram(
+    "Duration of calls forwarded to the node",
+    ({ meters }) => meters.callTimes.samples,
+  ),
+  nodeface_queue_length: gauge(
+    "Calls that wait for a slot at the node",
+    ({ waitingCalls }) => waitingCalls,
+  ),
+  nodeface_event_listeners: gauge("Open event streams", ({ listeners }) => listeners),
+  nodeface_events_sent_total: counter(
+    "Events sent; an event sent to two listeners counts twice",
+    ({ eventsSent }) => eventsSent,
+  ),
+  nodeface_node_identity_changes_total: counter(
+    "Number of times the node's chain changed",
+    ({ meters }) => meters.identities,
+  ),
+  nodeface_description_age_seconds: gauge(
+    "Time since the description was read",
+    ({ descriptionAge }) => descriptionAge,
+  ),
+  process_start_time_seconds: gauge(
+    "Start time of this program, in seconds since 1970",
+    // On workerd, the start time is unknown.
+    () => performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined,
+  ),
+};
+
+const isSilent = ({ status }: Info) => status === "stale" || status === "unreachable";
 
 const oneOf = (words: readonly string[], word: string | undefined): Sample[] =>
   words.map((each) => ({ labels: [each], value: Number(each === word) }));
 
-function numbers(value: unknown): Sample[] {
-  const number = numberFrom(value);
-  return number === undefined ? [] : [{ value: number }];
+function identityOf(info: Info | undefined): Sample[] {
+  const labels = [info?.software, info?.version, info?.network].map(textOf);
+  return labels.every((label) => label === undefined) ? [] : [{ labels, value: 1 }];
 }
 
-function seconds(time: unknown): number[] {
-  const milliseconds = typeof time === "string" ? Date.parse(time) : NaN;
-  return Number.isNaN(milliseconds) ? [] : [milliseconds / 1000];
+const seconds = (time: unknown): number => Date.parse(String(time)) / 1000;
+
+/** Node.js before version 21 has no `navigator`. */
+function runtime(): string | undefined {
+  return (globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent;
 }
 
-export function serviceSamples(
-  meters: Meters,
-  gauges: Readonly<Partial<Record<MetricName, number | undefined>>>,
-): Samples {
-  // Node.js before version 21 has no `navigator`.
-  const { navigator } = globalThis as { navigator?: { userAgent?: string } };
-  // On workerd, the start time is unknown.
-  const startedAt = performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined;
-  return {
-    nodeface_build_info: [{ labels: [VERSION, navigator?.userAgent], value: 1 }],
-    nodeface_requests_total: meters.responses.series(),
-    nodeface_node_queries_total: meters.queries.series(),
-    nodeface_node_query_duration_seconds: observed(meters.queryTimes),
-    nodeface_calls_total: meters.calls.series(),
-    nodeface_call_duration_seconds: observed(meters.callTimes),
-    nodeface_node_identity_changes_total: known(meters.identities),
-    process_start_time_seconds: known(startedAt),
-    ...Object.fromEntries(Object.entries(gauges).map(([name, value]) => [name, known(value)])),
-  };
-}
-
-const observed = (histogram: Histogram): Sample[] =>
-  [...histogram.series].map(([label, value]) => ({ labels: [label], value }));
-
-const known = (value: number | undefined): Sample[] => value === undefined ? [] : [{ value }];
-
-export function expose(samples: Samples): string {
-  const lines: string[] = [];
-  for (const name of Object.keys(METRICS) as MetricName[]) {
-    const [type, help, ...labels] = METRICS[name];
-    const ofMetric = samples[name] ?? [];
-    if (ofMetric.length > 0) lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
-    for (const sample of ofMetric) lines.push(...linesOf(name, labels, sample));
-  }
+/** Writes all metrics that have a value. */
+export function expose(observation: Observation): string {
+  const { info } = observation;
+  const seen = { ...observation, current: !info || isSilent(info) ? {} : info };
+  const lines = Object.entries(METRICS).flatMap(([name, { type, help, labels, read }]) => {
+    const value = read(seen);
+    const samples = typeof value === "object" ? value : [{ labels: [], value }];
+    const known = samples.filter(({ value }) => value !== undefined && !Number.isNaN(value));
+    if (known.length === 0) return [];
+    return [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} ${type}`,
+      ...known.flatMap((sample) => linesOf(name, labels, sample)),
+    ];
+  });
   return lines.map((line) => `${line}\n`).join("");
 }
 
 function linesOf(
   name: string,
   names: readonly string[],
-  { labels: values = [], value }: Sample,
+  { labels: values, value }: { labels: Sample["labels"]; value: unknown },
 ): string[] {
   const labels = names.flatMap((label, i) => {
-    const value = values[i];
-    return value === undefined ? [] : [`${label}="${escape(labelOf(String(value)))}"`];
+    const text = values[i];
+    return text === undefined ? [] : [`${label}="${escape(labelOf(String(text)))}"`];
   });
-  const line = (suffix: string, number: number | bigint, ...more: string[]) => {
+  const line = (suffix: string, number: unknown, ...more: string[]) => {
     const all = [...labels, ...more];
     return `${name}${suffix}${all.length > 0 ? `{${all.join(",")}}` : ""} ${number}`;
   };
-  if (typeof value !== "object") return [line("", value)];
+  if (!(value instanceof Durations)) return [line("", value)];
   const { counts, count, sum } = value;
   return [
-    ...BOUNDS.map((bound, i) => line("_bucket", counts[i]!, `le="${bound}"`)),
+    ...BOUNDS.map((bound, i) => line("_bucket", counts[i], `le="${bound}"`)),
     line("_bucket", count, 'le="+Inf"'),
     line("_sum", sum),
     line("_count", count),
@@ -188,76 +223,79 @@ function linesOf(
 /** Line feeds need no escape, since `labelOf` has already replaced them. */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
-/** The label value that replaces all new values after `SERIES_MAX` or `LABELS_MAX` is reached. */
+/** The label value that replaces all new values after the limit of a series is reached. */
 export const OTHER = "other";
-const SERIES_MAX = 500;
 
-interface Count {
-  readonly labels: readonly [string, string | number];
-  value: number;
-}
+/** Values by labels. Above `max` labels, all others share one value. */
+export class Series<T> {
+  readonly #samples = new Map<string, Sample<T>>();
+  readonly #max: number;
+  readonly #create: () => T;
 
-export class Counter {
-  readonly #counts = new Map<string, Count>();
-  readonly #others: Count = { labels: [OTHER, OTHER], value: 0 };
-
-  add(first: string, second: string | number): void {
-    const key = `${second} ${first}`;
-    const count = this.#counts.get(key);
-    if (count) count.value++;
-    else if (this.#counts.size >= SERIES_MAX) this.#others.value++;
-    else this.#counts.set(key, { labels: [first, second], value: 1 });
+  constructor(max: number, create: () => T) {
+    this.#max = max;
+    this.#create = create;
   }
 
-  series(): Readonly<Count>[] {
-    const counts = [...this.#counts.values()];
-    return this.#others.value > 0 ? [...counts, this.#others] : counts;
+  get samples(): readonly Sample<T>[] {
+    return [...this.#samples.values()];
+  }
+
+  /** Returns the sample with these labels, whose value the caller may change. */
+  at(...labels: readonly (string | number)[]): Sample<T> {
+    const key = labels.join("\n");
+    let sample = this.#samples.get(key);
+    if (sample) return sample;
+    const isOther = labels.every((label) => label === OTHER);
+    if (this.#samples.size >= this.#max && !isOther) return this.at(...labels.map(() => OTHER));
+    sample = { labels, value: this.#create() };
+    this.#samples.set(key, sample);
+    return sample;
   }
 }
 
 export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
-const LABELS_MAX = 100;
 
-export interface Observed {
+export class Durations {
   /** The number of durations up to each of the {@linkcode BOUNDS}. */
-  readonly counts: number[];
-  count: number;
-  sum: number;
-}
+  readonly counts: number[] = BOUNDS.map(() => 0);
+  count = 0;
+  sum = 0;
 
-export class Histogram {
-  readonly series: Map<string, Observed> = new Map();
-
-  observe(label: string, seconds: number): void {
-    const name = this.series.has(label) || this.series.size < LABELS_MAX ? label : OTHER;
-    let observed = this.series.get(name);
-    if (!observed) {
-      this.series.set(name, observed = { counts: BOUNDS.map(() => 0), count: 0, sum: 0 });
-    }
-    for (const [i, bound] of BOUNDS.entries()) if (seconds <= bound) observed.counts[i]!++;
-    observed.count++;
-    observed.sum += seconds;
+  add(seconds: number): void {
+    for (const [i, bound] of BOUNDS.entries()) if (seconds <= bound) this.counts[i]!++;
+    this.count++;
+    this.sum += seconds;
   }
 }
 
+const COUNTERS_MAX = 500, HISTOGRAMS_MAX = 100;
+
+const counts = () => new Series(COUNTERS_MAX, () => 0);
+const durations = () => new Series(HISTOGRAMS_MAX, () => new Durations());
+
 export class Meters {
-  readonly responses: Counter = new Counter();
-  readonly queries: Counter = new Counter();
-  readonly queryTimes: Histogram = new Histogram();
-  readonly calls: Counter = new Counter();
-  readonly callTimes: Histogram = new Histogram();
+  readonly responses: Series<number> = counts();
+  readonly queries: Series<number> = counts();
+  readonly queryTimes: Series<Durations> = durations();
+  readonly calls: Series<number> = counts();
+  readonly callTimes: Series<Durations> = durations();
   identities = 0;
+
+  countResponse(route: string, status: number): void {
+    this.responses.at(route, status).value++;
+  }
 
   countQuery(source: string, outcome: QueryOutcome): void {
     const name = labelOf(source);
     const result = "error" in outcome ? outcome.error.code : outcome.absent ? "absent" : "ok";
-    this.queries.add(name, result);
-    this.queryTimes.observe(name, outcome.took / 1000);
+    this.queries.at(name, result).value++;
+    this.queryTimes.at(name).value.add(outcome.took / 1000);
   }
 
   countCall({ operation, status, milliseconds }: CallRecord): void {
-    this.calls.add(labelOf(operation), status);
-    this.callTimes.observe("", milliseconds / 1000);
+    this.calls.at(labelOf(operation), status).value++;
+    this.callTimes.at().value.add(milliseconds / 1000);
   }
 }
 

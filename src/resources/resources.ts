@@ -12,13 +12,7 @@ import { represent, type Representation } from "../http/representation.ts";
 import { Monitor } from "../info/info-monitor.ts";
 import { isAlone } from "../info/query-plan.ts";
 import { type Lazy, lazy, type Resource, whenReady } from "../lazy.ts";
-import {
-  expose,
-  MEDIA_TYPE,
-  type Meters,
-  nodeSamples,
-  serviceSamples,
-} from "../metrics/metrics.ts";
+import { expose, MEDIA_TYPE, type Meters } from "../metrics/metrics.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -153,18 +147,15 @@ export class Resources {
     waiting: () => number | undefined,
   ): Promise<Representation> {
     const { node, info } = this.#options;
-    const shown = isAlone(node, info) ? undefined : (await this.monitor.get()).info;
     const describedAt = this.#opened.made?.describedAt;
-    const { listeners, sent } = this.live.stream;
-    const gauges = {
-      nodeface_queue_length: waiting(),
-      nodeface_event_listeners: listeners,
-      nodeface_events_sent_total: sent,
-      nodeface_description_age_seconds: describedAt && (performance.now() - describedAt) / 1000,
-    };
     const text = expose({
-      ...shown && nodeSamples(shown, Date.now()),
-      ...serviceSamples(meters, gauges),
+      info: isAlone(node, info) ? undefined : (await this.monitor.get()).info,
+      now: Date.now(),
+      meters,
+      waitingCalls: waiting(),
+      listeners: this.live.stream.listeners,
+      eventsSent: this.live.stream.sent,
+      descriptionAge: describedAt && (performance.now() - describedAt) / 1000,
     });
     // Metrics are not compressed: every response would have to be compressed anew.
     return await represent(text, { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
