@@ -6,7 +6,7 @@
  */
 // This import comes first, so that signals are handled while other modules load.
 import { endOnSignals } from "./cli/signals.ts";
-import { wantsJson } from "./cli/arguments.ts";
+import { Arguments } from "./cli/arguments.ts";
 import { type Config, files, readConfig } from "./cli/read-config.ts";
 import { color, createProgress, isTerminal, openOutput, print } from "./cli/output.ts";
 import { runService } from "./cli/serve.ts";
@@ -17,15 +17,17 @@ import { withoutKeys } from "./untrusted-text.ts";
 
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
 
+const args = new Arguments(process.argv.slice(2), process.env);
+
 process.exit(await main());
 
 async function main(): Promise<number> {
   try {
-    return await run(await read());
+    return await run();
   } catch (error) {
     const code = error instanceof ConfigError ? WRONG_USE : COULD_NOT_RUN;
     const message = withoutKeys(error instanceof Error ? error.message : String(error));
-    if (wantsJson(process.argv.slice(2))) {
+    if (args.command === "check" && args.asJson) {
       const { jsonOfFailure } = await import("./cli/check.ts");
       await print(jsonOfFailure(message.split("\n")));
     } else await printError(message);
@@ -33,19 +35,14 @@ async function main(): Promise<number> {
   }
 }
 
-function read(): Promise<Config> {
-  return readConfig(process.argv.slice(2), process.env, files);
-}
-
-async function run(config: Config): Promise<number> {
-  if (config.command === "serve") {
-    await runService(config, read);
+async function run(): Promise<number> {
+  const read = () => readConfig(args, files);
+  if (args.command === "serve") {
+    await runService(await read(), read);
     return STOPPED;
   }
   endOnSignals();
-  // With JSON output, the remarks are part of the JSON object.
-  if (!config.asJson) { for (const { message } of config.remarks) await printError(message); }
-  switch (config.command) {
+  switch (args.command) {
     case "help":
       await print(usage());
       break;
@@ -55,23 +52,33 @@ async function run(config: Config): Promise<number> {
       break;
     }
     case "kinds": {
+      if (args.problems.length > 0) throw new ConfigError(args.problems);
       const { formatKindFile, formatKinds } = await import("./cli/kinds.ts");
-      const { topic, asFile } = config;
+      const { topic, asFile } = args;
       await print(asFile ? await formatKindFile(topic!) : formatKinds(topic));
       break;
     }
     case "check": {
+      const config = await read();
+      // With JSON output, the remarks are part of the JSON object.
+      if (!args.asJson) await printRemarks(config);
       const { check } = await import("./cli/check.ts");
       const { report, json, isWell } = await check(config, openProgress());
-      await print(config.asJson ? json : color(report));
+      await print(args.asJson ? json : color(report));
       return isWell ? STOPPED : COULD_NOT_RUN;
     }
     case "init": {
+      const config = await read();
+      await printRemarks(config);
       const { init } = await import("./cli/init.ts");
-      await print(await init(config, files, openProgress()));
+      await print(await init(config, args.values, files, openProgress()));
     }
   }
   return STOPPED;
+}
+
+async function printRemarks({ remarks }: Config): Promise<void> {
+  for (const { message } of remarks) await printError(message);
 }
 
 function openProgress() {

@@ -19,7 +19,6 @@ const DESCRIPTION = new URL("../spec/openapi.yaml", import.meta.url).href;
 
 const checked = (config: Partial<Config>) =>
   checkConfig({
-    command: "check",
     remarks: [],
     host: "127.0.0.1",
     port: 0,

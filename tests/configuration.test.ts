@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { WRITTEN } from "../src/build/write-documents.ts";
 import { formatKinds } from "../src/cli/kinds.ts";
-import { files, readConfig } from "../src/cli/read-config.ts";
+import { files } from "../src/cli/read-config.ts";
+import { Arguments } from "../src/cli/arguments.ts";
+import { readConfig } from "./_config.ts";
 import { usage } from "../src/cli/usage.ts";
 import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
 import { makePlan } from "../src/info/query-plan.ts";
@@ -287,10 +289,6 @@ config("the order of precedence is flags, environment variables, file, defaults"
   const env = { PORT: "2", NODEFACE_KIND: "nats", NODEFACE_CONFIG: "x" };
   const found = await read(["http://a", "--port", "3"], env, file);
   assert.equal(JSON.parse(JSON.stringify(found)), {
-    command: "serve",
-    asJson: false,
-    asFile: false,
-    values: { url: "http://a", port: 3, kind: "nats", config: "x" },
     file: "x",
     remarks: [],
     host: "h",
@@ -326,25 +324,27 @@ config("errors in arguments, environment and file are reported together", async 
   }
 });
 
-config("the first argument is the command, and the command's own arguments follow", async () => {
-  assert.equal((await read(["check", "http://a"])).command, "check");
-  const kinds = await read(["kinds", "ethereum"]);
+const commandOf = (args: string[], env = {}) => new Arguments(args, env).command;
+
+config("the first argument is the command, and the command's own arguments follow", () => {
+  assert.equal(commandOf(["check", "http://a"]), "check");
+  const kinds = new Arguments(["kinds", "ethereum"], {});
   assert.equal([kinds.command, kinds.topic], ["kinds", "ethereum"]);
-  assert.is((await read(["check", "--help"])).command, "help");
+  assert.is(commandOf(["check", "--help"]), "help");
 });
 
-config("--help, --version and kinds work even if everything else is invalid", async () => {
+config("--help, --version and kinds work even if everything else is invalid", () => {
   const env = { PORT: "http", NODEFACE_HOST: "a b", NODEFACE_CONFIG: "/none" };
   const wrong = ["--port", "http", "--bogus", "x"];
-  assert.is((await read(["--help", ...wrong], env)).command, "help");
-  assert.is((await read([...wrong, "--version"], env)).command, "version");
-  assert.is((await read(["--help", "--version"], env)).command, "help");
-  assert.is((await read(["kinds", "etcd"], env)).topic, "etcd");
+  assert.is(commandOf(["--help", ...wrong], env), "help");
+  assert.is(commandOf([...wrong, "--version"], env), "version");
+  assert.is(commandOf(["--help", "--version"], env), "help");
+  assert.equal(new Arguments(["kinds", "etcd"], env).problems, []);
 });
 
 config("arguments after -- are not options", async () => {
   assert.is((await read(["--port", "1", "--", "http://a"])).node.url, "http://a");
-  assert.is((await read(["check", "--", "http://a"])).command, "check");
+  assert.is(commandOf(["check", "--", "http://a"]), "check");
   await read(["--", "--port"]).then(
     () => assert.unreachable(),
     (error) => assert.match(error.message, '"--port" is neither a command nor'),
@@ -741,9 +741,9 @@ config("a description file must exist, but a description URL may be unreachable"
   }
 });
 
-config("-h means --help, and -V means --version", async () => {
-  assert.is((await read(["-h"])).command, "help");
-  assert.is((await read(["check", "-V"])).command, "version");
+config("-h means --help, and -V means --version", () => {
+  assert.is(commandOf(["-h"]), "help");
+  assert.is(commandOf(["check", "-V"]), "version");
 });
 
 config("--metrics needs no value, but its variable and key must be true or false", async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { check } from "../src/cli/check.ts";
+import { Arguments } from "../src/cli/arguments.ts";
 import { type Config, files, readConfig } from "../src/cli/read-config.ts";
 import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
 import { init, newConfiguration, writeNewFile } from "../src/cli/init.ts";
@@ -28,7 +29,8 @@ async function inFolder(
   const config = join(folder, "nodeface.yaml");
   try {
     await use(folder, async (...args) => {
-      return await init(await readConfig(["init", ...args, "--config", config], {}, files), files);
+      const given = new Arguments(["init", ...args, "--config", config], {});
+      return await init(await readConfig(given, files), given.values, files);
     });
   } finally {
     rmSync(folder, { recursive: true });
@@ -36,7 +38,7 @@ async function inFolder(
 }
 
 const readBack = (folder: string): Promise<Config> =>
-  readConfig(["check", "--config", join(folder, "nodeface.yaml")], {}, files);
+  readConfig(new Arguments(["check", "--config", join(folder, "nodeface.yaml")], {}), files);
 
 async function refusal(attempt: Promise<unknown>): Promise<string> {
   try {

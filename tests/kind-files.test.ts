@@ -10,7 +10,7 @@ import { parse } from "yaml";
 import { WRITTEN } from "../src/build/write-documents.ts";
 import { parseKind } from "../src/cli/yaml-file.ts";
 import { ConfigError } from "../src/settings/schema.ts";
-import { readConfig } from "../src/cli/read-config.ts";
+import { readConfig } from "./_config.ts";
 import { formatKinds } from "../src/cli/kinds.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { KINDS } from "../src/generated/kinds.js";

@@ -9,7 +9,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { check } from "../src/cli/check.ts";
 import { init } from "../src/cli/init.ts";
-import { files, readConfig } from "../src/cli/read-config.ts";
+import { files } from "../src/cli/read-config.ts";
+import { readConfig } from "./_config.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import { createNodeface, type Nodeface } from "../src/index.ts";
 import type { Kind } from "../src/kinds/kind.ts";
@@ -100,7 +101,7 @@ const USES: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
   async init(url) {
     const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
     const file = join(folder, "nodeface.yaml");
-    assert.match(await init({ ...await config(url), file }, files), "mine");
+    assert.match(await init({ ...await config(url), file }, { url }, files), "mine");
     rmSync(folder, { recursive: true });
   },
   async description(url) {

@@ -9,7 +9,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { stringify } from "yaml";
 import { ConfigError } from "../src/settings/schema.ts";
-import { readConfig } from "../src/cli/read-config.ts";
+import { readConfig } from "./_config.ts";
 import { formatKindFile } from "../src/cli/kinds.ts";
 import { parseKind } from "../src/cli/yaml-file.ts";
 import { loadInterface } from "../src/description/known-interface.ts";

@@ -30,6 +30,8 @@ const VARIABLES = new Map(
   SETTINGS.flatMap(([name, { variables }]) => variables.map((variable) => [variable, name])),
 );
 
+const PREFIX = "NODEFACE_";
+
 const isFlag = (argument: string): boolean => /^-./.test(argument);
 
 export class Arguments {
@@ -44,8 +46,10 @@ export class Arguments {
    * The text of each setting, even if invalid, and the flag, argument or variable that holds it.
    */
   readonly #texts = new Map<Name, { text: string; called: string }>();
+  readonly #env: Environment;
 
   constructor(args: readonly string[], env: Environment) {
+    this.#env = env;
     this.#readWords(this.#readFlags([...args]));
     if (this.asFile && this.topic === undefined) {
       this.problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
@@ -87,6 +91,20 @@ export class Arguments {
   /** The flag, argument or variable that holds a setting. */
   called(name: Name): string | undefined {
     return this.#texts.get(name)?.called;
+  }
+
+  /** @param used the variables that the configuration names */
+  explainUnknownVariables(used: readonly unknown[]): string[] {
+    const withPrefix = (names: Iterable<string>) =>
+      [...names].filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+    const known = withPrefix(VARIABLES.keys());
+    return withPrefix(tryRead(() => Object.keys(this.#env)) ?? []).flatMap((end) => {
+      const name = PREFIX + end;
+      if (VARIABLES.has(name) || used.includes(name)) return [];
+      // Every name begins with `PREFIX`, so comparing the prefix would make all names look similar.
+      const meant = nearest(end, known);
+      return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;
+    });
   }
 
   /** Returns the arguments that are not flags. */
@@ -143,12 +161,6 @@ export class Arguments {
   }
 }
 
-/** Works even if other arguments are invalid. */
-export function wantsJson(args: readonly string[]): boolean {
-  const { command, asJson } = new Arguments(args, {});
-  return asJson && command === "check";
-}
-
 const SERVING: readonly string[] = ["serve", "start", "run"];
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
@@ -194,22 +206,6 @@ function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
     yield* placesOf(key, inner, `${path}${name}.`);
   }
   for (const option of options) yield* placesOf(key, option, path);
-}
-
-const PREFIX = "NODEFACE_";
-
-/** @param used the variables that the configuration names */
-export function explainUnknownVariables(env: Environment, used: readonly unknown[]): string[] {
-  const withPrefix = (names: Iterable<string>) =>
-    [...names].filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
-  const known = withPrefix(VARIABLES.keys());
-  return withPrefix(tryRead(() => Object.keys(env)) ?? []).flatMap((end) => {
-    const name = PREFIX + end;
-    if (VARIABLES.has(name) || used.includes(name)) return [];
-    // Every name begins with `PREFIX`, so comparing the prefix would make all names look similar.
-    const meant = nearest(end, known);
-    return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;
-  });
 }
 
 /** Returns `undefined` if Deno forbids reading the environment. */

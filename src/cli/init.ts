@@ -23,7 +23,7 @@ import type { Files } from "./configuration-file.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
 import { configuration } from "../settings/configuration.ts";
-import { CLI_OPTIONS } from "../settings/flags.ts";
+import { CLI_OPTIONS, type CliValues } from "../settings/flags.ts";
 import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
 const PLACES_MAX = 6;
@@ -39,6 +39,7 @@ const PRIVATE = 0o600, PUBLIC = 0o644;
 /** Returns the report, or throws if the configuration cannot be written. */
 export async function init(
   config: Config,
+  values: CliValues,
   files: Pick<Files, "isThere">,
   { during }: Progress = SILENT,
 ): Promise<string> {
@@ -52,7 +53,7 @@ export async function init(
     inspectNode(openNode(config.node, config.kinds), config.info),
   );
   const name = config.node.kind ?? detection?.kind ?? status.looksLike;
-  refuse(config, status, name);
+  refuse(config, values, status, name);
   const secret = await lookForSecret({ ...KINDS, ...config.kinds }[name ?? ""]?.auth);
   const software = info.software === "nodeface" ? undefined : info.software;
   const title = [software ?? name, info.version].filter((part) => part !== undefined).join(" ");
@@ -66,7 +67,7 @@ export async function init(
       "Paths are relative to this file; ~/ is the home directory.",
       "$CREDENTIALS_DIRECTORY/ is the folder in which systemd puts the credentials of a service.",
     ],
-    values: contentOf(config, path, name),
+    values: contentOf(config, values, path, name),
     remarks: {
       ...secret && { "node.auth": secret.lines },
       ...name !== undefined && { "node.kind": [whyKind(config, detection)] },
@@ -74,14 +75,20 @@ export async function init(
     examples: secret ? { "node.auth": secret.example } : {},
   });
   await writeNewFile(path, text, secret ? PRIVATE : PUBLIC);
-  return report(config, path, node, status, secret);
+  const flag = values.config === undefined ? "" : ` --config ${path}`;
+  return report(config, path, flag, node, status, secret);
 }
 
-function refuse({ node, values }: Config, status: NodeStatus, name: string | undefined): void {
+function refuse(
+  { node }: Config,
+  values: CliValues,
+  status: NodeStatus,
+  name: string | undefined,
+): void {
   const { code, reason, hint } = status;
   const isSilent = (NO_ANSWER as readonly unknown[]).includes(code);
   // If --kind is given, the file is written even if the node does not respond.
-  if (name !== undefined && (values?.kind !== undefined || !isSilent)) return;
+  if (name !== undefined && (values.kind !== undefined || !isSilent)) return;
   const why = `${node.url}: ${reason}${hint === undefined ? "" : `; ${hint}`}`;
   const advice = isSilent
     ? "Start the node first, or name its kind with --kind KIND"
@@ -90,7 +97,8 @@ function refuse({ node, values }: Config, status: NodeStatus, name: string | und
 }
 
 function contentOf(
-  { values = {}, host, port }: Config,
+  { host, port }: Config,
+  values: CliValues,
   path: string,
   name: string | undefined,
 ): Record<string, unknown> {
@@ -145,13 +153,13 @@ async function lookForSecret(auth: Kind["auth"] = {}): Promise<SecretPlaces | un
 }
 
 function report(
-  { node, file, values }: Config,
+  { node }: Config,
   path: string,
+  flag: string,
   name: string,
   { status, code, reason }: NodeStatus,
   secret: SecretPlaces | undefined,
 ): string {
-  const flag = values?.config === undefined ? "" : ` --config ${file}`;
   const lines = [`Wrote ${path} for ${node.url}: ${name}`];
   if (code !== undefined) lines.push(`The node is ${status}: ${reason}`);
   if (WANTS_SECRET.includes(code)) {

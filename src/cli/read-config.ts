@@ -14,18 +14,13 @@ import { type FileConfig, forwardConflicts } from "../settings/configuration.ts"
 import { type AccessLog, CLI_OPTIONS, type CliOption, type CliValues } from "../settings/flags.ts";
 import { ConfigError, readValue } from "../settings/schema.ts";
 import { isFilePlace, isKindFile, kindName, kindNameOf } from "../settings/texts.ts";
-import { Arguments, type Command, type Environment, explainUnknownVariables } from "./arguments.ts";
+import type { Arguments } from "./arguments.ts";
 import type { Files, Overrides, ReadFiles } from "./configuration-file.ts";
 
 export interface Config
   extends Pick<FileConfig, "hosts" | "cors" | "metrics" | "events" | "forward"> {
-  command: Command;
-  topic?: string | undefined;
-  asJson?: boolean;
-  asFile?: boolean;
   /** The configuration file that was read, or that `nodeface init` writes. */
   file?: string | undefined;
-  values?: CliValues;
   remarks: readonly Remark[];
   host: string;
   /** 0 picks a free port. */
@@ -54,16 +49,10 @@ const USUAL: Remark = {
 const warning = (message: string): Remark => ({ level: "warn", message });
 
 /** @throws {ConfigError} with all errors in the arguments, the environment and the files */
-export async function readConfig(
-  args: readonly string[],
-  env: Environment,
-  files: Files,
-): Promise<Config> {
-  const parsed = new Arguments(args, env);
-  const { command, values } = parsed;
-  const isNew = command === "init";
-  const isUsual = !parsed.isPrinting && !isNew && !parsed.has("config") &&
-    await files.isThere(USUAL_FILE);
+export async function readConfig(args: Arguments, files: Files): Promise<Config> {
+  const { values } = args;
+  const isNew = args.command === "init";
+  const isUsual = !isNew && !args.has("config") && await files.isThere(USUAL_FILE);
   const path = isUsual ? USUAL_FILE : values.config ?? (isNew ? USUAL_FILE : undefined);
   const overrides = overridesOf(values);
   const kindFile = values.kind !== undefined && isKindFile(values.kind) ? values.kind : undefined;
@@ -74,10 +63,10 @@ export async function readConfig(
       .readConfigurationFile(isNew ? undefined : path, kindFile, overrides, files)
     : { file: {}, kinds: {}, warnings: [], problems: [] };
   const { file, kinds, page } = read;
-  const problems = [...parsed.problems, ...read.problems];
+  const problems = [...args.problems, ...read.problems];
   if (values.kind !== undefined && kindFile === undefined) {
     const { diagnostics } = readValue(values.kind, kindName(Object.keys(kinds)));
-    problems.push(...diagnostics.map(({ message }) => `${parsed.called("kind")} ${message}`));
+    problems.push(...diagnostics.map(({ message }) => `${args.called("kind")} ${message}`));
   }
   if (problems.length > 0) throw new ConfigError(problems);
 
@@ -85,27 +74,21 @@ export async function readConfig(
   const { hosts, cors, forward } = { ...file, ...overrides };
   const place: FileConfig["description"] = values.spec ? { from: values.spec } : file.description;
   for (const { message } of forwardConflicts(forward, hosts, node.url !== undefined)) {
-    problems.push(`${parsed.called("forward") ?? `${path}: forward`} ${message}`);
+    problems.push(`${args.called("forward") ?? `${path}: forward`} ${message}`);
   }
   if (!isNew && place && isFilePlace(place.from)) {
     await files.find(place.from).catch(({ message }) => {
-      problems.push(`${parsed.called("spec") ?? `${path}: description`} names ${message}`);
+      problems.push(`${args.called("spec") ?? `${path}: description`} names ${message}`);
     });
   }
   if (problems.length > 0) throw new ConfigError(problems);
 
   const replaced = values.forward !== undefined && file.forward !== undefined
-    ? [`${parsed.called("forward")} replaces all of "forward" in ${path}, including its token`]
+    ? [`${args.called("forward")} replaces all of "forward" in ${path}, including its token`]
     : [];
-  const used = Object.values(file.node?.auth ?? {});
-  const unknown = parsed.isPrinting ? [] : explainUnknownVariables(env, used);
+  const unknown = args.explainUnknownVariables(Object.values(file.node?.auth ?? {}));
   return {
-    command,
-    topic: parsed.topic,
-    asJson: parsed.asJson,
-    asFile: parsed.asFile,
     file: path,
-    values,
     remarks: [
       ...isUsual ? [USUAL] : [],
       ...[...replaced, ...read.warnings, ...unknown].map(warning),

@@ -5,7 +5,8 @@
 import { once } from "node:events";
 import process from "node:process";
 import "../../src/cli/signals.ts";
-import { files, readConfig } from "../../src/cli/read-config.ts";
+import { files } from "../../src/cli/read-config.ts";
+import { readConfig } from "../_config.ts";
 import { runService } from "../../src/cli/serve.ts";
 
 const read = () => readConfig(process.argv.slice(2), process.env, files);

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { checkFile, type Files, parseConfiguration } from "../../src/cli/configuration-file.ts";
-import { readConfig } from "../../src/cli/read-config.ts";
+import { readConfig } from "../_config.ts";
 import { parseKind } from "../../src/cli/yaml-file.ts";
 import type { Listening } from "../../src/adapters/shared.ts";
 import type { Nodeface } from "../../src/index.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readConfig } from "../../src/cli/read-config.ts";
+import { readConfig } from "../_config.ts";
 import { PATHS } from "../_app.ts";
 import { NOT_ROOT, testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
@@ -164,7 +164,7 @@ systemd("the environment variables in the units are those that the command reads
     assert.is(path, env.NODEFACE_CONFIG);
     return Promise.resolve("node: { kind: bitcoin, auth: { basic_file: /run/secret } }");
   };
-  const { node, command } = await readConfig([], env, {
+  const { node } = await readConfig([], env, {
     read,
     readBytes: () => Promise.reject(new Error("no such file")),
     find: () => Promise.resolve(),
@@ -173,7 +173,6 @@ systemd("the environment variables in the units are those that the command reads
   assert.is(node.url, env.NODEFACE_URL);
   assert.ok(node.url);
   assert.is(node.kind, "bitcoin");
-  assert.is(command, "serve");
 });
 
 systemd.run();
