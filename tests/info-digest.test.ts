@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findDigestChallenge, writeDigest } from "../src/node/credentials.ts";
+import { findDigestChallenge, writeDigest } from "../src/node/digest.ts";
 import { parseChallenges } from "../src/node/refusal.ts";
 import { contextFor, failure, get, play } from "./_sources.ts";
 

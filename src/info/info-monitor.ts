@@ -13,7 +13,7 @@ import { tryAbort, withTimeout } from "../with-timeout.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { formOf } from "./fields.ts";
 import type { Measured } from "./history.ts";
-import { createSnapshots, type Info, makeInfo, type Service, type Snapshot } from "./info.ts";
+import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
 import { HOST, type HostInfo, isAlone, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { type InfoSettings, type Times, timesOf } from "./settings.ts";
 import {
@@ -124,7 +124,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   readonly #label: string;
   readonly #memory: NodeMemory;
   readonly #log: StateLog;
-  #toSnapshot: ReturnType<typeof createSnapshots> | undefined;
+  #snapshots: Snapshots | undefined;
   readonly #isDetected: boolean;
   #detection: Detection | undefined;
   #kind: KindState;
@@ -378,8 +378,9 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     // On workerd, random values can be had only while a request is handled.
     const { random = Math.random } = this.#options;
     const run = () => `${now.date.toString(36)}-${random().toString(36).slice(2, 8)}`;
-    this.#toSnapshot ??= createSnapshots(this.#times.ttl, run());
-    const snapshot = await this.#toSnapshot(info, readExamples(this.#kind.plan.examples, answers));
+    this.#snapshots ??= new Snapshots(this.#times.ttl, run());
+    const examples = readExamples(this.#kind.plan.examples, answers);
+    const snapshot = await this.#snapshots.of(info, examples);
     // A snapshot that is finished late must not replace a newer snapshot.
     if (version > (this.#published?.version ?? 0)) {
       this.#published = { version, snapshot, until };

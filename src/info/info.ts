@@ -125,30 +125,42 @@ export interface Snapshot {
   readonly health: { readonly passing: Representation; readonly failing: Representation };
 }
 
-/**
- * @param ttl in milliseconds
- * @param run an identifier that differs in each run of the service
- */
-export function createSnapshots(
-  ttl: number,
-  run: string,
-): (info: Info, examples: NodeExamples) => Promise<Snapshot> {
-  // ETags contain a counter instead of a digest, since some runtimes load a large library for the
-  // first digest.
-  let contents = 0;
-  let last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
-  return (info, examples) => {
+/** Makes snapshots of one node, and keeps the last one for an info object with the same content. */
+export class Snapshots {
+  readonly #ttl: number;
+  readonly #run: string;
+  /**
+   * ETags contain a counter instead of a digest, since some runtimes load a large library for the
+   * first digest.
+   */
+  #contents = 0;
+  #last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
+
+  /**
+   * @param ttl in milliseconds
+   * @param run an identifier that differs in each run of the service
+   */
+  constructor(ttl: number, run: string) {
+    this.#ttl = ttl;
+    this.#run = run;
+  }
+
+  of(info: Info, examples: NodeExamples): Promise<Snapshot> {
     const text = formatJson(info, 2) + "\n";
     const key = formatJson(examples);
+    const last = this.#last;
     if (last?.text === text && last.key === key) return last.made;
-    const represented = last?.text === text
-      ? last.made
-      : makeSnapshot(info, text, `${run}-${(++contents).toString(36)}`, ttl);
+    const represented = last?.text === text ? last.made : this.#represent(info, text);
     const made = represented.then((snapshot) => ({ ...snapshot, examples }));
-    made.catch(() => last = undefined);
-    last = { text, key, made };
+    made.catch(() => this.#last = undefined);
+    this.#last = { text, key, made };
     return made;
-  };
+  }
+
+  #represent(info: Info, text: string): Promise<Snapshot> {
+    const tag = `${this.#run}-${(++this.#contents).toString(36)}`;
+    return makeSnapshot(info, text, tag, this.#ttl);
+  }
 }
 
 async function makeSnapshot(info: Info, text: string, tag: string, ttl: number): Promise<Snapshot> {

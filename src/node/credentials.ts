@@ -5,12 +5,10 @@
  *
  * @module
  */
-import { md5 } from "@noble/hashes/legacy.js";
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { isLoopback } from "../http/request.ts";
 import type { AuthFile, Kinds } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
+import { Digest } from "./digest.ts";
 import { SECRET_LENGTH_MIN, SecretSearch, withoutSecrets } from "./echo.ts";
 import type { SourceError } from "./failures.ts";
 import type { Client, NodeRequest, NodeResponse } from "./http1.ts";
@@ -19,12 +17,11 @@ import {
   type Failure,
   looksLike,
   type NodeRefusal,
-  parseChallenges,
   refused,
   unreadable,
   wanted,
 } from "./refusal.ts";
-import { readSecret, type Scheme, type SecretPlace, settingOf } from "./secrets.ts";
+import { readSecret, type SecretPlace, settingOf } from "./secrets.ts";
 
 export interface Exchanged {
   readonly response: NodeResponse;
@@ -67,7 +64,7 @@ const NONE: Authorization = { headers: {}, secrets: [] };
 export class Credentials {
   readonly #owner: SecretOwner;
   readonly #origin: string | undefined;
-  readonly #authorize: Authorize = createAuthorize();
+  readonly #digest = new Digest();
   /**
    * monerod uses a new nonce for each connection, so concurrent requests must not share a
    * connection.
@@ -139,7 +136,7 @@ export class Credentials {
       // The daemon may have written another secret since the node was sent this one.
       const secret = await readSecret(place, sentAt);
       if ("reason" in secret) return unreadable(refusal ?? (yield NONE), place, secret.reason);
-      const given = await this.#authorize(place, secret.text, request, refusal, sent);
+      const given = this.#authorize(place, secret.text, request, refusal, sent);
       if (refusal && (retries > RETRIES || !given || isSame(given, sent))) {
         return refused(refusal, place, looksLike(refusal.headers, await this.#owner.kinds.get()));
       }
@@ -152,7 +149,7 @@ export class Credentials {
     const known = this.#cached && filesOf !== "none" ? await readSecret(this.#cached) : undefined;
     const sentAt = performance.now();
     let refusal = yield known && "text" in known
-      ? await this.#authorize(this.#cached!, known.text, request) ?? NONE
+      ? this.#authorize(this.#cached!, known.text, request) ?? NONE
       : NONE;
     const kinds = await this.#owner.kinds.get();
     const name = looksLike(refusal.headers, kinds);
@@ -163,7 +160,7 @@ export class Credentials {
     for (const file of mayTry ? kinds[name]?.auth?.files ?? [] : []) {
       const secret = await readSecret(file, sentAt);
       const given = "text" in secret &&
-        await this.#authorize(file, secret.text, request, refusal);
+        this.#authorize(file, secret.text, request, refusal);
       if (given) {
         this.#cached = file;
         refusal = yield given;
@@ -177,6 +174,41 @@ export class Credentials {
     }
     this.#cached = undefined;
     return wanted(refusal, kinds, failures);
+  }
+
+  /** Returns `undefined` if the node requires another scheme or has rejected the secret. */
+  #authorize(
+    place: SecretPlace,
+    secret: string,
+    request: NodeRequest,
+    refusal?: NodeRefusal,
+    sent?: Authorization,
+  ): Authorization | undefined {
+    const colon = secret.indexOf(":");
+    switch (settingOf(place).scheme) {
+      case "basic": {
+        const base64 = btoa(secret);
+        return authorizationOf(`Basic ${base64}`, base64, passwordOf(secret));
+      }
+      case "bearer":
+        return authorizationOf(`Bearer ${secret}`, secret);
+      case "digest": {
+        const challenges = refusal && challengesIn(refusal.headers);
+        const header = this.#digest.authorize(
+          secret,
+          request,
+          challenges,
+          sent?.headers.authorization,
+        );
+        if (!header) return header === undefined ? undefined : NONE;
+        const [, response = ""] = /response="([^"]*)"/.exec(header) ?? [];
+        return authorizationOf(header, response, passwordOf(secret));
+      }
+      case "header":
+        return "header" in place && place.header
+          ? authorizationInHeader(place.header, secret)
+          : authorizationInHeader(secret.slice(0, colon), secret.slice(colon + 1).trim());
+    }
   }
 }
 
@@ -199,68 +231,13 @@ async function discard(response: NodeResponse): Promise<void> {
   response.cancel();
 }
 
-/** Returns `undefined` if the node requires another scheme or has rejected the secret. */
-type Authorize = (
-  place: SecretPlace,
-  secret: string,
-  request: NodeRequest,
-  refusal?: NodeRefusal,
-  sent?: Authorization,
-) => Authorization | undefined | Promise<Authorization | undefined>;
+const authorizationOf = (authorization: string, ...secrets: string[]): Authorization => ({
+  headers: { authorization },
+  secrets,
+});
 
-interface DigestSession {
-  readonly challenge: DigestChallenge;
-  readonly cnonce: string;
-  count: number;
-}
-
-function createAuthorize(): Authorize {
-  const sessions = new WeakMap<object, DigestSession>();
-  const anyConnection = {};
-  const digest: Authorize = (_, secret, { url, method, owner }, refusal, sent) => {
-    let session = sessions.get(owner ?? anyConnection);
-    if (!refusal && !session) return NONE;
-    if (refusal) {
-      const challenge = findDigestChallenge(challengesIn(refusal.headers));
-      if (!challenge) return undefined;
-      const wasSent = sent?.headers.authorization?.includes(`nonce="${challenge.nonce}"`);
-      if (wasSent && !challenge.isStale) return undefined;
-      session = { challenge, cnonce: crypto.randomUUID().replaceAll("-", ""), count: 0 };
-      sessions.set(owner ?? anyConnection, session);
-    }
-    const { challenge, cnonce } = session!;
-    const colon = secret.indexOf(":");
-    const authorization = writeDigest(challenge, {
-      user: secret.slice(0, colon),
-      password: secret.slice(colon + 1),
-      method,
-      uri: url.pathname + url.search,
-      count: ++session!.count,
-      cnonce,
-    });
-    const [, response = ""] = /response="([^"]*)"/.exec(authorization) ?? [];
-    return { headers: { authorization }, secrets: [response, passwordOf(secret)] };
-  };
-  const schemes: Readonly<Record<Scheme, Authorize>> = {
-    basic(_, secret) {
-      const base64 = btoa(secret);
-      const secrets = [base64, passwordOf(secret)];
-      return { headers: { authorization: `Basic ${base64}` }, secrets };
-    },
-    bearer: (_, secret) => ({
-      headers: { authorization: `Bearer ${secret}` },
-      secrets: [secret],
-    }),
-    digest,
-    header(place, secret) {
-      const colon = secret.indexOf(":");
-      const [name, value] = "header" in place && place.header
-        ? [place.header, secret]
-        : [secret.slice(0, colon), secret.slice(colon + 1).trim()];
-      return { headers: { [name.toLowerCase()]: value }, secrets: [valueOf(value)] };
-    },
-  };
-  return (place, ...rest) => schemes[settingOf(place).scheme](place, ...rest);
+function authorizationInHeader(name: string, value: string): Authorization {
+  return { headers: { [name.toLowerCase()]: value }, secrets: [valueOf(value)] };
 }
 
 /** If the password is too short to be searched for, a response must not contain the pair. */
@@ -274,83 +251,3 @@ function valueOf(header: string): string {
   const value = header.replace(/^[\w-]+(?: +|=(?=[^=]))/, "");
   return value.length < SECRET_LENGTH_MIN ? header : value;
 }
-
-/** HTTP Digest is defined in RFC 7616. If the server does not send `qop`, RFC 2069 applies. */
-type Algorithm = "SHA-256" | "MD5";
-
-const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> = {
-  "SHA-256": sha256,
-  "MD5": md5,
-};
-
-export interface DigestChallenge {
-  readonly realm: string;
-  readonly nonce: string;
-  readonly opaque: string | undefined;
-  readonly algorithm: Algorithm;
-  /**
-   * The name of the algorithm exactly as the server writes it, or `undefined` if the server sends
-   * no name.
-   */
-  readonly algorithmName: string | undefined;
-  readonly isSession: boolean;
-  readonly hasQop: boolean;
-  readonly isStale: boolean;
-}
-
-interface DigestCredentials {
-  readonly user: string;
-  readonly password: string;
-  readonly method: string;
-  readonly uri: string;
-  readonly count: number;
-  readonly cnonce: string;
-}
-
-export function findDigestChallenge(header: string): DigestChallenge | undefined {
-  const challenges = parseChallenges(header)
-    .filter(({ scheme }) => scheme === "digest")
-    .map(({ parameters }) => readChallenge(parameters))
-    .filter((challenge) => challenge !== undefined);
-  return challenges.find(({ algorithm }) => algorithm === "SHA-256") ?? challenges[0];
-}
-
-function readChallenge(parameters: Readonly<Record<string, string>>): DigestChallenge | undefined {
-  const { realm, nonce, opaque, algorithm: algorithmName, qop, stale } = parameters;
-  const [, name, session] = /^(.*?)(-sess)?$/i.exec(algorithmName ?? "MD5") ?? [];
-  const algorithm = name?.toUpperCase();
-  if (realm === undefined || nonce === undefined) return undefined;
-  if (algorithm !== "MD5" && algorithm !== "SHA-256") return undefined;
-  const hasQop = qop !== undefined;
-  if (hasQop && !/(^|[\s,])auth([\s,]|$)/i.test(qop)) return undefined;
-  const isStale = stale?.toLowerCase() === "true";
-  const isSession = session !== undefined;
-  return { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop, isStale };
-}
-
-export function writeDigest(challenge: DigestChallenge, credentials: DigestCredentials): string {
-  const { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop } = challenge;
-  const { user, password, method, uri, cnonce } = credentials;
-  const hash = (...parts: string[]) =>
-    bytesToHex(ALGORITHMS[algorithm](utf8ToBytes(parts.join(":"))));
-  const count = credentials.count.toString(16).padStart(8, "0");
-  const login = hash(user, realm, password);
-  const secret = isSession ? hash(login, nonce, cnonce) : login;
-  const target = hash(method, uri);
-  const response = hasQop
-    ? hash(secret, nonce, count, cnonce, "auth", target)
-    : hash(secret, nonce, target);
-  return "Digest " + [
-    `username=${quoted(user)}`,
-    `realm=${quoted(realm)}`,
-    `nonce=${quoted(nonce)}`,
-    `uri=${quoted(uri)}`,
-    ...(algorithmName === undefined ? [] : [`algorithm=${algorithmName}`]),
-    `response="${response}"`,
-    ...(opaque === undefined ? [] : [`opaque=${quoted(opaque)}`]),
-    ...(hasQop ? ["qop=auth", `nc=${count}`] : []),
-    ...(hasQop || isSession ? [`cnonce="${cnonce}"`] : []),
-  ].join(", ");
-}
-
-const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
