@@ -44,13 +44,10 @@ export function pause(): Promise<void> | undefined {
 
 /** Does the work in slices. Rejects with what the work throws. */
 export async function inSlices<T>(work: Iterator<void, T>): Promise<T> {
-  let until = performance.now() + SLICE_MS;
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;
-    if (performance.now() < until) continue;
-    await nextTurn();
-    until = performance.now() + SLICE_MS;
+    await pause();
   }
 }
 

@@ -1,7 +1,9 @@
 import { Buffer } from "node:buffer";
+import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse as parseWhole, parseDocument, stringify } from "yaml";
+import { describe as prepare } from "../src/description/prepare.ts";
 import { identityOf } from "../src/http/content-coding.ts";
 import { createNodeface } from "../src/index.ts";
 import { formatDiagnostic, locate } from "../src/openapi/diagnostics.ts";
@@ -90,6 +92,42 @@ for (const [format, describeAs] of [["JSON", asJson], ["YAML", asYaml]] as const
       assert.ok(answered > 5, `${answered} requests`);
     },
   );
+}
+
+const members = <T>(make: (i: number) => T, key: (i: number) => string = (i) => `m${i}`) =>
+  Object.fromEntries(Array.from({ length: 70_000 }, (_, i) => [key(i), make(i)]));
+const responses = { 200: { description: "" } };
+const get = (more: object) => ({ paths: { "/a": { get: { responses, ...more } } } });
+
+const OF_ONE_OBJECT: Readonly<Record<string, object>> = {
+  paths: { paths: members(() => ({}), (i) => `/${i}`) },
+  "members of the document": members(() => 1),
+  responses: get({ responses: members(() => ({})) }),
+  parameters: get({ parameters: Object.values(members((i) => ({ name: `${i}`, in: "query" }))) }),
+  tags: get({ tags: Object.values(members(String)) }),
+};
+
+for (const [what, part] of Object.entries(OF_ONE_OBJECT)) {
+  large(`one object with 70,000 members does not delay other requests: ${what}`, async () => {
+    const info = { title: "a", version: "1" };
+    const text = JSON.stringify({ openapi: "3.1.1", info, paths: {}, ...part });
+    const entry = new URL("file:///a.json");
+    const bytes = new TextEncoder().encode(text);
+    const read = () => Promise.resolve({ url: entry, bytes, isJson: true, stamp: "" });
+    let isOver = false;
+    let longest = 0;
+    let last = process.cpuUsage();
+    const measure = () => {
+      const { user, system } = process.cpuUsage(last);
+      longest = Math.max(longest, (user + system) / 1000);
+      last = process.cpuUsage();
+      if (!isOver) setImmediate(measure);
+    };
+    measure();
+    await prepare({ entry, name: "a.json", read }, { own: {}, operations: [] });
+    isOver = true;
+    assert.ok(longest < 300, `${longest} ms of processor time in one go`);
+  });
 }
 
 large("YAML is written at its first request, which alone waits for it", async () => {

@@ -131,6 +131,61 @@ limits("only the first 100 servers of a document, a path and an operation are sh
   );
 });
 
+const numbered = (count: number, member: unknown, key = (i: number) => `m${i}`) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [key(i), member]));
+
+const OF_ONE_OBJECT: readonly (readonly [what: string, part: object, message: string])[] = [
+  [
+    "an info",
+    { info: { title: "a", version: "1", ...numbered(1500, 1, (i) => `x-${i}`) } },
+    "an info has more than 1,000 members; the others are omitted (and 501 more)",
+  ],
+  [
+    "the parameters of an operation",
+    { paths: { "/a": { get: { ...GET.get, parameters: Array(1500).fill({ name: "a" }) } } } },
+    "a list (parameter) has more than 1,000 members; the others are omitted (and 499 more)",
+  ],
+  [
+    "the tags of an operation",
+    { paths: { "/a": { get: { ...GET.get, tags: Array(1001).fill("a") } } } },
+    '"tags" must be a list of at most 1,000 names; it is omitted',
+  ],
+  [
+    "the properties of a schema",
+    { components: { schemas: { A: { properties: numbered(10_500, {}) } } } },
+    "a map (schema) has more than 10,000 members; the others are omitted (and 499 more)",
+  ],
+];
+
+for (const [what, part, message] of OF_ONE_OBJECT) {
+  limits(`only some members of one large object are kept: ${what}`, async () => {
+    const info = { title: "a", version: "1" };
+    const text = JSON.stringify({ openapi: "3.1.1", info, paths: {}, ...part });
+    const { document, diagnostics } = await load({ text, name: "a.json" }, {});
+    assert.ok(document);
+    const lines = diagnostics.map(formatDiagnostic);
+    assert.ok(lines.some((line) => line.endsWith(` ${message}`)), lines.join("\n"));
+  });
+}
+
+limits("a document may have any number of schemas", async () => {
+  const components = { schemas: numbered(20_000, {}) };
+  const info = { title: "a", version: "1" };
+  const text = JSON.stringify({ openapi: "3.1.1", info, paths: {}, components });
+  const { document, diagnostics } = await load({ text, name: "a.json" });
+  const { schemas } = document!.components as typeof components;
+  assert.is(Object.keys(schemas).length, 20_000);
+  assert.equal(diagnostics, []);
+});
+
+limits("a path without operations counts as an operation", async () => {
+  const paths = numbered(20_001, {}, (i) => `/${i}`);
+  const text = JSON.stringify({ openapi: "3.1.1", info: { title: "a", version: "1" }, paths });
+  const { document, diagnostics } = await load({ text, name: "a.json" }, {});
+  assert.is(document, undefined);
+  assert.match(diagnostics.map(formatDiagnostic).join(), "has more than 20,000 operations");
+});
+
 limits("a description that a node returns by a method has the limits of the network", async () => {
   const read = (url: URL) => {
     const bytes = new TextEncoder().encode(

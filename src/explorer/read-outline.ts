@@ -116,6 +116,7 @@ async function readSections(root: Json): Promise<Section[]> {
     return sections.get(name)!;
   };
   for (const tag of listOf(root.tags).map(objectOf)) {
+    await pause();
     const name = text(tag.name);
     if (isHiddenByScalar(tag)) hidden.add(name);
     else if (name) sectionOf(name, text(tag.description));

@@ -50,7 +50,8 @@ export function mapMembers(object: Json, change: (member: unknown, key: string) 
   return changed ?? object;
 }
 
-function firstMembers(object: Json, keys: readonly string[]): Json {
+/** Copies the members with these keys that are not `undefined`. */
+export function firstMembers(object: Json, keys: readonly string[]): Json {
   const members: Json = {};
   for (const key of keys) {
     if (object[key] !== undefined) setMember(members, key, object[key]);

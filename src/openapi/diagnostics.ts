@@ -38,6 +38,13 @@ export const LIMITS = {
   inherited: 64,
   /** The maximum number of servers of a document, a path or an operation. */
   servers: 100,
+  /**
+   * The maximum number of members of an object, and of items of a list. Only the maps and lists of
+   * the document itself, its components and its schemas may be larger.
+   */
+  members: 1000,
+  /** The maximum number of members in a map or list of a schema, such as `properties`. */
+  schemaMembers: 10_000,
   url: 8192,
 } as const;
 

@@ -237,6 +237,7 @@ const without = (object: Json, keys: readonly string[]): Json =>
 
 /** Omits the node's methods that are missing, and the tags that only these methods have. */
 export function withoutMissing(document: Json, missing: readonly string[] = []): Json {
+  if (missing.length === 0) return document;
   const names = new Set(missing);
   const omitted = operationsIn(document).filter((located) => {
     const name = nameOfMethod(document, located);

@@ -30,7 +30,7 @@ import {
 import { type DescribedOperation, type DocumentOfHost, withServiceOperations } from "./merge.ts";
 import { upgradeOpenRpc } from "./openrpc.ts";
 import { normalize } from "./normalize.ts";
-import { checkOperations, countOperations } from "./operations.ts";
+import { checkOperations, hasMoreOperations } from "./operations.ts";
 import type { Source } from "./parse.ts";
 import { resolve } from "./resolve.ts";
 import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
@@ -76,7 +76,9 @@ export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
   await pause();
   // Unless the node lists its methods, only some of the described methods may exist.
   const methods = offer.names && !offer.before ? [] : listMethodNames(document);
+  await pause();
   const there = withoutMissing(document, offer.missing);
+  await pause();
   const served = withServiceOperations(own, there, operations, documentOfHost);
   return { document: served, methods: [...new Set(methods)], ...others };
 }
@@ -93,7 +95,7 @@ async function loadFile(
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
   const whole = await normalize(resolved);
   const sourceKind = sourceKindOf(new URL(entry));
-  if (countOperations(whole) > SIZES.operations[sourceKind]) {
+  if (hasMoreOperations(whole, SIZES.operations[sourceKind])) {
     diagnostics.add("fatal", explainSize("operations", sourceKind), () => 0);
     return { document: undefined, diagnostics: diagnosticsIn(source) };
   }

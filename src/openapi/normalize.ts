@@ -16,6 +16,7 @@ import {
   setMember,
   valueAt,
 } from "../json/values.ts";
+import { mapItemsInSlices, mapMembersInSlices } from "../json/in-slices.ts";
 import { pause } from "../slices.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { LIMITS } from "./diagnostics.ts";
@@ -25,7 +26,6 @@ import {
   isKeyword,
   isReference,
   type Shape,
-  shapeAt,
   shapeOfMember,
   siblingsOf,
 } from "./structure.ts";
@@ -39,18 +39,15 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
 
 export async function normalize(resolved: Resolved): Promise<Json> {
   const { source, structure } = resolved;
-  const plan = planComponents(resolved);
+  const plan = await planComponents(resolved);
   const copier = new Copier(resolved, plan);
-  await pause();
-  await copier.copySections();
-  let document = copier.copy(source.value, "document") as Json;
+  let document = await copier.copy(source.value, "document") as Json;
   for (const [shape, targets] of plan.added) {
     const [outer, inner] = structure.sections[shape]! as [string, string?];
     const holder = inner ? { ...objectOf(document[outer]) } : { ...document };
     const section: Json = { ...objectOf(holder[inner ?? outer]) };
     for (const [name, target] of targets) {
-      await pause();
-      const value = copier.copy(target, shape, true);
+      const value = await copier.copy(target, shape, true);
       if (value !== undefined) setMember(section, name, value);
     }
     holder[inner ?? outer] = section;
@@ -66,18 +63,20 @@ interface Plan {
   readonly added: ReadonlyMap<Shape, ReadonlyMap<string, unknown>>;
 }
 
-function planComponents(resolved: Resolved): Plan {
+async function planComponents(resolved: Resolved): Promise<Plan> {
   const { source, structure, links } = resolved;
   const names = new ByShape<string>();
   const sections = new Set<unknown>();
   const added = new Map<Shape, Map<string, unknown>>();
   const freeNames = new Map<Shape, (wanted: string) => string>();
   for (const [shape, path] of Object.entries(structure.sections)) {
+    await pause();
     const section = objectOf(valueAt(source.value, path));
     const keys = Object.keys(section);
     freeNames.set(shape, createFreeName(new Set(keys)));
     sections.add(section);
     for (const key of keys) {
+      await pause();
       if (!isComponentName(key) && !key.startsWith("x-")) {
         const allowed = `up to ${KEPT_LENGTH_MAX} letters, digits, ".", "-" and "_"`;
         const message = `${quote(shorten(key, 80))} is not a valid name: use ${allowed}`;
@@ -89,6 +88,7 @@ function planComponents(resolved: Resolved): Plan {
     }
   }
   for (const { end, isBroken } of links) {
+    await pause();
     const freeName = end && freeNames.get(end.shape);
     if (!freeName || isBroken || !isObject(end.value)) continue;
     const isNamed = names.get(end.value, end.shape) !== undefined;
@@ -115,47 +115,19 @@ class Copier {
     this.#plan = plan;
   }
 
-  /**
-   * Copies the parts of the largest sections, so that copying the whole document finds nearly all
-   * of its parts copied.
-   */
-  async copySections(): Promise<void> {
-    const { source, structure } = this.#resolved;
-    const paths = [["paths"], ["webhooks"], ["methods"], ...Object.values(structure.sections)];
-    for (const path of paths) {
-      const section = valueAt(source.value, path);
-      const shape = shapeAt(structure, path);
-      if (typeof section !== "object" || section === null || shape === undefined) continue;
-      for (const [key, value] of Object.entries(section)) {
-        // References are not remembered, and each copy of one would be reported and counted again.
-        const inner = shapeOfMember(structure, shape, key);
-        if (inner === undefined || isReference(inner, value)) continue;
-        await pause();
-        this.#copyMember(section as Json, shape, key, path.length);
-      }
-    }
-  }
-
-  copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
+  async copy(value: unknown, shape: Shape, isComponent = false, depth = 0): Promise<unknown> {
     if (typeof value !== "object" || value === null) return value;
     const name = this.#plan.names.get(value, shape);
     if (name !== undefined && !isComponent) return { $ref: this.#pointerTo(shape, name) };
-    if (isReference(shape, value)) return this.#copyReference(value, shape, depth);
+    if (isReference(shape, value)) return await this.#copyReference(value, shape, depth);
     const known = this.#done.get(value, shape);
     if (known !== undefined) return known;
     const object = value as Json;
     const copied = Array.isArray(value)
-      ? this.#copyList(value, shape, depth)
-      : mapMembers(object, (_, key) => this.#copyMember(object, shape, key, depth));
+      ? await mapItemsInSlices(value, (_, at) => this.#copyMember(object, shape, `${at}`, depth))
+      : await mapMembersInSlices(object, (_, key) => this.#copyMember(object, shape, key, depth));
     this.#done.set(value, shape, copied);
     return copied;
-  }
-
-  #copyList(list: unknown[], shape: Shape, depth: number): unknown[] {
-    const object = list as unknown as Json;
-    const items = list.map((_, i) => this.#copyMember(object, shape, String(i), depth));
-    const isSame = items.every((item, i) => item === list[i]);
-    return isSame ? list : items.filter((item) => item !== undefined);
   }
 
   #copyMember(object: Json, shape: Shape, key: string, depth: number): unknown {
@@ -175,13 +147,17 @@ class Copier {
     return link ? this.#pointerOf(link) : member;
   }
 
-  #copyReference(value: Json & { $ref: string }, shape: Shape, depth: number): unknown {
+  async #copyReference(
+    value: Json & { $ref: string },
+    shape: Shape,
+    depth: number,
+  ): Promise<unknown> {
     const { structure, linkOf } = this.#resolved;
     const link = linkOf(value, shape);
     if (!link) return value;
     const siblings: Json = {};
     for (const key of siblingsOf(structure, shape, value)) {
-      const member = this.#copyMember(value, shape, key, depth);
+      const member = await this.#copyMember(value, shape, key, depth);
       if (member !== undefined) setMember(siblings, key, member);
     }
     const { end, isBroken } = link;
@@ -192,7 +168,7 @@ class Copier {
       if (Object.keys(siblings).length === 0) return end.value;
       return end.value ? siblings : { ...siblings, not: {} };
     }
-    return this.#putInPlace(link, end, siblings, depth);
+    return await this.#putInPlace(link, end, siblings, depth);
   }
 
   /**
@@ -208,7 +184,12 @@ class Copier {
     });
   }
 
-  #putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
+  async #putInPlace(
+    link: Link,
+    end: Target,
+    siblings: Json,
+    depth: number,
+  ): Promise<unknown> {
     const { report } = this.#resolved;
     const { shape, value } = end;
     if (shape !== "pathItem") {
@@ -221,7 +202,7 @@ class Copier {
     if (this.#open.has(value)) return refuse("leads in a circle");
     if (depth > LIMITS.depth) return refuse("is nested too deep");
     this.#open.add(value);
-    const copied = this.copy(value, shape, true, depth + 1);
+    const copied = await this.copy(value, shape, true, depth + 1);
     this.#open.delete(value);
     this.#copiedSize += estimateSize(copied, this.#sizes);
     if (this.#copiedSize > LIMITS.added) return refuse("would make the document too large");

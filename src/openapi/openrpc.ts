@@ -19,12 +19,13 @@ import {
   textOf,
   valueAt,
 } from "../json/values.ts";
+import { mapItemsInSlices, mapMembersInSlices } from "../json/in-slices.ts";
 import { LIMITS } from "./diagnostics.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
 import { followReference } from "./operations.ts";
 import { THIS_SERVICE } from "./servers.ts";
-import { type Shape, shapeAt, shapeOfMember, structureOf } from "./structure.ts";
+import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
@@ -35,7 +36,7 @@ const DEPTH_MAX = 16;
 async function upgradeSchemas(document: unknown): Promise<unknown> {
   const structure = structureOf({ openrpc: "1.3" });
   const known = new Map<unknown, unknown>();
-  const upgrade = (value: unknown, shape: Shape): unknown => {
+  const upgrade = async (value: unknown, shape: Shape): Promise<unknown> => {
     if (typeof value !== "object" || value === null) return value;
     if (known.has(value)) return known.get(value);
     const upgradeMember = (member: unknown, key: string) => {
@@ -43,21 +44,13 @@ async function upgradeSchemas(document: unknown): Promise<unknown> {
       return inner === undefined ? member : upgrade(member, inner);
     };
     const members = isObject(value)
-      ? mapMembers(value, upgradeMember)
-      : (value as unknown[]).map((item, i) => upgradeMember(item, String(i)));
+      ? await mapMembersInSlices(value, upgradeMember)
+      : await mapItemsInSlices(value as unknown[], (item, at) => upgradeMember(item, String(at)));
     const upgraded = shape === "schema" && isObject(members) ? upgradeSchema(members) : members;
     known.set(value, upgraded);
     return upgraded;
   };
-  for (const path of [["methods"], ...Object.values(structure.sections)]) {
-    const shape = shapeAt(structure, path) ?? "";
-    for (const [key, member] of Object.entries(valueAt(document, path) ?? {})) {
-      const inner = shapeOfMember(structure, shape, key);
-      await pause();
-      if (inner !== undefined) upgrade(member, inner);
-    }
-  }
-  return upgrade(document, "document");
+  return await upgrade(document, "document");
 }
 
 function upgradeSchema(value: Json): Json {

@@ -48,22 +48,32 @@ export interface LocatedOperation {
 
 export function operationsOf(item: unknown): LocatedOperation[] {
   const members = objectOf(item);
-  const named = METHODS.map((name) => [name.toUpperCase(), members[name], [name]] as const);
-  const others = Object.entries(objectOf(members[FURTHER]))
-    .filter(([name]) => OTHER_METHOD.test(name))
-    .map(([name, operation]) => [name, operation, [FURTHER, name]] as const);
-  return [...named, ...others].flatMap(([method, operation, keys]) =>
-    isObject(operation) ? [{ method, keys, operation }] : []
-  );
+  const located: LocatedOperation[] = [];
+  for (const name of METHODS) {
+    const operation = members[name];
+    if (isObject(operation)) located.push({ method: name.toUpperCase(), keys: [name], operation });
+  }
+  for (const [method, operation] of Object.entries(objectOf(members[FURTHER]))) {
+    if (!isObject(operation) || !OTHER_METHOD.test(method)) continue;
+    located.push({ method, keys: [FURTHER, method], operation });
+  }
+  return located;
 }
 
-/** Counts the operations of an OpenAPI document, or the methods of an OpenRPC document. */
-export function countOperations({ paths, webhooks, methods }: Json): number {
+/**
+ * Tests whether an OpenAPI document has more operations than `most`, or an OpenRPC document has
+ * more methods. A path without operations counts as one.
+ */
+export function hasMoreOperations({ paths, webhooks, methods }: Json, most: number): boolean {
   let count = listOf(methods).length;
   for (const items of [paths, webhooks].map(objectOf)) {
-    for (const item of Object.values(items)) count += operationsOf(item).length;
+    // With many members, `Object.values` would take much longer.
+    for (const key of Object.keys(items)) {
+      if (count > most) return true;
+      count += Math.max(1, operationsOf(items[key]).length);
+    }
   }
-  return count;
+  return count > most;
 }
 
 export interface PathOperation extends LocatedOperation {
@@ -72,10 +82,15 @@ export interface PathOperation extends LocatedOperation {
 }
 
 export function operationsIn(document: Json): PathOperation[] {
-  return Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
-    const item = objectOf(value);
-    return operationsOf(item).map((located) => ({ ...located, path, item }));
-  });
+  const operations: PathOperation[] = [];
+  const paths = objectOf(document.paths);
+  for (const path of Object.keys(paths)) {
+    const item = objectOf(paths[path]);
+    for (const { method, keys, operation } of operationsOf(item)) {
+      operations.push({ method, keys, operation, path, item });
+    }
+  }
+  return operations;
 }
 
 export interface Parameter {

@@ -5,7 +5,7 @@
  * @module
  */
 import { objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
-import { pause } from "../slices.ts";
+import { inSlices, pause } from "../slices.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
 import { spell } from "./files.ts";
@@ -92,18 +92,18 @@ export async function resolve(source: Source, url: string): Promise<Resolved> {
     queue.push(target!);
   };
   for (const start of queue) {
-    const inspect = (place: Place) => {
-      const found = validate(structure, place.shape, place.value);
+    await pause();
+    const wrongIn = ({ value, shape }: Place) => wrong.get(value, shape);
+    const first = { shape: start.shape, value: start.value };
+    for (const place of walk(first, structure, seen, wrongIn)) {
+      const found = await inSlices(validate(structure, place));
       if (found.size > 0) wrong.set(place.value, place.shape, found);
       for (const [key, { severity, message }] of found) {
+        await pause();
         diagnostics.add(severity, message, () => [...start.path, ...pathOf(place), key]);
       }
-      return found;
-    };
-    const first = { shape: start.shape, value: start.value };
-    for (const place of walk(first, structure, seen, inspect)) {
+      if (place.shape === "securityRequirement") await checkSchemes(place, start, resolved);
       await pause();
-      if (place.shape === "securityRequirement") checkSchemes(place, start, resolved);
       const reference = referenceAt(place);
       if (!reference) continue;
       if (links.length === LIMITS.references) {
@@ -124,7 +124,7 @@ export async function resolve(source: Source, url: string): Promise<Resolved> {
       }
     }
   }
-  settle(resolved);
+  await settle(resolved);
   return resolved;
 }
 
@@ -143,12 +143,16 @@ function explainOther({ name }: Structure, url: string): string {
     : `${lead}: npx @redocly/cli bundle ${spell(url)} > one.yaml`;
 }
 
-function checkSchemes(place: Place, start: Target, { source, structure }: Resolved): void {
+async function checkSchemes(place: Place, start: Target, resolved: Resolved): Promise<void> {
+  const { source, structure } = resolved;
+  const wrong = resolved.diagnosticsOf(place.value, place.shape);
   const declared = objectOf(valueAt(source.value, structure.sections.securityScheme ?? []));
   // Since OpenAPI 3.2, a URI may identify a security scheme.
   const isUri = (name: string) => structure.name === "OpenAPI 3.2" && /[/#:]/.test(name);
   for (const name of Object.keys(objectOf(place.value))) {
-    if (Object.hasOwn(declared, name) || Object.hasOwn(declared, "$ref") || isUri(name)) continue;
+    await pause();
+    if (wrong?.has(name) || Object.hasOwn(declared, name)) continue;
+    if (Object.hasOwn(declared, "$ref") || isUri(name)) continue;
     const message = `the security scheme ${quote(shorten(name, REF_MAX))} is not declared`;
     const placeOf = () => [...start.path, ...pathOf(place), name];
     source.diagnostics.add("error", message, placeOf);
@@ -166,7 +170,7 @@ export function isPure(structure: Structure, shape: Shape, value: unknown): bool
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
 
-function settle(resolved: Resolved): void {
+async function settle(resolved: Resolved): Promise<void> {
   const { structure, links, linkOf } = resolved;
   const nextOf = ({ target }: Link): Link | undefined =>
     target && isPure(structure, target.shape, target.value)
@@ -176,11 +180,13 @@ function settle(resolved: Resolved): void {
     const trail = new Set<Link>();
     let link: Link | undefined = start;
     for (; link && link.isBroken === undefined && !trail.has(link); link = nextOf(link)) {
+      await pause();
       trail.add(link);
     }
     const isCircle = link !== undefined && trail.has(link);
     if (isCircle) resolved.report(link!, "leads in a circle");
     for (const each of [...trail].reverse()) {
+      await pause();
       const { target } = each;
       const next = nextOf(each);
       each.isBroken = isCircle || (next ? next.isBroken! : target === undefined);

@@ -199,34 +199,45 @@ export type Seen = ByShape<true>;
  * ({@linkcode NAMING}), in document order. Visits each object only once per shape.
  *
  * @param wrongIn the function that returns the keys of an object's invalid members, which are not
- * visited
+ * visited; it is called when the object has been visited
  */
 export function* walk(
   start: Place,
   structure: Structure,
   seen: Seen = new ByShape(),
-  wrongIn?: (place: Place) => ReadonlyMap<string, unknown>,
+  wrongIn?: (place: Place) => ReadonlyMap<string, unknown> | undefined,
 ): Generator<Place> {
   // Uses a stack instead of recursion, since nested generators take quadratic time in a deep
   // document.
-  const stack = [start];
-  for (let place = stack.pop(); place; place = stack.pop()) {
+  const stack: Iterator<Place>[] = [[start].values()];
+  for (let places = stack.at(-1); places; places = stack.at(-1)) {
+    const next = places.next();
+    if (next.done) {
+      stack.pop();
+      continue;
+    }
+    const place = next.value;
     const { shape, value } = place;
     if (typeof value === "string" && Object.hasOwn(NAMING, shape)) yield place;
     if (typeof value !== "object" || value === null || seen.get(value, shape)) continue;
     seen.set(value, shape, true);
     yield place;
-    const wrong = wrongIn?.(place);
-    const keys = isReference(shape, value)
-      ? siblingsOf(structure, shape, value)
-      : Object.keys(value);
-    for (const key of keys.reverse()) {
-      const member = (value as Json)[key];
-      const inner = shapeOfMember(structure, shape, key);
-      if (inner && !wrong?.has(key)) {
-        stack.push({ shape: inner, value: member, key, parent: place });
-      }
-    }
+    stack.push(membersOf(place, structure, wrongIn?.(place)));
+  }
+}
+
+function* membersOf(
+  parent: Place,
+  structure: Structure,
+  wrong?: ReadonlyMap<string, unknown>,
+): Generator<Place> {
+  const { shape, value } = parent;
+  const keys = isReference(shape, value)
+    ? siblingsOf(structure, shape, value)
+    : Object.keys(value as Json);
+  for (const key of keys) {
+    const inner = wrong?.has(key) ? undefined : shapeOfMember(structure, shape, key);
+    if (inner) yield { shape: inner, value: (value as Json)[key], key, parent };
   }
 }
 

@@ -7,7 +7,7 @@
  *
  * A colon separates a member's name from its type. These types may contain references: objects such
  * as `schema`, lists such as `schema[]`, maps such as `{schema}`, and the types in {@linkcode
- * NAMING}. These types contain no references: `url`, `host`, `version`, and the types in {@linkcode
+ * NAMING}. These types contain no references: `url`, `host`, `version`, `names`, and the types in {@linkcode
  * CHOICES}. A type that ends with `?` also allows a boolean, and a type that ends with `+` also
  * allows a list.
  *
@@ -79,7 +79,7 @@ const SCHEMA = `${SCHEMA_3_0} type:typeSince3_1 items:schema+ additionalItems:sc
 
 const HEADER = "description required deprecated style explode allowReserved allowEmptyValue " +
   "schema:schema content:{mediaType} example examples:{example}";
-const OPERATION = "tags summary description externalDocs:externalDocs operationId " +
+const OPERATION = "tags:names summary description externalDocs:externalDocs operationId " +
   "parameters:parameter[] responses*:responses deprecated security:securityRequirement[]";
 const DOCUMENT =
   "info*:info paths*:paths security:securityRequirement[] tags:tag[] externalDocs:externalDocs";
@@ -88,7 +88,7 @@ export const OPENAPI_3_0: Rows = {
   ...COMMON,
   document: `openapi:version ${DOCUMENT} servers:server[] components:components`,
   server: "url!:url description variables:{serverVariable}",
-  serverVariable: "default* enum description",
+  serverVariable: "default* enum:names description",
   components: "schemas:{schema} responses:{response} parameters:{parameter} examples:{example} " +
     "requestBodies:{requestBody} headers:{header} securitySchemes:{securityScheme} links:{link} " +
     "callbacks:{callback}",
@@ -146,7 +146,7 @@ export const OPENRPC_1_3: Rows = {
   license: COMMON.license!,
   externalDocs: COMMON.externalDocs!,
   components: "schemas:{schema} contentDescriptors:{contentDescriptor} *",
-  method: "name! params:contentDescriptor[] result:contentDescriptor *",
+  method: "name! tags:names params:contentDescriptor[] result:contentDescriptor *",
   contentDescriptor: "name! schema:schema *",
   schema: OPENAPI_3_1.schema!,
   discriminator: OPENAPI_3_1.discriminator!,

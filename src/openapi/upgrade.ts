@@ -6,7 +6,6 @@
  */
 import { LIMITS } from "./diagnostics.ts";
 import {
-  estimateSize,
   filled,
   isObject,
   type Json,
@@ -16,8 +15,7 @@ import {
   present,
   setMember,
 } from "../json/values.ts";
-import { mapMembersInSlices } from "../json/in-slices.ts";
-import { pause } from "../slices.ts";
+import { estimateSizeInSlices, mapMembersInSlices } from "../json/in-slices.ts";
 import { COMMON_METHODS, followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, type Structure, structureOf } from "./structure.ts";
 import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
@@ -63,7 +61,8 @@ const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 
 /** @throws {RangeError} if the result would be many times as large as the document */
 export async function upgradeSwagger(document: Json): Promise<Json> {
-  return await new SwaggerConverter(document).convert();
+  const sizeMax = 2 * await estimateSizeInSlices(document) + LIMITS.added;
+  return await new SwaggerConverter(document, sizeMax).convert();
 }
 
 class SwaggerConverter {
@@ -73,10 +72,10 @@ class SwaggerConverter {
   readonly #sizeMax: number;
   #mediaTypes = 0;
 
-  constructor(document: Json) {
+  constructor(document: Json, sizeMax: number) {
     this.#document = document;
     this.#structure = structureOf(document);
-    this.#sizeMax = 2 * estimateSize(document) + LIMITS.added;
+    this.#sizeMax = sizeMax;
   }
 
   async convert(): Promise<Json> {
@@ -107,8 +106,7 @@ class SwaggerConverter {
       paths,
       components: filled(components),
     });
-    await pause();
-    this.#checkSize(estimateSize(converted));
+    this.#checkSize(await estimateSizeInSlices(converted));
     return converted;
   }
 

@@ -14,8 +14,15 @@ import {
   valueAt,
 } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
+import { atOnce, type Work } from "../slices.ts";
 import { quote, shorten } from "../untrusted-text.ts";
-import { createDiagnostics, type DiagnosticAt, type Severity } from "./diagnostics.ts";
+import {
+  createDiagnostics,
+  type DiagnosticAt,
+  formatCount,
+  LIMITS,
+  type Severity,
+} from "./diagnostics.ts";
 import { checkOperations } from "./operations.ts";
 import { variablesWithoutLogin, withoutLogin } from "./servers.ts";
 import {
@@ -57,6 +64,10 @@ function expectedOf(type: string, value: unknown): string | undefined {
     const isChoice = all.every((one) => choices.includes(one as string));
     return isChoice ? undefined : `one of ${choices.join(", ")}`;
   }
+  if (type === "names") {
+    const isShort = Array.isArray(value) && value.length <= LIMITS.members;
+    return isShort ? undefined : `a list of at most ${formatCount(LIMITS.members)} names`;
+  }
   if (type === "version") {
     return VERSION.test(String(value)) ? undefined : 'a version with three parts, such as "3.1.2"';
   }
@@ -88,15 +99,26 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
   return undefined;
 }
 
+const MEMBERS_PER_STEP = 128;
+
 /** Validates only the direct members of a value. */
-export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
+export function* validate(structure: Structure, place: Place): Work<MemberDiagnostics> {
+  const { shape, value } = place;
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
   // The rule of the parent's member has already decided whether a list may stand here.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
-  for (const key of isPlain ? Object.keys(value) : siblingsOf(structure, shape, value)) {
+  const keys = isPlain ? Object.keys(value) : siblingsOf(structure, shape, value);
+  const most = membersMax(place);
+  const surplus = keys.length > most ? surplusIn(shape, most) : undefined;
+  for (const [at, key] of keys.entries()) {
+    if (at % MEMBERS_PER_STEP === MEMBERS_PER_STEP - 1) yield;
+    if (surplus && at >= most) {
+      found.set(key, surplus);
+      continue;
+    }
     const rule = ruleOf(structure, shape, key);
     const name = Array.isArray(value) ? "an item" : nameOf(key);
     const diagnostic = (isPlain ? validateKey(shape, key) : undefined) ?? (
@@ -110,7 +132,8 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   }
   if (!isPlain) return found;
   if (shape === "server") {
-    const variables = variablesWithoutLogin(object);
+    const { length } = Object.keys(objectOf(object.variables));
+    const variables = length > LIMITS.members ? {} : variablesWithoutLogin(object);
     const isSame = isEqual(variables, object.variables);
     if (!isSame) found.set("variables", { ...LOGIN, value: variables });
   }
@@ -120,6 +143,23 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
     found.set(key, { severity: "note", message });
   }
   return found;
+}
+
+/** The maps and lists of a document, or of its components, that may be of any size. */
+const LARGE = /^(?:paths|tag\[\]|method\[\]|\{(?!securityScheme\}).*\})$/;
+
+/** Returns the maximum number of members of an object, or items of a list. */
+function membersMax({ shape, parent }: Place): number {
+  const holder = parent?.shape ?? "";
+  if (/^(?:document|components)$/.test(holder) && LARGE.test(shape)) return Infinity;
+  const isInSchema = /^(?:schema|discriminator)$/.test(holder) && /^\{|\]$/.test(shape);
+  return isInSchema ? LIMITS.schemaMembers : LIMITS.members;
+}
+
+function surplusIn(shape: Shape, most: number): MemberDiagnostic {
+  const noun = withArticle(nameOfShape(shape));
+  const message = `${noun} has more than ${formatCount(most)} members; the others are omitted`;
+  return { severity: "error", message, isOmitted: true };
 }
 
 function misfitOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
@@ -148,7 +188,7 @@ function validateMember(
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
   // Invalid URLs and hosts are omitted, since a password in them could not be found and removed.
-  const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
+  const isOmitted = rule.shape !== undefined || /^(?:url|host|names)$/.test(rule.type);
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
 }
@@ -198,7 +238,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const document = { info: { title: "", version: "" }, ...version, ...part };
   const structure = structureOf(document);
   const diagnostics = createDiagnostics();
-  const validateAt = ({ shape, value }: Place) => validate(structure, shape, value);
+  const validateAt = (place: Place) => atOnce(validate(structure, place));
   for (
     const place of walk({ shape: "document", value: document }, structure, undefined, validateAt)
   ) {

@@ -74,6 +74,7 @@ async function writeYamlParts(
     [start, group, size] = [indent, [], 0];
     await pause();
   };
+  await pause();
   const keys = isList ? value.keys() : Object.keys(value);
   for (const key of keys) {
     const member = (value as Json)[key];
@@ -133,7 +134,8 @@ async function writeJsonParts(
   await pause();
   if (levels === 0 || !isObject(value)) return emit(formatJson(value));
   let before = "{";
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member = value[key];
     if (member === undefined) continue;
     emit(`${before}${JSON.stringify(key)}:`);
     await writeJsonParts(member, emit, levels - 1);
