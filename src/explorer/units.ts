@@ -12,7 +12,7 @@ export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 
 /** Maps the name of each member to its unit. The empty name stands for the response itself. */
 export type Units = Readonly<Record<string, Unit>>;
-const SCHEMAS_MAX = 1000, NAME_LENGTH_MAX = 60;
+const SCHEMAS_MAX = 300, NAME_LENGTH_MAX = 60;
 
 /** Omits member names that occur with different units in one response. */
 export function unitsOf(root: Json, operation: Json): Units | undefined {

@@ -127,8 +127,9 @@ export const capital = (name: string): string => name.charAt(0).toUpperCase() + 
 /** Returns `undefined` if the pointer is malformed (RFC 6901, section 3). */
 export function parsePointer(pointer: string): Path | undefined {
   if ((pointer !== "" && !pointer.startsWith("/")) || /~(?![01])/.test(pointer)) return undefined;
-  return pointer.split("/").slice(1)
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const tokens = pointer.split("/").slice(1);
+  if (!pointer.includes("~")) return tokens;
+  return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 export function formatPointer(path: Path): string {
@@ -154,6 +155,7 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
 
 /** Parses a URI fragment without its `#` (RFC 6901, section 6). */
 export function parseFragment(fragment: string): Path | undefined {
+  if (!fragment.includes("%")) return parsePointer(fragment);
   // Each token is decoded separately, since some tools write `%2F` for a slash in a key.
   const tokens = fragment.split("/").map((token) => decodePercent(token).replaceAll("/", "~1"));
   return parsePointer(tokens.join("/"));

@@ -179,16 +179,16 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
  * in places of different shapes.
  */
 export class ByShape<T> {
-  readonly #items = new Map<unknown, Map<Shape, T>>();
+  readonly #items = new Map<Shape, Map<unknown, T>>();
 
   get(value: unknown, shape: Shape): T | undefined {
-    return this.#items.get(value)?.get(shape);
+    return this.#items.get(shape)?.get(value);
   }
 
   set(value: unknown, shape: Shape, item: T): void {
-    const shapes = this.#items.get(value);
-    if (shapes) shapes.set(shape, item);
-    else this.#items.set(value, new Map([[shape, item]]));
+    const items = this.#items.get(shape);
+    if (items) items.set(value, item);
+    else this.#items.set(shape, new Map([[value, item]]));
   }
 }
 

@@ -7,9 +7,9 @@
  *
  * A colon separates a member's name from its type. These types may contain references: objects such
  * as `schema`, lists such as `schema[]`, maps such as `{schema}`, and the types in {@linkcode
- * NAMING}. These types contain no references: `url`, `host`, `version`, `names`, and the types in {@linkcode
- * CHOICES}. A type that ends with `?` also allows a boolean, and a type that ends with `+` also
- * allows a list.
+ * NAMING}. These types contain no references: `url`, `host`, `version`, `names`, and the types in
+ * {@linkcode CHOICES}. A type that ends with `?` also allows a boolean, and a type that ends with
+ * `+` also allows a list.
  *
  * @module
  */
