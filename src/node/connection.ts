@@ -226,9 +226,9 @@ class Exchange implements ResponseEvents {
     this.#notify();
   }
 
-  part(bytes: Bytes, chunks: number): void {
+  part(bytes: Bytes): void {
     this.#collector.push(bytes);
-    this.#chunks += chunks;
+    this.#chunks++;
     this.#waitingBytes += bytes.byteLength;
     this.#notify();
   }

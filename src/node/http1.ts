@@ -70,8 +70,7 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
 
 export interface ResponseEvents {
   head(head: ResponseHead): void;
-  /** @param chunks the number of chunks that were joined to make `bytes` */
-  part(bytes: Bytes, chunks: number): void;
+  part(bytes: Bytes): void;
   end(isKept: boolean): void;
 }
 
@@ -112,9 +111,6 @@ export class ResponseReader {
   #interims = 0;
   /** Counts the bytes before the content, and then the bytes of chunk extensions and trailers. */
   #headLength = 0;
-  #joined: Bytes = NOTHING;
-  #joinedLength = 0;
-  #joinedChunks = 0;
 
   /** @param method the request method, since a response to HEAD has no content */
   constructor(method: string, events: ResponseEvents) {
@@ -127,11 +123,6 @@ export class ResponseReader {
    * Throws a `SourceError` if the node sends too much beside the content.
    */
   push(bytes: Bytes): void {
-    this.#read(bytes);
-    this.#giveJoined();
-  }
-
-  #read(bytes: Bytes): void {
     for (let at = 0; at < bytes.byteLength;) {
       const state = this.#state;
       if (state === "over") refuse("end");
@@ -139,7 +130,6 @@ export class ResponseReader {
         at = this.#readContent(bytes, at);
         continue;
       }
-      if (state === "size" && this.#begun === "") at = this.#readShortChunks(bytes, at);
       const stop = bytes.indexOf(LINE_FEED, at);
       const until = stop < 0 ? bytes.byteLength : stop + 1;
       this.#headLength += until - at;
@@ -229,39 +219,10 @@ export class ResponseReader {
     );
   }
 
-  /**
-   * A node may send one chunk per byte, and handling each chunk separately would take too much
-   * time.
-   */
-  #readShortChunks(bytes: Bytes, start: number): number {
-    let at = start;
-    while (at + DIGITS_MAX + SHORT_MAX + 4 < bytes.byteLength) {
-      let size = 0;
-      let first = at;
-      for (; first < at + DIGITS_MAX; first++) {
-        const digit = HEX_VALUES[bytes[first]!]!;
-        if (digit < 0) break;
-        size = size * 16 + digit;
-      }
-      first += 2;
-      const end = first + size;
-      if (size < 1 || size > SHORT_MAX || !isBreak(bytes, first - 2) || !isBreak(bytes, end)) break;
-      if (this.#joinedLength + size > this.#joined.byteLength) {
-        this.#giveJoined();
-        this.#joined = new Uint8Array(BLOCK);
-      }
-      for (let i = first; i < end; i++) this.#joined[this.#joinedLength++] = bytes[i]!;
-      this.#joinedChunks++;
-      at = end + 2;
-    }
-    return at;
-  }
-
   #readContent(bytes: Bytes, at: number): number {
     const left = bytes.byteLength - at;
     const length = this.#state === "close" ? left : Math.min(left, this.#left);
-    this.#giveJoined();
-    this.#events.part(length === bytes.byteLength ? bytes : bytes.subarray(at, at + length), 1);
+    this.#events.part(length === bytes.byteLength ? bytes : bytes.subarray(at, at + length));
     if (this.#state === "close") return at + length;
     this.#left -= length;
     if (this.#left === 0 && this.#state === "chunk") this.#state = "break";
@@ -269,34 +230,13 @@ export class ResponseReader {
     return at + length;
   }
 
-  #giveJoined(): void {
-    if (this.#joinedLength === 0) return;
-    const joined = this.#joined.subarray(0, this.#joinedLength);
-    const chunks = this.#joinedChunks;
-    this.#joined = this.#joined.subarray(this.#joinedLength);
-    this.#joinedLength = this.#joinedChunks = 0;
-    this.#events.part(joined, chunks);
-  }
-
   #end(): void {
-    this.#giveJoined();
     this.#state = "over";
     this.#events.end(this.#isKept);
   }
 }
 
 const LINE_FEED = 10;
-const NOTHING: Bytes = new Uint8Array();
-/**
- * Short chunks are copied to blocks of `BLOCK` bytes. The digits of a size may begin with zeros.
- */
-const SHORT_MAX = 0xff, DIGITS_MAX = 12, BLOCK = 8192;
-const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
-
-const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
-  const digit = String.fromCharCode(byte);
-  return /[\da-f]/i.test(digit) ? parseInt(digit, 16) : -1;
-});
 
 const latin1 = (bytes: Bytes): string =>
   String.fromCharCode.apply(null, bytes as unknown as number[]);
