@@ -44,69 +44,34 @@ const asUnicode = (text: string, characters: RegExp, isUpperCase = false) =>
     return `\\u${isUpperCase ? code.toUpperCase() : code}`;
   });
 
-const WINDOW_MAX = 255;
-const encoder = new TextEncoder();
+/** Decodes each byte to a character, so that positions in the text are positions of bytes. */
+const latin1 = new TextDecoder("latin1");
 
-/** Searches for several texts at once as Boyer, Moore and Horspool do: most bytes are skipped. */
+/** Searches for several texts, each in all forms that a server may write. */
 export class SecretSearch {
-  readonly #forms: readonly Bytes[];
-  /** The length of the beginning of each form that moves over the response. */
-  readonly #window: number;
-  /** For each byte, how far the window can move on if it ends with the byte. */
-  readonly #skips: Uint8Array;
-  /** For each byte, 1 if the window of a form ends with the byte. */
-  readonly #ends = new Uint8Array(256);
+  readonly #forms: readonly string[];
 
   /** @param secrets printable ASCII */
   constructor(secrets: readonly string[]) {
     const long = secrets.filter(({ length }) => length >= SECRET_LENGTH_MIN);
-    const texts = long.flatMap((secret) => ENCODINGS.map((encode) => encode(secret)));
-    this.#forms = [...new Set(texts)].map((text) => encoder.encode(text));
-    this.#window = Math.min(WINDOW_MAX, ...this.#forms.map(({ length }) => length));
-    const last = this.#window - 1;
-    this.#skips = new Uint8Array(256).fill(this.#window);
+    const forms = long.flatMap((secret) => ENCODINGS.map((encode) => encode(secret)));
+    this.#forms = [...new Set(forms)];
+  }
+
+  isIn(text: string): boolean {
+    return this.#forms.some((form) => text.includes(form));
+  }
+
+  /** Returns the position from which the rest may begin a secret, or else the length. */
+  cut(text: string): number {
+    let cut = text.length;
     for (const form of this.#forms) {
-      this.#ends[form[last]!] = 1;
-      for (let at = 0; at < last; at++) {
-        this.#skips[form[at]!] = Math.min(this.#skips[form[at]!]!, last - at);
+      for (let at = Math.max(0, text.length - form.length + 1); at < cut; at++) {
+        if (form.startsWith(text.slice(at))) cut = at;
       }
-    }
-  }
-
-  isIn(bytes: Bytes): boolean {
-    if (this.#forms.length === 0) return false;
-    const [skips, ends] = [this.#skips, this.#ends];
-    const last = this.#window - 1;
-    for (let end = last; end < bytes.length; end += skips[bytes[end]!]!) {
-      if (ends[bytes[end]!] === 1 && this.#isAt(bytes, end - last)) return true;
-    }
-    return false;
-  }
-
-  #isAt(bytes: Bytes, start: number): boolean {
-    for (const form of this.#forms) {
-      if (start + form.length <= bytes.length && isSame(form, bytes, start)) return true;
-    }
-    return false;
-  }
-
-  /** Returns the position from which all remaining bytes may begin a secret, or else the length. */
-  cut(bytes: Bytes): number {
-    let cut = bytes.length;
-    for (const form of this.#forms) {
-      let at = bytes.indexOf(form[0]!, Math.max(0, bytes.length - form.length + 1));
-      while (at >= 0 && at < cut && !isSame(form, bytes, at)) at = bytes.indexOf(form[0]!, at + 1);
-      if (at >= 0 && at < cut) cut = at;
     }
     return cut;
   }
-}
-
-/** Compares up to the end of the shorter array. */
-function isSame(form: Bytes, bytes: Bytes, start: number): boolean {
-  const length = Math.min(form.length, bytes.length - start);
-  for (let at = 0; at < length; at++) if (bytes[start + at] !== form[at]) return false;
-  return true;
 }
 
 const NOTHING: Bytes = new Uint8Array();
@@ -124,7 +89,7 @@ export function withoutSecrets(response: NodeResponse, secrets: SecretSearch): N
       hint: "the node repeats requests or shows its settings; turn that off, or change node.auth",
     });
   };
-  if (secrets.isIn(encoder.encode([...response.headers.values()].join("\n")))) refuse();
+  if (secrets.isIn([...response.headers.values()].join("\n"))) refuse();
   /** The end of the previous part, if it may be the beginning of a secret. */
   let held = NOTHING;
   const next = async (): Promise<Bytes | undefined> => {
@@ -136,8 +101,9 @@ export function withoutSecrets(response: NodeResponse, secrets: SecretSearch): N
         return rest.length > 0 ? rest : undefined;
       }
       const bytes = held.length > 0 ? joinBytes([held, part]) : part;
-      if (secrets.isIn(bytes)) refuse();
-      const cut = secrets.cut(bytes);
+      const text = latin1.decode(bytes);
+      if (secrets.isIn(text)) refuse();
+      const cut = secrets.cut(text);
       if (cut === bytes.length) {
         held = NOTHING;
         return bytes;
