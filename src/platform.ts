@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Bytes, joinBytes } from "./bytes.ts";
+import { type Bytes, gatherBytes, joinBytes } from "./bytes.ts";
 import { formatSize } from "./units.ts";
 import { withTimeout } from "./with-timeout.ts";
 
@@ -108,30 +108,17 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
 }
 
 async function read(place: string | URL, limit: number): Promise<Bytes> {
-  const { open, stat } = await import("node:fs/promises").catch(withoutFiles);
+  const { createReadStream } = await import("node:fs").catch(withoutFiles);
+  const { stat } = await import("node:fs/promises");
   const path = typeof place === "string" ? expand(place) : place;
   // Opening a pipe would block, and reading a device may never end.
   const found = await stat(path);
   if (!found.isFile()) throw new PlatformError("it is not a regular file");
-  if (found.size > limit) throw new PlatformError(isLarger(limit));
-  const file = await open(path, "r");
-  try {
-    // Files in `/proc` report a size of 0.
-    const bytes = new Uint8Array(Math.min(Math.max(found.size, BUFFER_BYTES_MIN), limit) + 1);
-    let length = 0;
-    while (length < bytes.length) {
-      const { bytesRead } = await file.read(bytes, length, bytes.length - length, null);
-      if (bytesRead === 0) break;
-      length += bytesRead;
-    }
-    if (length > limit) throw new PlatformError(isLarger(limit));
-    return bytes.slice(0, length);
-  } finally {
-    await file.close();
-  }
+  // Files in `/proc` report a size of 0.
+  const bytes = await gatherBytes(createReadStream(path), limit);
+  if (!bytes) throw new PlatformError(isLarger(limit));
+  return bytes;
 }
-
-const BUFFER_BYTES_MIN = 65_536;
 
 /**
  * The program runs without a shell. If the program exceeds a limit, it is killed together with its

@@ -349,18 +349,18 @@ refusals("when the token file changes, only the new token is valid", async () =>
 
 /** Runs `work`, and calls `opened` with the number of times that the token file has been opened. */
 async function whileOpening(opened: (count: number) => void, work: () => Promise<void>) {
-  const { open } = fs.promises;
+  const { createReadStream } = fs;
   let count = 0;
-  const counting: typeof open = async (path, ...more) => {
+  const counting: typeof createReadStream = (path, ...more) => {
     if (path === file) opened(++count);
-    return await open(path, ...more);
+    return createReadStream(path, ...more);
   };
   try {
-    fs.promises.open = counting;
+    fs.createReadStream = counting;
     syncBuiltinESMExports();
     await work();
   } finally {
-    fs.promises.open = open;
+    fs.createReadStream = createReadStream;
     syncBuiltinESMExports();
   }
   return count;
