@@ -45,7 +45,7 @@ const { metafile } = await build({
   // Identifiers are not shortened, so that stack traces stay readable.
   minifySyntax: true,
   minifyWhitespace: true,
-  plugins: [usedPartOfSrvx()],
+  plugins: [withoutUnusedImports()],
   charset: "ascii",
   // The package contains the source files, so the source maps need not embed them.
   sourcemap: "linked",
@@ -58,30 +58,12 @@ await declareDisposal();
 await writeFile(join(DIST, "LICENSES.txt"), await licenses(packagesOf(metafile)));
 await setModes([...files, "package.json", "README.md", "LICENSE"]);
 
-/**
- * Replaces `srvx/node` by a bundle of the exports that are used. esbuild reads this bundle as
- * TypeScript, and so drops unused imports, of which rollup would warn hosts.
- */
-function usedPartOfSrvx(): Plugin {
+/** Drops the unused imports of srvx, of which rollup would warn hosts. */
+function withoutUnusedImports(): Plugin {
   return {
-    name: "used-part-of-srvx",
-    setup({ onLoad }) {
-      onLoad({ filter: /[\\/]srvx[\\/]dist[\\/]adapters[\\/]node\.mjs$/ }, async ({ path }) => {
-        const contents = `export { FastResponse, NodeRequest, sendNodeResponse } from ${
-          JSON.stringify(path)
-        };`;
-        const { outputFiles: [bundle] } = await build({
-          ...COMMON,
-          stdin: { contents, resolveDir: ROOT },
-          format: "esm",
-          platform: "node",
-          sourcemap: "inline",
-          // Sources in the map are relative to this path.
-          outfile: `${path}.js`,
-          write: false,
-        });
-        return { contents: bundle!.text, loader: "ts" };
-      });
+    name: "without-unused-imports",
+    setup({ onResolve }) {
+      onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true, sideEffects: false }));
     },
   };
 }
