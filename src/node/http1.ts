@@ -79,10 +79,12 @@ const HEAD_MAX = 16_384;
 /** RFC 9110 (section 15.2) allows any number of interim responses, but servers send one or two. */
 const INTERIM_MAX = 10;
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 /** Framing fields are refused in trailers, since a proxy might obey them. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
+const WORD = String.raw`[!-~\x80-\xff]+`;
+/** A name, and a value without the white space around it. */
+const FIELD = new RegExp(`^(${TOKEN}):[\t ]*(?:(${WORD}(?:[\t ]+${WORD})*)[\t ]*)?$`);
 const QUOTED = String.raw`"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"`;
 /**
  * A chunk size with optional extensions (RFC 9112, section 7.1.1). White space is accepted only in
@@ -161,7 +163,7 @@ export class ResponseReader {
     } else if (this.#state === "field") {
       if (line === "") return this.#endHead();
       const [, name = "", value = ""] = FIELD.exec(line) ?? refuse("header");
-      this.#fields.push(name.toLowerCase(), trim(value));
+      this.#fields.push(name.toLowerCase(), value);
     } else if (this.#state === "size") {
       const [, digits = ""] = CHUNK_SIZE.exec(line) ?? refuse("chunk size");
       // Chunk extensions count towards `HEAD_MAX`, but chunk sizes and line breaks do not.
@@ -249,22 +251,11 @@ function excess(what: string): never {
   throw new SourceError("bad_answer", `sent ${what}`);
 }
 
-/** `String.trim` would also remove characters that are not HTTP white space. */
-function trim(text: string): string {
-  let [start, end] = [0, text.length];
-  while (isSpace(text[start])) start++;
-  while (end > start && isSpace(text[end - 1])) end--;
-  return text.slice(start, end);
-}
-
-const isSpace = (character: string | undefined) => character === " " || character === "\t";
-
 /** Parses `content-length`, whose value may be repeated (RFC 9112, section 6.3). */
 function lengthOf(text: string | null): number | undefined {
   if (text === null) return undefined;
-  const [first = "", ...others] = text.split(",").map(trim);
-  if (!/^\d{1,15}$/.test(first) || others.some((other) => other !== first)) refuse("length");
-  return Number(first);
+  const [, length] = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/.exec(text) ?? refuse("length");
+  return Number(length);
 }
 
 /** @param fields alternating names and values, with names in lower case */
