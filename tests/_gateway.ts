@@ -99,6 +99,25 @@ const body = (schema: object, type = "application/json", required = true) => ({
   requestBody: { required, content: { [type]: { schema } } },
 });
 
+const FIND = body({
+  type: "object",
+  required: ["key"],
+  properties: {
+    key: text,
+    action: { const: "GET" },
+    limit: { type: "integer", maximum: 18446744073709551615n },
+  },
+});
+
+const BLOCK_PARAMETERS = [
+  inPath("height", { schema: { type: "integer", minimum: 0 } }),
+  inQuery("full", { type: "boolean" }),
+  inQuery("form", { enum: ["hex", "json"] }),
+  inQuery("tag", { type: "array", items: text }),
+  inQuery("max", { type: "integer", maximum: 10, exclusiveMinimum: 0 }),
+  inQuery("note", { type: "string", minLength: 2, maxLength: 5 }),
+];
+
 export const REST = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
@@ -140,15 +159,19 @@ export const REST = {
     "/blocks/{height}": {
       get: {
         ...read,
-        parameters: [
-          inPath("height", { schema: { type: "integer", minimum: 0 } }),
-          inQuery("full", { type: "boolean" }),
-          inQuery("form", { enum: ["hex", "json"] }),
-          inQuery("tag", { type: "array", items: text }),
-          inQuery("max", { type: "integer", maximum: 10, exclusiveMinimum: 0 }),
-          inQuery("note", { type: "string", minLength: 2, maxLength: 5 }),
-        ],
+        parameters: BLOCK_PARAMETERS,
       },
+    },
+    "/checked": {
+      get: {
+        ...read,
+        "x-checked": true,
+        parameters: [inQuery("key", text, { required: true })],
+      },
+      post: { ...read, "x-checked": true, ...FIND },
+    },
+    "/checked/{height}": {
+      get: { ...read, "x-checked": true, parameters: BLOCK_PARAMETERS },
     },
     "/peers/{address}": { get: { ...read, parameters: [inPath("address")] } },
     "/peers/connect": { get: { "x-access": "write", ...ok } },
@@ -180,15 +203,7 @@ export const REST = {
     "/find": {
       post: {
         ...read,
-        ...body({
-          type: "object",
-          required: ["key"],
-          properties: {
-            key: text,
-            action: { const: "GET" },
-            limit: { type: "integer", maximum: 18446744073709551615n },
-          },
-        }),
+        ...FIND,
       },
       get: { ...read, parameters: [inQuery("key", text, { required: true })] },
     },
@@ -268,6 +283,15 @@ export const RPC = {
         param("verbosity", { type: "integer", maximum: 3, "x-heavy-from": 3 }),
       ],
       { paramStructure: "by-position" },
+    ),
+    method(
+      "checked",
+      "read",
+      [
+        param("hash", text, true),
+        param("verbosity", { type: "integer", maximum: 3 }),
+      ],
+      { paramStructure: "by-position", "x-checked": true },
     ),
     method("named", "read", [
       param("a", { type: "integer" }),

@@ -95,10 +95,6 @@ const CLAIMS = [
     "X-HTTP-Host-Override",
   ],
   ...[
-    "X-HTTP-Method-Override",
-    "X-HTTP-Method",
-    "X-Method-Override",
-    "_method",
     "X-Nodeface",
   ],
   ...["x-real-ip", "X_Forwarded_User", "REMOTE_USER", "x_auth_request_user"],
@@ -106,9 +102,6 @@ const CLAIMS = [
     "Authorization",
     "Proxy-Authorization",
     "Cookie",
-    "X-Access-Token",
-    "X-Api-Key",
-    "api_key",
   ],
 ];
 
@@ -116,7 +109,7 @@ const ok = { responses: { 200: { description: "" } } };
 const inHeader = (name: string, required = false) => ({
   ...{ name, in: "header", required, schema: { type: "string" } },
 });
-const HARMLESS = ["X-Cursor", "Eth-Consensus-Version", "Immutable"];
+const HARMLESS = ["X-Cursor", "Eth-Consensus-Version", "X-Access-Token", "X-Api-Key", "api_key"];
 const HOSTILE = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
@@ -187,7 +180,8 @@ for (const [author, options] of Object.entries(SOURCES)) {
       });
       assert.is(status, 200);
       assert.is(node.come.length, 1);
-      assert.equal(seen(), HARMLESS.map((name) => name.toLowerCase()));
+      const passed = author === "the operator" ? HARMLESS : [];
+      assert.equal(seen(), passed.map((name) => name.toLowerCase()));
       assert.not.match(
         JSON.stringify(Object.entries(node.come[0]!.headers)),
         /user|method/i,

@@ -249,7 +249,7 @@ load(
       light: [],
     };
     node.answer = (come, response) => {
-      heldBy[textOf(come).includes("3]") ? "heavy" : "light"].push(response);
+      heldBy[/3[\]}]/.test(textOf(come)) ? "heavy" : "light"].push(response);
     };
     const done = (response: ServerResponse) => result("1")(node.come[0]!, response);
     const { ask, rpc } = forwarding(node.url, RPC);
@@ -294,10 +294,10 @@ load("a value that the node may read as a heavy number makes a call heavy", asyn
   const { rpc } = forwarding(node.url, { ...RPC, methods: [block] });
   const call = (name: string, value: unknown) =>
     rpc({ jsonrpc: "2.0", id: 1, method: "block", params: [name, value] });
-  const values = ["3", "2 ", true, [3], {}, "a"];
+  const values = ["3", "2 ", [3], {}, "a"];
   const heavy = values.map((value, at) => call(`heavy ${at}`, value));
   await until(() => sent.length === 1);
-  const light = [2, null, 2.5].map((value) => call("light", value));
+  const light = [2, null, true].map((value) => call("light", value));
   await until(() => sent.length === 4);
   assert.equal(sent.slice(1), ["light", "light", "light"]);
   for (let done = 0; done < heavy.length + light.length; done++) {

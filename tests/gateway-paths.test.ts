@@ -35,8 +35,9 @@ const SENT: readonly (readonly [path: string, url?: string])[] = [
   ["/queues/%2F"],
   ["/queues/a%2fb/q"],
   ["/find?key=it's%20%22a%22", "/find?key=it%27s%20%22a%22"],
-  ["/find?key=a%2Bb+c", "/find?key=a%2Bb%20c"],
-  ["/find?key=%0D%0AX:y%00", "/find?key=%0D%0AX%3Ay%00"],
+  ["/find?key=a%2Bb+c"],
+  ["/checked?key=a%2Bb+c&", "/checked?key=a%2Bb%20c"],
+  ["/checked?key=%0D%0AX:y%00", "/checked?key=%0D%0AX%3Ay%00"],
 ];
 
 for (const [path, url = path] of SENT) {
@@ -90,10 +91,10 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/peers/%E2%84%80", 400],
   ["/peers/%E2%88%95", 400],
   [`/peers/${"a".repeat(257)}`, 400],
-  ["/blocks/-1", 400],
-  ["/blocks/a", 400],
-  ["/blocks/07", 400],
-  ["/blocks/1e400", 400],
+  ["/checked/-1", 400],
+  ["/checked/a", 400],
+  ["/checked/07", 400],
+  ["/checked/1e400", 400],
   ["/files/", 404],
   ["/files/a//b", 404],
   ["/files/a%2F%2Fb", 400],
@@ -136,28 +137,29 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/queues/ALL%2fsecret%2F", 404],
   ["/files/ALL/secret", 404],
   ["/files/all/secret%2F", 400],
-  ["/status?a=1", 400],
+  ["/checked?key=a&a=1", 400],
   ["/status?", 200],
-  ["/find", 400],
-  ["/find?key=", 200],
-  ["/find?key=a&key=b", 400],
-  ["/find?Key=a", 400],
-  ["/find?key=a&%6Bey=b", 400],
-  ["/find?key=a&__proto__=b", 400],
-  ["/find?key=a&constructor=b", 400],
-  ["/find?key=%ff", 400],
-  ["/find?key=a;other=b", 200],
-  ["/find?key[]=a", 400],
-  ["/blocks/1?full=yes", 400],
-  ["/blocks/1?full=", 200],
-  ["/blocks/1?form=xml", 400],
-  ["/blocks/1?max=11", 400],
-  ["/blocks/1?max=0", 400],
-  ["/blocks/1?max=1.5", 400],
-  ["/blocks/1?max=%201", 400],
-  ["/blocks/1?note=a", 400],
-  ["/blocks/1?note=aaaaaa", 400],
-  ["/blocks/1?tag=a&tag=b", 200],
+  ["/status?a=1&a=%ff&&=", 200],
+  ["/checked", 400],
+  ["/checked?key=", 400],
+  ["/checked?key=a&key=b", 400],
+  ["/checked?Key=a", 400],
+  ["/checked?key=a&%6Bey=b", 400],
+  ["/checked?key=a&__proto__=b", 400],
+  ["/checked?key=a&constructor=b", 400],
+  ["/checked?key=%ff", 400],
+  ["/checked?key=a;other=b", 200],
+  ["/checked?key[]=a", 400],
+  ["/checked/1?full=yes", 400],
+  ["/checked/1?full=", 200],
+  ["/checked/1?form=xml", 400],
+  ["/checked/1?max=11", 400],
+  ["/checked/1?max=0", 400],
+  ["/checked/1?max=1.5", 400],
+  ["/checked/1?max=%201", 400],
+  ["/checked/1?note=a", 400],
+  ["/checked/1?note=aaaaaa", 400],
+  ["/checked/1?tag=a&tag=b", 200],
 ];
 
 for (const [path, status] of REFUSED) {
@@ -169,12 +171,12 @@ for (const [path, status] of REFUSED) {
 }
 
 paths("an error message has the place, the name and the rule, but never the value", async () => {
-  const answer = await gateway.ask("/v1/node/blocks/secret-1?max=77777&odd=secret-2");
+  const answer = await gateway.ask("/v1/node/checked/secret-1?max=77777&odd=secret-2");
   const text = await answer.text();
   assert.is(answer.status, 400);
   assert.equal(JSON.parse(text).errors, [
-    { in: "path", name: "height", rule: "must be an integer" },
     { in: "query", name: "odd", rule: "is unknown" },
+    { in: "path", name: "height", rule: "must be an integer" },
     { in: "query", name: "max", rule: "must be at most 10" },
   ]);
   assert.not.match(text, /secret|77777/);
@@ -186,7 +188,9 @@ paths(
     const inner = { type: "object", properties: { a: {} }, additionalProperties: false };
     const schema = { type: "object", properties: { inner, any: { type: "object" } } };
     const content = { "application/json": { schema } };
-    const post = { "x-access": "read", requestBody: { content }, responses: {} };
+    const post = {
+      ...{ "x-access": "read", "x-checked": true, requestBody: { content }, responses: {} },
+    };
     const open = forwarding(node.url, { ...REST, paths: { "/closed": { post } } } as never);
     const send = (value: object) =>
       open.ask("/v1/node/closed", {
@@ -228,14 +232,16 @@ for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
   });
 }
 
-paths("HEAD is sent to the node only if the description has a HEAD operation", async () => {
+paths("HEAD is sent to the node where the description has HEAD or GET", async () => {
   node.answer = (_, response) => response.writeHead(200, { "content-length": "5" }).end();
-  const answer = await gateway.ask("/v1/node/status", { method: "HEAD" });
-  assert.is(answer.status, 200);
-  assert.not.equal(answer.headers.get("content-length"), "0");
-  assert.is((await gateway.ask("/v1/node/open", { method: "HEAD" })).status, 405);
-  assert.is((await gateway.ask("/v1/node/find?key=a", { method: "HEAD" })).status, 405);
-  assert.equal(node.come.map(({ method }) => method), ["HEAD"]);
+  for (const path of ["/status", "/blocks/7", "/find?key=a"]) {
+    const answer = await gateway.ask(`/v1/node${path}`, { method: "HEAD" });
+    assert.is(answer.status, 200);
+    assert.not.equal(answer.headers.get("content-length"), "0");
+  }
+  assert.is((await gateway.ask("/v1/node/open", { method: "HEAD" })).status, 403);
+  assert.is((await gateway.ask("/v1/node/raw", { method: "HEAD" })).status, 405);
+  assert.equal(node.come.map(({ method }) => method), ["HEAD", "HEAD", "HEAD"]);
 });
 
 paths("OPTIONS is handled by the service, even if the description has it", async () => {
@@ -262,7 +268,8 @@ paths("an operation that is never forwarded is not listed as public", () => {
     ...{ name: `${method} /a`, operationId: undefined, isMethod: false, method, path: "/a" },
     ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },
     ...{ isByPosition: false, isGettable: false, body: undefined },
-    ...{ responseHeaders: [], responseTypes: [], isForeign: false, isAnonymous: false },
+    ...{ isChecked: false, isForeign: false, isAnonymous: false },
+    headers: { parameters: [], cookies: [], credentials: [] },
   }));
   const rights = decide(operations, resolveForward({ open: ["*"] })).map(({ permission }) =>
     permission

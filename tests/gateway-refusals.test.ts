@@ -189,7 +189,6 @@ const ORDER: readonly (readonly [
   [403, "/v1/node/send", { "sec-fetch-site": "cross-site" }],
   [403, "/v1/node/any", { "content-type": "text/plain" }],
   [401, "/v1/node/send", { "content-type": "text/plain" }],
-  [415, "/v1/node/send", { "content-type": "text/plain", ...BEARER }],
   [413, "/v1/node/send", { ...JSON_TYPE, ...BEARER }],
 ];
 

@@ -79,13 +79,32 @@ for (
     ['["ab"]', '["ab"]'],
     ['["ab",2]', '["ab",2]'],
     ['["ab",null]', '["ab",null]'],
+    ['{"hash":"ab"}', '{"hash":"ab"}'],
+    ["[]", "[]"],
+    ["null", "[]"],
+    ['[1,true,"a",{"a":null},1e400]', '[1,true,"a",{"a":null},1e400]'],
+    ['{"h\\u0061sh":"\\u0061","x":1,"x":2}', '{"h\\u0061sh":"\\u0061","x":1,"x":2}'],
+  ] as const
+) {
+  rpc(`the parameters ${params} are sent as they came`, async () => {
+    assert.is((await gateway.rpc(`{"id":1,"method":"block","params":${params}}`)).status, 200);
+    assert.equal(sent(), [BLOCK(written)]);
+  });
+}
+
+for (
+  const [params, written] of [
     ['{"hash":"ab"}', '["ab"]'],
     ['{"verbosity":2,"hash":"ab"}', '["ab",2]'],
     ['{"h\\u0061sh":"\\u0061"}', '["\\u0061"]'],
+    ['{"verbosity":{"a":1,"a":2}}', '[null,{"a":1,"a":2}]'],
+    ["[1,2,3]", "[1,2,3]"],
   ] as const
 ) {
-  rpc(`the parameters ${params} are sent by position`, async () => {
-    assert.is((await gateway.rpc(`{"id":1,"method":"block","params":${params}}`)).status, 200);
+  rpc(`in a POST to the method, the parameters ${params} are put in their places`, async () => {
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body: params };
+    assert.is((await gateway.ask("/v1/rpc/block", init)).status, 200);
     assert.equal(sent(), [BLOCK(written)]);
   });
 }
@@ -98,17 +117,15 @@ rpc("the parameters of a GET call are taken from its query", async () => {
 
 for (
   const query of [
-    ...["", "?hash=", "?verbosity=1", "?hash=a&hash=b", "?hash=a&Hash=b", "?hash=a&x=1"],
-    ...["?hash=a&verbosity=4", "?hash=a&verbosity=1.5", "?hash=a&verbosity=true"],
-    ...["?hash=a&verbosity=1],%22x%22:[", "?hash=%ff", "?hash=a&__proto__=1", "?hash=a&0=1"],
+    ...["?hash=a&hash=b", "?hash=a&Hash=b", "?hash=a&x=1", "?hash=%ff", "?hash=a&__proto__=1"],
+    ...["?hash=a&0=1", "?token=a"],
   ]
 ) {
-  rpc(`the query in GET block${query} is validated`, async () => {
+  rpc(`the query in GET block${query} has no place for a name`, async () => {
     const answer = await gateway.ask(`/v1/rpc/block${query}`);
-    const status = query === "?hash=" ? 200 : 400;
-    assert.is(answer.status, status);
-    assert.is(node.come.length, status === 200 ? 1 : 0);
-    if (status === 400) assert.ok((await answer.json()).errors.length > 0);
+    assert.is(answer.status, 400);
+    assert.equal(node.come, []);
+    assert.ok((await answer.json()).errors.length > 0);
   });
 }
 
@@ -117,14 +134,15 @@ for (
     ...["[]", "{}", '["a",1,2]', "[1]", '["a",4]', '["a","1"]', '["a",1.5]', '{"hash":1}'],
     ...['{"Hash":"a"}', '{"hash":"a","x":1}', '{"hash":"a","__proto__":1}', '{"hash":null}'],
     ...["1", '"a"', "true", '{"hash":"a","constructor":{}}', '{"0":"a"}'],
+    ...['{"hash":"a","hash":"b"}', '{"hash":"a","verbosity":{"a":1,"a":2}}'],
   ]
 ) {
-  rpc(`the parameters ${params} are invalid`, async () => {
-    const answer = await gateway.rpc(`{"id":"x","method":"block","params":${params}}`);
+  rpc(`the parameters ${params} of a checked method are invalid`, async () => {
+    const answer = await gateway.rpc(`{"id":"x","method":"checked","params":${params}}`);
     assert.is(answer.status, 200);
     const { error, id } = await answer.json();
     assert.equal([error.code, id], [-32602, "x"]);
-    const bare = await gateway.ask("/v1/rpc/block", {
+    const bare = await gateway.ask("/v1/rpc/checked", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: params,
@@ -134,47 +152,20 @@ for (
   });
 }
 
-rpc("a number outside the range of doubles is valid, and is sent unchanged", async () => {
+rpc("a number outside the range of doubles is sent unchanged", async () => {
   for (const digits of ["1e400", "-1e999", "9".repeat(400)]) {
-    for (const [params, code] of [[`[${digits}]`, -32602], [`["a",${digits}]`, -32602]] as const) {
-      const { error } = await (await gateway.rpc(`{"id":1,"method":"block","params":${params}}`))
-        .json();
-      assert.is(error.code, code);
-    }
-    const wrong = await gateway.rpc(`{"id":1,"method":"chosen","params":{"name":${digits}}}`);
-    assert.is((await wrong.json()).error.code, -32602);
-    assert.equal(node.come, []);
     await gateway.rpc(`{"id":1,"method":"chosen","params":{"amount":${digits}}}`);
     await gateway.ask(`/v1/rpc/chosen?amount=${digits}`);
     const written = `{"jsonrpc":"2.0","id":1,"method":"chosen","params":{"amount":${digits}}}`;
     assert.equal(sent(), [written, written]);
     node.come = [];
   }
-  await gateway.rpc('{"id":1,"method":"chosen","params":{"name":"1e400"}}');
-  assert.is(node.come.length, 1);
 });
 
-rpc("declared names are lowercased once, not for each received member", async () => {
-  const members = Array.from({ length: 5000 }, (_, at) => `"x${at}":0`).join(",");
-  const { toLowerCase } = String.prototype;
-  let folded = 0;
-  String.prototype.toLowerCase = function () {
-    folded++;
-    return toLowerCase.call(this);
-  };
-  try {
-    await gateway.rpc(`{"id":1,"method":"filtered","params":{"filter":{${members}}}}`);
-  } finally {
-    String.prototype.toLowerCase = toLowerCase;
-  }
-  assert.is(node.come.length, 1);
-  assert.ok(folded < 6000, `${folded} times`);
-});
-
-rpc("a POST call with a query and a GET call with a body are refused", async () => {
+rpc("a POST call with a token in its query and a GET call with a body are refused", async () => {
   const headers = { "content-type": "application/json" };
   const init = { method: "POST", headers, body: "{}" };
-  assert.is((await gateway.ask("/v1/rpc/number?x=1", init)).status, 400);
+  assert.is((await gateway.ask("/v1/rpc/number?token=1", init)).status, 400);
   const withLength = { headers: { ...headers, "content-length": "2" } };
   assert.is((await gateway.ask("/v1/rpc/number", withLength)).status, 415);
   assert.equal(node.come, []);
@@ -221,7 +212,7 @@ rpc("a method name may contain escapes, and unknown members are not sent", async
   await gateway.rpc(
     '{"version":"1.1","id":1,"\\u006dethod":"n\\u0075mber","Method":"send","extra":{"method":"send"}}',
   );
-  assert.equal(sent(), ['{"jsonrpc":"2.0","id":1,"method":"number","params":[]}']);
+  assert.equal(sent(), ['{"jsonrpc":"2.0","id":1,"method":"number"}']);
 });
 
 rpc("a method whose name has a slash is called by its encoded name", async () => {
@@ -268,8 +259,6 @@ const NO_JSON = [
     '{"id":1,"method":"send","method":"number"}',
     '{"id":1,"method":"number","\\u006dethod":"send"}',
   ],
-  ...['{"id":1,"method":"named","params":{"a":1,"a":2}}'],
-  ...['{"id":1,"method":"named","params":{"b":{"x":{"y":1,"\\u0079":2}}}}'],
   ...['[{"id":1,"method":"number"},{"id":1,"method":"number","method":"send"}]'],
   `{"id":1,"method":"named","params":{"b":{"x":${"[".repeat(62)}${"]".repeat(62)}}}}`,
   "[".repeat(100_000),
@@ -325,7 +314,7 @@ rpc(
       1,
       [],
       { id: null, method: "number" },
-      { id: "c", method: "block" },
+      { id: "c", method: "checked" },
       { method: "send", params: ["a"] },
       { id: "d", method: "nope" },
       { id: "e", method: "block", params: ["a"] },
@@ -481,29 +470,27 @@ const MANY: readonly (readonly [what: string, params: string, says: string, told
   [
     "too many values",
     `["a"${",0".repeat(500_000)}]`,
-    "block takes at most 2 parameters, got 500001",
+    "takes at most 2 parameters, got 500001",
     1,
   ],
   [
     "unknown names",
     `{${Array.from({ length: 80_000 }, (_, at) => `"a${at}":0`).join(",")}}`,
-    "a0 is unknown",
+    '"a0" is unknown',
     20,
   ],
   ["a long name", `{"hash":"a","${"n".repeat(MIB - 100)}":0}`, "nnn", 1],
-  ["lists", `["a"${",[]".repeat(300_000)}]`, "got 300001", 1],
+  ["lists", `["a"${",[]".repeat(300_000)}]`, "got 300001", 2],
 ];
 
 for (const [what, params, says, told] of MANY) {
   rpc(`for ${what}, at most twenty errors are reported, and the response is short`, async () => {
-    const answer = await gateway.rpc(`{"id":1,"method":"block","params":${params}}`);
+    const answer = await gateway.rpc(`{"id":1,"method":"checked","params":${params}}`);
     const text = await answer.text();
     assert.ok(text.length < 3000, `${text.length} bytes`);
-    const { error } = JSON.parse(text);
-    assert.is(error.data.errors.length, told);
-    assert.match(error.message, says);
+    assert.match(JSON.parse(text).error.message, says);
     const headers = { "content-type": "application/json" };
-    const bare = await gateway.ask("/v1/rpc/block", { method: "POST", headers, body: params });
+    const bare = await gateway.ask("/v1/rpc/checked", { method: "POST", headers, body: params });
     const problem = await bare.json();
     assert.equal([bare.status, problem.errors.length], [400, told]);
   });
@@ -511,7 +498,7 @@ for (const [what, params, says, told] of MANY) {
 
 rpc("the response to an invalid batch is not longer than the batch", async () => {
   const names = Array.from({ length: 100 }, (_, at) => `"a${at}":0`).join(",");
-  const one = `{"id":1,"method":"block","params":{${names}}}`;
+  const one = `{"id":1,"method":"checked","params":{${names}}}`;
   const text = await (await gateway.rpc(`[${Array(100).fill(one).join(",")}]`)).text();
   assert.ok(text.length < 20_000, `${text.length} bytes`);
   assert.is(JSON.parse(text).length, 100);
@@ -526,7 +513,6 @@ rpc("the message about several invalid parameters uses the right plural", async 
     'The parameter "adress" is unknown, and 1 more parameter is invalid',
   );
   assert.match(await detail("&a=1&b=1&c=1"), "and 2 more parameters are invalid");
-  assert.match(await detail("&a=1".repeat(100)), "and at least 19 more parameters are invalid");
 });
 
 rpc("other tasks can run between calls with large bodies", async () => {

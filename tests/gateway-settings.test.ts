@@ -161,8 +161,8 @@ const operations = (isForeign: boolean): NodeOperation[] =>
       parameters: [],
       isGettable: method === "GET",
       body: undefined,
-      responseHeaders: [],
-      responseTypes: [],
+      isChecked: false,
+      headers: { parameters: [], cookies: [], credentials: [] },
     },
   }));
 

@@ -367,11 +367,11 @@ templates(
             // `Request` removes dot segments. Other tests send paths with dot segments over
             // sockets.
             const request = new Request(`http://localhost/v1/node${path}`);
-            const { pathname } = new URL(request.url);
+            const { pathname, search } = new URL(request.url);
             if (!pathname.startsWith("/v1/node/")) continue;
             node.come = [];
             const { status } = await app.fetch(request);
-            const sent = status === 200 ? [pathname.slice("/v1/node".length)] : [];
+            const sent = status === 200 ? [pathname.slice("/v1/node".length) + search] : [];
             assert.ok(
               [200, 400, 403, 404, 405].includes(status),
               `${path}: ${status}`,

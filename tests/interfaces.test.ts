@@ -219,7 +219,6 @@ interfaces(
         ["17:13", 'the path parameter "hsh" is not in the path "/blocks/{id}"'],
         ["18:13", 'the path parameter "id" needs "required: true"'],
         ["19:13", 'the parameter "q" has x-multi-segment, but is not in the path'],
-        ["20:13", '"in" must be one of path, query, header'],
         ["21:22", '"20" must be a status, such as "200", "4XX" or "default"'],
         ["23:5", "must be a path such as /blocks/{hash}, without a query"],
         ["24:7", "unknown key openapi.paths.blocks.gett; did you mean get?"],

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import { checkValue } from "../src/gateway/check.ts";
-import { listOf } from "../src/json/values.ts";
+import { listOf, objectOf } from "../src/json/values.ts";
 import type { Access, OperationMarks } from "../src/kinds/interface.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { documentOfKind } from "../src/openapi/kind.ts";
@@ -48,8 +48,8 @@ const SECRETS: Readonly<Record<string, string>> = {
   monero: "readPool readPoolHashes readPoolStats get_info",
   solana: "getClusterNodes getIdentity",
   ethereum: "eth_getFilterLogs",
-  near: "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",
-  cosmos: "status net_info dump_consensus_state",
+  near: "network_info client_config EXPERIMENTAL_client_config readNetworkInfo",
+  cosmos: "net_info dump_consensus_state",
   substrate:
     "author_hasKey author_pendingExtrinsics system_localListenAddresses system_localPeerId " +
     "system_peers system_reservedPeers system_unstable_networkState offchain_localStorageGet",
@@ -79,6 +79,7 @@ const HEAVY: Readonly<Record<string, string>> = {
   beacon: "getStateFork getStateFinalityCheckpoints getStateRandao getEpochSyncCommittees " +
     "getStateValidator getProposerLookahead",
   bitcoin: "gettxoutsetinfo getblockstats getrawmempool",
+  monero: "get_block_header_by_hash get_block_headers_range",
   ergo: "checkTransaction checkTransactionAsBytes getHeaderIds",
   solana: "getMultipleAccounts getProgramAccounts",
   substrate: "grandpa_proveFinality state_call",
@@ -143,8 +144,8 @@ access("kubo: a read-only operation never looks up a client's name in DNS", asyn
     const arg = parameters!.find(({ name }) => name === "arg");
     if (!arg) continue;
     names.push(name);
-    const rule = arg.rule.items ?? arg.rule;
-    const ruleFor = (path: string) => checkValue(rule, path)?.rule;
+    const schema = objectOf(arg.schema!.items ?? arg.schema);
+    const ruleFor = (path: string) => checkValue(schema, path)?.rule;
     for (
       const path of [
         ...[

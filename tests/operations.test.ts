@@ -114,6 +114,7 @@ operations("problem() creates responses like the service's own errors", async ()
     title: "Too Many Requests",
     status: 429,
     detail: "Ask again in a minute",
+    message: "Ask again in a minute",
   });
   assert.not.ok("title" in await problem(499, "It went away").json());
   for (const status of [200, 399, 600, 404.5, NaN]) {

@@ -35,7 +35,13 @@ for (
     assert.is(response.status, 404);
     assert.is(response.headers.get("content-type"), "application/problem+json");
     assert.is(response.headers.get("cache-control"), "no-store");
-    assert.equal(Object.keys(await response.json()), ["type", "title", "status", "detail"]);
+    assert.equal(Object.keys(await response.json()), [
+      "type",
+      "title",
+      "status",
+      "detail",
+      "message",
+    ]);
   });
 }
 

@@ -297,14 +297,18 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
     return this.runtime!.node as { readonly req: IncomingMessage; readonly res: ServerResponse };
   }
 
+  get rawUrl(): string | undefined {
+    return this.#node.req.url;
+  }
+
   get gone(): Signal {
     return this.#gone ??= this.#watch();
   }
 
   get readChunks(): ServedRequest["readChunks"] {
     const { req: message } = this.#node;
-    // srvx itself handles GET, HEAD, and content that is already in `rawBody`.
-    if (/^(?:GET|HEAD)$/.test(this.method) || "rawBody" in message) return undefined;
+    // srvx itself handles content that is already in `rawBody`.
+    if (!hasContent(message) || "rawBody" in message) return undefined;
     return (take, stop) =>
       new Promise((resolve, reject) => {
         const settle = (act: (reason?: unknown) => void) => (reason?: unknown) => {

@@ -29,13 +29,13 @@ import {
 } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
-import { type Call, type CallForm, decodeUtf8, inTurn, readContent } from "./call.ts";
-import { checkParams, DEPTH_MAX, readQuery, refusalOfParameters, WRONG_MAX } from "./check.ts";
+import { type Call, type CallForm, decodeUtf8, DEPTH_MAX, inTurn, readContent } from "./call.ts";
 import type { CallTable, Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, looksLikeBrowser, TOKEN_IN_QUERY } from "./guard.ts";
 import type { Lease, UpstreamResponse } from "./lease.ts";
+import { paramsOfQuery, readParams, type SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { busyNode, LATER, NO_UPGRADE, Refusal, refuse, responseHeaders } from "./response.ts";
+import { busyNode, JSON_HEADERS, LATER, NO_UPGRADE, Refusal, refuse } from "./response.ts";
 
 /** An HTML form cannot send any of these content types. */
 const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
@@ -56,11 +56,9 @@ interface CheckedCall {
   readonly response?: string | undefined;
 }
 
-interface ReadyCall {
+interface ReadyCall extends SentParams {
   readonly call: RpcCall;
   readonly entry: PolicyEntry;
-  readonly params: string | undefined;
-  readonly isHeavy: boolean;
 }
 
 async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
@@ -83,12 +81,11 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
     return jsonResponse(status, writeRpcResponse(body, { error: body }));
   }
   const checked: CheckedCall[] = [];
-  const most = Math.max(1, Math.floor(WRONG_MAX / body.calls.length));
   for (const one of body.calls) {
     checked.push(
       isFault(one)
         ? { response: writeRpcResponse(one, { error: one }) }
-        : await checkCall(call, one, most),
+        : await checkCall(call, one),
     );
   }
   const ready = checked.flatMap(({ ready }) => ready ?? []);
@@ -114,8 +111,8 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   return makeResponse(204, { "cache-control": "no-store" }, null);
 }
 
-async function checkCall({ table, caller }: Call, call: RpcCall, most: number) {
-  const { method } = call;
+async function checkCall({ table, caller }: Call, call: RpcCall): Promise<CheckedCall> {
+  const { method, params = "" } = call;
   const fail = ({ code, message }: RpcError, data?: object): CheckedCall => ({
     response: responseTo(call, { error: { code, message, data: data && JSON.stringify(data) } }),
   });
@@ -123,12 +120,13 @@ async function checkCall({ table, caller }: Call, call: RpcCall, most: number) {
   if (!entry) return fail({ code: CODES.noMethod, message: "Unknown method" });
   const refusal = caller.refusal(entry, method);
   if (refusal) return fail(refusal, { setting: refusal.details.setting });
-  const check = () => checkParams(entry.operation, call.params, "body", most);
-  const { params, isHeavy, wrong: errors } = await inTurn(call.params.length, check);
-  const [wrong] = errors;
-  if (!wrong) return { ready: { call, entry, params, isHeavy } };
-  const message = `${wrong.name || method} ${wrong.rule}`;
-  return fail({ code: CODES.wrongParams, message }, { errors });
+  try {
+    const sent = await inTurn(params.length, () => readParams(entry.operation, call.params));
+    return { ready: { call, entry, ...sent } };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return fail(error);
+  }
 }
 
 async function sendOne(gateway: Gateway, { call, entry, params }: ReadyCall, lease: Lease) {
@@ -171,9 +169,8 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   if (refusal) throw refusal;
   if (request.headers.has("upgrade")) throw NO_UPGRADE;
   const given = await paramsOf(operation, call);
-  const check = () => checkParams(operation, given, placeOfParams(request));
-  const { params, isHeavy, wrong } = await inTurn(given.length, check);
-  if (wrong.length > 0) throw refusalOfParameters(wrong);
+  const read = () => readParams(operation, given, true);
+  const { params, isHeavy } = await inTurn(given.length, read);
   const recording = gateway.record(operation, lease);
   let outcome: Outcome;
   try {
@@ -199,23 +196,13 @@ function refuseAsNode(error: RpcError): Response {
   return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
 }
 
-const placeOfParams = ({ method }: Request): "query" | "body" =>
-  method === "POST" ? "body" : "query";
-
 /** Returns the parameters as the JSON text of an array or an object. */
 async function paramsOf(operation: NodeOperation, call: Call): Promise<string> {
-  const isInQuery = placeOfParams(call.request) === "query";
+  const isInQuery = call.request.method !== "POST";
   const { bytes } = await readContent(call, isInQuery ? [] : ["application/json"]);
-  const known = isInQuery ? operation.parameters ?? [] : [];
-  const { given, wrong } = readQuery(known, call.query, "body");
-  if (wrong.length > 0) throw refusalOfParameters(wrong);
-  if (!bytes) {
-    const members = given.map(({ parameter: { name }, texts, value }) => {
-      const isText = !["number", "bigint", "boolean"].includes(typeof value);
-      return `${JSON.stringify(name)}:${isText ? JSON.stringify(texts.join(",")) : texts[0]}`;
-    });
-    return `{${members.join(",")}}`;
-  }
+  if (isInQuery) return paramsOfQuery(operation, call.query);
+  if (hasTokenInQuery(call.query)) throw TOKEN_IN_QUERY;
+  if (!bytes) return "{}";
   const text = decodeUtf8(bytes);
   const params = text === undefined
     ? { code: CODES.noJson, message: "The content is not UTF-8" }
@@ -240,7 +227,9 @@ async function send(
   const outcome = await readResponse(upstream, lease);
   recording.bytes = upstream.size;
   if (outcome) return outcome;
-  if (upstream.status === 503 || upstream.status === 429) throw busyNode(upstream);
+  if (upstream.status === 503 || upstream.status === 429) {
+    throw busyNode(upstream.status, upstream.headers.get("retry-after"));
+  }
   throw new Refusal(502, CODES.notReached, "The node's response is not JSON-RPC");
 }
 
@@ -283,7 +272,6 @@ function refuseRpc({ status, code, message, details: { headers } }: Refusal): Re
 }
 
 const encoder = new TextEncoder();
-const JSON_HEADERS = responseHeaders(new Headers({ "content-type": "application/json" }), []);
 const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
 
 function jsonResponse(

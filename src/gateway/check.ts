@@ -1,22 +1,22 @@
 /**
- * Validates the parameters and the content of a call against the description, since most nodes
- * ignore misspelt names. Patterns are evaluated only in operations marked `x-checked`, since a
- * regular expression from an untrusted description may run for hours.
+ * Checks calls of operations marked `x-checked` against the description, and writes them anew, so
+ * that the node cannot read a call differently. Only a kind or the operator can mark an operation,
+ * so its schemas and patterns are trusted. All other calls are sent as they came.
  *
  * @module
  */
 import { formatJson, parseComparable } from "../json/lossless.ts";
-import { readParts, textOfPart } from "../json/parts.ts";
-import { isEqual, isObject, onceFor } from "../json/values.ts";
+import { findParts } from "../json/parts.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
+import { isEqual, isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
-import type { ValueRule } from "../openapi/value-rules.ts";
 import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
+import { inSlices } from "../slices.ts";
 import { parsePercent, shorten } from "../untrusted-text.ts";
+import { type Content, decodeUtf8, DEPTH_MAX, inTurn } from "./call.ts";
 import { fits } from "./policy.ts";
 import { Refusal } from "./response.ts";
-
-export const DEPTH_MAX = 64;
 
 export interface WrongValue {
   readonly path: readonly string[];
@@ -25,65 +25,50 @@ export interface WrongValue {
 
 const NAME_MAX = 100, VALUES_MAX = 20, RULE_MAX = 300;
 
-/** Each rule is prepared only once, since a body may hold 500,000 values. */
-const prepare = onceFor(({ values = [], properties = {}, types = [] }: ValueRule) => {
-  const shown = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), NAME_MAX));
-  const more = values.length - shown.length;
-  return {
-    scalars: new Set(values),
-    composed: values.filter((value) => typeof value === "object" && value !== null),
-    mustBeOneOf: `must be one of ${shown.join(", ")}${more > 0 ? ` or ${more} others` : ""}`,
-    mustBeOfType: `must be ${types.map(withArticle).join(" or ")}`,
-    folded: new Set(Object.keys(properties).map(fold)),
-  };
-});
-
 const wrong = (rule: string): WrongValue => ({ path: [], rule });
 
-/** Alternatives within alternatives multiply, so a value is compared with this many rules. */
-const STEPS_MAX = 1_000_000;
-
-/**
- * Returns only the first error. Integers above 2^53 must be passed as `bigint`.
- *
- * @param steps what is left of `STEPS_MAX`
- */
-export function checkValue(
-  rule: ValueRule,
-  value: unknown,
-  steps: { left: number } = { left: STEPS_MAX },
-): WrongValue | undefined {
-  if (steps.left-- <= 0) return wrong("has too many alternatives to check");
-  const { types, values, anyOf } = rule;
-  if (types && !types.some((type) => isOfType(value, type))) {
-    return wrong(prepare(rule).mustBeOfType);
+/** Returns only the first error. Integers above 2^53 must be passed as `bigint`. */
+export function checkValue(schema: Json, value: unknown): WrongValue | undefined {
+  const types = schema.type === undefined ? [] : [schema.type].flat().map(String);
+  if (types.length > 0 && !types.some((type) => isOfType(value, type))) {
+    return wrong(`must be ${types.map(withArticle).join(" or ")}`);
   }
-  if (values) {
-    const { scalars, composed, mustBeOneOf } = prepare(rule);
-    const isOne = scalars.has(value) || composed.some((one) => isEqual(one, value));
-    if (!isOne) return wrong(mustBeOneOf);
-  }
-  const bound = outOfBounds(rule, value);
-  if (bound) return wrong(bound);
-  const excluded = typeof value === "string" &&
-    rule.excludes?.find((pattern) => holdsParts(value, pattern));
-  if (excluded) return wrong(`must not contain ${excluded}`);
-  const { pattern, meaning } = rule;
-  if (pattern !== undefined && typeof value === "string" && !matches(pattern, value)) {
-    return wrong(mustMatch(pattern, meaning));
-  }
-  if (anyOf?.length === 1) {
-    const only = checkValue(anyOf[0]!, value, steps);
-    if (only) return only;
-  } else if (anyOf?.every((one) => checkValue(one, value, steps) !== undefined)) {
+  const values = valuesOf(schema);
+  if (values && !values.some((one) => isEqual(one, value))) return wrong(mustBeOneOf(values));
+  const misfit = outOfBounds(schema, value) ??
+    (typeof value === "string" ? wrongText(schema, value) : undefined);
+  if (misfit !== undefined) return wrong(misfit);
+  const options = listOf(schema.anyOf ?? schema.oneOf).map(objectOf);
+  if (options.length > 0 && options.every((one) => checkValue(one, value))) {
     return wrong("must match one of the alternatives in the description");
   }
-  if (Array.isArray(value)) return rule.items && inItems(rule.items, value, steps);
-  return isObject(value) ? inMembers(rule, value, steps) : undefined;
+  for (const part of listOf(schema.allOf)) {
+    const inPart = checkValue(objectOf(part), value);
+    if (inPart) return inPart;
+  }
+  if (Array.isArray(value)) return inItems(objectOf(schema.items), value);
+  return isObject(value) ? inMembers(schema, value) : undefined;
 }
 
-const mustMatch = (pattern: string, meaning = `A text that matches ${pattern}`): string =>
-  `must be ${shorten(meaning.slice(0, 1).toLowerCase() + meaning.slice(1), RULE_MAX)}`;
+function valuesOf(schema: Json): readonly unknown[] | undefined {
+  if (schema.const !== undefined) return [schema.const];
+  return Array.isArray(schema.enum) ? schema.enum : undefined;
+}
+
+function mustBeOneOf(values: readonly unknown[]): string {
+  const shown = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), NAME_MAX));
+  const more = values.length - shown.length;
+  return `must be one of ${shown.join(", ")}${more > 0 ? ` or ${more} others` : ""}`;
+}
+
+function wrongText(schema: Json, text: string): string | undefined {
+  const excluded = listOf(schema["x-excludes"]).map(String).find((one) => holdsParts(text, one));
+  if (excluded !== undefined) return `must not contain ${excluded}`;
+  const pattern = textOf(schema.pattern);
+  if (pattern === undefined || matches(pattern, text)) return undefined;
+  const meaning = textOf(schema.description) ?? `A text that matches ${pattern}`;
+  return `must be ${shorten(meaning.slice(0, 1).toLowerCase() + meaning.slice(1), RULE_MAX)}`;
+}
 
 /** An invalid expression matches nothing. */
 function matches(pattern: string, text: string): boolean {
@@ -95,7 +80,7 @@ function matches(pattern: string, text: string): boolean {
   }
 }
 
-export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
+const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
   shorten([...before, ...path].join("."), 3 * NAME_MAX);
 
 const shortName = (name: string): string => shorten(name, NAME_MAX);
@@ -110,31 +95,24 @@ function holdsParts(path: string, pattern: string): boolean {
 
 const partsOf = (path: string): string[] => path.toLowerCase().split("/").filter(Boolean);
 
-function inItems(
-  rule: ValueRule,
-  items: readonly unknown[],
-  steps: { left: number },
-): WrongValue | undefined {
-  for (let at = 0; at < items.length; at++) {
-    const wrong = checkValue(rule, items[at], steps);
+function inItems(schema: Json, items: readonly unknown[]): WrongValue | undefined {
+  for (const [at, item] of items.entries()) {
+    const wrong = checkValue(schema, item);
     if (wrong) return { ...wrong, path: [String(at), ...wrong.path] };
   }
   return undefined;
 }
 
-function inMembers(
-  rule: ValueRule,
-  value: Record<string, unknown>,
-  steps: { left: number },
-): WrongValue | undefined {
-  const { properties = {}, required = [], isClosed } = rule;
-  const missing = required.find((name) => !Object.hasOwn(value, name));
+function inMembers(schema: Json, value: Json): WrongValue | undefined {
+  const properties = objectOf(schema.properties);
+  const missing = listOf(schema.required).map(String).find((name) => !Object.hasOwn(value, name));
   if (missing !== undefined) return { path: [missing], rule: "is required" };
+  const folded = new Set(Object.keys(properties).map(fold));
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(properties, name)) {
-      const wrong = checkValue(properties[name]!, value[name], steps);
+      const wrong = checkValue(objectOf(properties[name]), value[name]);
       if (wrong) return { ...wrong, path: [name, ...wrong.path] };
-    } else if (isClosed || prepare(rule).folded.has(fold(name))) {
+    } else if (schema.additionalProperties === false || folded.has(fold(name))) {
       // Nodes written in Go ignore the case of member names.
       return { path: [shortName(name)], rule: "is unknown" };
     }
@@ -152,20 +130,27 @@ function isOfType(value: unknown, type: string): boolean {
   return type === (Array.isArray(value) ? "array" : typeof value);
 }
 
-function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
-  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = rule;
-  const { minLength, maxLength, minItems, maxItems } = rule;
-  if (typeof value === "number" || typeof value === "bigint") {
-    if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
-    if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
-    if (above !== undefined && value <= above) return `must be above ${above}`;
-    if (below !== undefined && value >= below) return `must be below ${below}`;
-  } else if (typeof value === "string" && (minLength ?? maxLength) !== undefined) {
-    return wrongLength(lengthOf(value), "characters", minLength, maxLength);
-  } else if (Array.isArray(value)) {
-    return wrongLength(value.length, "items", minItems, maxItems);
+const numberOf = (value: unknown): number | bigint | undefined =>
+  typeof value === "number" || typeof value === "bigint" ? value : undefined;
+
+function outOfBounds(schema: Json, value: unknown): string | undefined {
+  const bound = (keyword: string) => numberOf(schema[keyword]);
+  const number = numberOf(value);
+  if (number !== undefined) {
+    const [least, most] = [bound("minimum"), bound("maximum")];
+    if (least !== undefined && number < least) return `must be at least ${least}`;
+    if (most !== undefined && number > most) return `must be at most ${most}`;
+    const [above, below] = [bound("exclusiveMinimum"), bound("exclusiveMaximum")];
+    if (above !== undefined && number <= above) return `must be above ${above}`;
+    return below !== undefined && number >= below ? `must be below ${below}` : undefined;
   }
-  return undefined;
+  if (typeof value === "string") {
+    // JSON Schema counts code points.
+    const length = [...value].length;
+    return wrongLength(length, "characters", bound("minLength"), bound("maxLength"));
+  }
+  if (!Array.isArray(value)) return undefined;
+  return wrongLength(value.length, "items", bound("minItems"), bound("maxItems"));
 }
 
 function wrongLength(
@@ -178,13 +163,6 @@ function wrongLength(
   return length > most ? `must have at most ${most} ${unit}` : undefined;
 }
 
-/** Counts code points, as JSON Schema does. */
-function lengthOf(text: string): number {
-  let length = 0;
-  for (const _ of text) length++;
-  return length;
-}
-
 const withArticle = (type: string) =>
   type === "null" ? "null" : /^[aio]/.test(type) ? `an ${type}` : `a ${type}`;
 
@@ -195,218 +173,144 @@ export interface WrongParameter {
   readonly rule: string;
 }
 
+const WRONG_MAX = 20;
+
 /** Makes a refusal that never shows the value of a parameter. */
 export function refusalOfParameters(wrong: readonly WrongParameter[]): Refusal {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
-  const least = wrong.length < WRONG_MAX ? "" : "at least ";
   const more = others === 0
     ? ""
-    : `, and ${least}${others} more parameter${others === 1 ? " is" : "s are"} invalid`;
+    : `, and ${others} more parameter${others === 1 ? " is" : "s are"} invalid`;
   const subject = name === "" ? "The method" : `The parameter "${name}"`;
   return new Refusal(400, CODES.wrongParams, `${subject} ${rule}${more}`, {
-    members: { errors: JSON.stringify(wrong) },
+    members: { errors: JSON.stringify(wrong.slice(0, WRONG_MAX)) },
   });
 }
 
-export const WRONG_MAX = 20;
-
-interface GivenParameter {
-  readonly parameter: NodeParameter;
-  /** The decoded text of the parameter; for an exploded list, the text of each item. */
-  readonly texts: readonly string[];
-  readonly value: unknown;
+/** The parts of a call that are checked. */
+export interface CheckedParts {
+  readonly query: string;
+  readonly pathParameters: ReadonlyMap<string, string>;
+  readonly headers: Pick<Headers, "get">;
+  readonly content: Content;
 }
 
-export interface ReadParameters {
-  readonly given: readonly GivenParameter[];
-  readonly wrong: readonly WrongParameter[];
+/**
+ * Checks a call of a path, and returns the query to send.
+ *
+ * @throws {Refusal} if a parameter or the content is not as described
+ */
+export async function checkCall(
+  operation: NodeOperation,
+  { query, pathParameters, headers, content }: CheckedParts,
+): Promise<string> {
+  const { given, wrong } = readQuery(query);
+  const written: string[] = [];
+  const known = operation.parameters ?? [];
+  for (const name of given.keys()) {
+    if (!known.some((parameter) => parameter.in === "query" && parameter.name === name)) {
+      wrong.push({ in: "query", name: shortName(name), rule: "is unknown" });
+    }
+  }
+  for (const parameter of known) {
+    const { name, in: place } = parameter;
+    const texts = place === "query"
+      ? given.get(name) ?? onlyTextOf(parameter)
+      : [(place === "path" ? pathParameters.get(name) : headers.get(name)) ?? []].flat();
+    const rule = checkTexts(parameter, texts);
+    if (rule) wrong.push({ in: place, name: placeOf(rule, name), rule: rule.rule });
+    if (place === "query") written.push(...texts.map((text) => `${encode(name)}=${encode(text)}`));
+  }
+  wrong.push(...await wrongInContent(content, operation));
+  if (wrong.length > 0) throw refusalOfParameters(wrong);
+  return written.join("&");
 }
 
-/** Reads the parameters whose `in` is `place`. For a JSON-RPC method, `place` is `body`. */
+const encode = (text: string): string => encodeURIComponent(text);
+
+/** Reads the names and texts of a query. Parameters without a text are omitted. */
 export function readQuery(
-  parameters: readonly NodeParameter[],
   query: string,
-  place: "query" | "body" = "query",
-): ReadParameters {
-  const known = parameters.filter((parameter) => parameter.in === place);
-  if (known.length === 0 && query === "") return { given: [], wrong: [] };
-  const byName = new Map(known.map((parameter) => [parameter.name, parameter]));
+): { given: Map<string, string[]>; wrong: WrongParameter[] } {
+  const given = new Map<string, string[]>();
   const wrong: WrongParameter[] = [];
-  const texts = new Map<string, string[]>();
-  for (const part of query.split("&")) {
-    if (part === "") continue;
+  for (const part of query.split("&").filter(Boolean)) {
     const at = part.indexOf("=");
     const name = decode(at < 0 ? part : part.slice(0, at));
     const text = decode(at < 0 ? "" : part.slice(at + 1));
-    const parameter = name === undefined ? undefined : byName.get(name);
-    const before = parameter && texts.get(parameter.name);
-    const rule = !parameter
-      ? "is unknown"
-      : text === undefined
-      ? "must be encoded as UTF-8"
-      : before && !isList(parameter.rule)
-      ? "must be given only once"
-      : undefined;
-    if (rule !== undefined) {
-      wrong.push({ in: "query", name: shortName(name ?? "?"), rule });
-      if (wrong.length === WRONG_MAX) break;
-    } // An empty optional field of a form is treated as missing.
-    else if (text !== "" || parameter!.isRequired) {
-      if (before) before.push(text!);
-      else texts.set(parameter!.name, [text!]);
-    }
-  }
-  return readTexts(known, (name) => texts.get(name) ?? [], "query", wrong);
-}
-
-export function readNamed(
-  parameters: readonly NodeParameter[],
-  place: "path" | "header",
-  textOf: (name: string) => string | null | undefined,
-): ReadParameters {
-  const known = parameters.filter((parameter) => parameter.in === place);
-  return readTexts(known, (name) => [textOf(name) ?? []].flat(), place, []);
-}
-
-function readTexts(
-  parameters: readonly NodeParameter[],
-  textsOf: (name: string) => readonly string[],
-  place: string,
-  before: readonly WrongParameter[],
-): ReadParameters {
-  const wrong = [...before];
-  const given: GivenParameter[] = [];
-  for (const parameter of parameters) {
-    if (wrong.length === WRONG_MAX) break;
-    const { name, isRequired, rule } = parameter;
-    const found = textsOf(name);
-    if (found.length === 0) {
-      if (isRequired && !wrong.some((one) => one.name === name)) {
-        wrong.push({ in: place, name, rule: "is required" });
-      }
-      continue;
-    }
-    const value = valueOf(parameter, found);
-    const fault = checkValue(rule, value);
-    if (fault) wrong.push({ in: place, name: placeOf(fault, name), rule: fault.rule });
-    else given.push({ parameter, texts: found, value });
+    if (name === undefined || text === undefined) {
+      wrong.push({ in: "query", name: shortName(name ?? "?"), rule: "must be encoded as UTF-8" });
+    } else if (text !== "") given.set(name, [...given.get(name) ?? [], text]);
+    else if (!given.has(name)) given.set(name, []);
   }
   return { given, wrong };
 }
 
-function valueOf({ rule, isExploded }: NodeParameter, texts: readonly string[]): unknown {
-  if (!isList(rule)) return scalarOf(rule, texts[0]!);
-  const items = isExploded ? texts : texts.flatMap((text) => text.split(","));
-  return items.map((text) => scalarOf(rule.items ?? {}, text));
-}
-
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-function scalarOf(rule: ValueRule, text: string): unknown {
-  const types = typesOf(rule);
-  if (!types || types.includes("string")) return text;
-  if ((types.includes("integer") || types.includes("number")) && NUMBER.test(text)) {
-    return parseComparable(text);
-  }
-  if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
-  return text;
-}
-
-function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undefined {
-  if (types) return types;
-  if (anyOf) {
-    const all = anyOf.map(typesOf);
-    return all.every((types) => types !== undefined) ? all.flatMap((types) => types!) : undefined;
-  }
-  return values?.map((value) => typeof value === "bigint" ? "integer" : typeof value);
-}
-
-const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
-interface CheckedParams {
-  /** The JSON text to send, or `undefined` to send no parameters. */
-  readonly params: string | undefined;
-  readonly isHeavy: boolean;
-  readonly wrong: readonly WrongParameter[];
+/** A required parameter that can have one value only need not be sent. */
+function onlyTextOf({ isRequired, schema = {} }: NodeParameter): string[] {
+  const values = valuesOf(schema);
+  return isRequired && values?.length === 1 ? [String(values[0])] : [];
+}
+
+function checkTexts(parameter: NodeParameter, texts: readonly string[]): WrongValue | undefined {
+  const { isRequired, schema = {}, isExploded } = parameter;
+  const [first] = texts;
+  if (first === undefined) return isRequired ? wrong("is required") : undefined;
+  if (schema.type !== "array") {
+    return texts.length > 1
+      ? wrong("must be given only once")
+      : checkValue(schema, scalarOf(schema, first));
+  }
+  const items = isExploded ? texts : texts.flatMap((text) => text.split(","));
+  const rule = objectOf(schema.items);
+  return checkValue(schema, items.map((text) => scalarOf(rule, text)));
+}
+
+const SCALAR = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+
+/** Reads a text as a number or a boolean, unless the schema allows the text itself. */
+const scalarOf = (schema: Json, text: string): unknown =>
+  SCALAR.test(text) && checkValue(schema, text) ? parseComparable(text) : text;
+
+/** Refuses duplicate keys, since JSON parsers disagree about which of two equal keys counts. */
+async function wrongInContent(
+  { bytes, type = "" }: Content,
+  { body }: NodeOperation,
+): Promise<WrongParameter[]> {
+  const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
+  if (!bytes) return body?.isRequired ? refuse("is required") : [];
+  if (!/[/+]json$/.test(type)) return [];
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return refuse("must be UTF-8 text");
+  try {
+    await inSlices(findParts(text, { levels: 0 }, DEPTH_MAX));
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return refuse(`must be JSON with at most ${DEPTH_MAX} levels and no duplicate keys`);
+  }
+  const check = () => checkValue(body!.schemas[type]!, parseComparable(text));
+  const wrong = await inTurn(text.length, check);
+  return wrong ? refuse(wrong.rule, wrong.path.length > 0 ? placeOf(wrong) : "body") : [];
 }
 
 /**
- * @param given the text of a JSON array or object
- * @param most the maximum number of errors to find
+ * Checks the parameters of a method, each of which is the JSON text of a value.
+ *
+ * @param texts the texts by position
  */
 export function checkParams(
-  { parameters, isByPosition, isHeavy }: NodeOperation,
-  given: string,
-  place: "query" | "body" = "body",
-  most: number = WRONG_MAX,
-): CheckedParams {
-  // An empty object is omitted, since a method that expects an array may refuse an object.
-  const isNone = /^\{\s*\}$/.test(given);
-  if (!parameters) return { params: isNone ? undefined : given, isHeavy, wrong: [] };
-  const wrong: WrongParameter[] = [];
-  const refuse = (name: string, rule: string) => {
-    if (wrong.length < most) wrong.push({ in: place, name, rule });
-  };
-  const { items, members, count } = splitParams(parameters, given, refuse);
-  const { length } = parameters;
-  if (items && count > length) {
-    refuse("", `takes at most ${length} parameter${length === 1 ? "" : "s"}, got ${count}`);
-    return { params: undefined, isHeavy, wrong };
-  }
-  const texts = parameters.map(({ name }, at) => members?.get(name) ?? items?.[at]);
-  let isHeavyCall = isHeavy;
-  for (const [at, { name, isRequired, rule }] of parameters.entries()) {
-    if (wrong.length === most) break;
+  parameters: readonly NodeParameter[],
+  texts: readonly (string | undefined)[],
+): WrongParameter[] {
+  return parameters.flatMap(({ name, isRequired, schema = {} }, at) => {
     const text = texts[at];
     if (text === undefined || (text === "null" && !isRequired)) {
-      if (isRequired) refuse(name, "is required");
-      continue;
+      return isRequired ? [{ in: "body", name, rule: "is required" }] : [];
     }
-    const fault = checkValue(rule, parseComparable(text));
-    if (fault) refuse(placeOf(fault, name), fault.rule);
-    // A value that is not a number, such as the text "2", counts as heavy: the node may read it as
-    // one.
-    const { heavyFrom } = rule;
-    isHeavyCall ||= heavyFrom !== undefined && text !== "null" && !(Number(text) < heavyFrom);
-  }
-  const params = members && !isByPosition
-    ? `{${[...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`
-    : `[${inPlaces(texts).join(",")}]`;
-  return { params: isNone ? undefined : params, isHeavy: isHeavyCall, wrong };
-}
-
-interface SplitParams {
-  /** The JSON texts by position. */
-  readonly items: readonly string[] | undefined;
-  /** The JSON texts by name. */
-  readonly members: ReadonlyMap<string, string> | undefined;
-  readonly count: number;
-}
-
-/** Reads at most as many items as there are parameters. */
-function splitParams(
-  parameters: readonly NodeParameter[],
-  text: string,
-  refuse: (name: string, rule: string) => void,
-): SplitParams {
-  const known = new Set(parameters.map(({ name }) => name));
-  const member = (name: string) => {
-    const isKnown = known.has(name);
-    if (!isKnown) refuse(shortName(name), "is unknown");
-    return isKnown;
-  };
-  const wanted = { levels: 1, items: parameters.length, member };
-  const { items, members, count } = readParts(text, wanted, DEPTH_MAX);
-  return {
-    items: items?.map((part) => textOfPart(text, part)),
-    members: members && new Map([...members].map(([name, part]) => [name, textOfPart(text, part)])),
-    count,
-  };
-}
-
-function inPlaces(values: readonly (string | undefined)[]): string[] {
-  const length = values.findLastIndex((value) => value !== undefined) + 1;
-  return values.slice(0, length).map((value) => value ?? "null");
+    const fault = checkValue(schema, parseComparable(text));
+    return fault ? [{ in: "body", name: placeOf(fault, name), rule: fault.rule }] : [];
+  });
 }

@@ -13,6 +13,7 @@ import { Caller } from "./guard.ts";
 import { Lease, Leases } from "./lease.ts";
 import { PathTable } from "./match.ts";
 import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
+import type { OwnCredentials } from "./choose-headers.ts";
 import { type Refusal, refusalOf } from "./response.ts";
 
 export interface GatewayOptions {
@@ -38,8 +39,7 @@ const encoder = new TextEncoder();
 
 export class Gateway {
   readonly limit: number;
-  /** The configured header for the node's secret, in lower case. Clients cannot set this header. */
-  readonly secretHeader: string | undefined;
+  readonly ownCredentials: OwnCredentials;
   readonly node: Node;
   readonly #options: GatewayOptions;
   readonly #leases: Leases;
@@ -47,9 +47,13 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
     this.limit = forward.limit;
-    this.secretHeader = node.auth && "header" in node.auth
-      ? node.auth.header?.toLowerCase()
-      : undefined;
+    this.ownCredentials = {
+      secretHeader: node.auth && "header" in node.auth
+        ? node.auth.header?.toLowerCase()
+        : undefined,
+      hasSecret: node.auth !== undefined,
+      hasToken: (forward.token_file ?? forward.token_env) !== undefined,
+    };
     this.node = node;
     this.#options = options;
     this.#leases = new Leases({

@@ -6,7 +6,7 @@
  */
 import { type Bytes, createCollector, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
-import type { NodeRequest, NodeResponse, RequestContent } from "../node/http1.ts";
+import type { NodeRequest, NodeResponse, RequestContent, ResponseHead } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
@@ -100,20 +100,27 @@ export class Lease {
     client.addEventListener("abort", () => this.#end());
   }
 
-  /** Resolves when the response has ended or is longer than `collect` bytes. */
+  /**
+   * Resolves when the response has ended or is longer than `collect` bytes.
+   *
+   * @param hasCredentials whether the request has credentials of the client, so that it gets none
+   * of the service
+   */
   async send(
     request: RequestContent,
     operation: NodeOperation,
     collect: number,
+    hasCredentials: boolean = false,
   ): Promise<UpstreamResponse> {
     const { client, node } = this.#deadline!;
     const isRead = operation.access === "read";
-    const isAnonymous = await this.#leases.options.isAnonymous(operation);
+    const isAnonymous = hasCredentials || await this.#leases.options.isAnonymous(operation);
     if (client.aborted) throw client.reason;
     if (this.#hasToken) this.#room.purpose = isRead ? "token" : "write";
     if (!this.#room.set(this.#held + SMALL)) throw FULL;
     const sent = { ...request, signal: node, isOnce: !isRead };
-    const called = this.#called = this.#sendAndCollect(sent, isAnonymous, collect);
+    const use = { isAnonymous, hasCredentials };
+    const called = this.#called = this.#sendAndCollect(sent, use, collect);
     let response: LimitedResponse | undefined;
     try {
       response = await withSignal(called, client);
@@ -170,15 +177,15 @@ export class Lease {
 
   async #sendAndCollect(
     request: NodeRequest,
-    isAnonymous: boolean,
+    { isAnonymous, hasCredentials }: { isAnonymous: boolean; hasCredentials: boolean },
     collect: number,
   ): Promise<LimitedResponse> {
     const { node, limit } = this.#leases.options;
     const left = this.#left;
     const answer = await node.send(request, ({ response, refusal }) => {
       // A 403 from the node is passed on, since the node may refuse only this call. A 401 means
-      // that the node rejected the service's credentials.
-      if (!refusal || response.status === 403) return response;
+      // that the node rejected the service's credentials, unless the client sent its own.
+      if (!refusal || response.status === 403 || hasCredentials) return response;
       response.cancel();
       throw CREDENTIALS_REJECTED;
     }, { isAnonymous });
@@ -288,7 +295,7 @@ class LimitedResponse {
     return this.#response.status;
   }
 
-  get headers(): Pick<Headers, "get"> {
+  get headers(): ResponseHead["headers"] {
     return this.#response.headers;
   }
 
@@ -341,7 +348,7 @@ const tooLong = (limit: number): string =>
 
 /** @throws {Refusal} if the response must not be read */
 function checkHead({ status, headers }: NodeResponse, limit: number, left: number): void {
-  if (status >= 300 && status < 400) {
+  if (status >= 300 && status < 400 && status !== 304) {
     throw unusable("The node responded with a redirect, which is not followed");
   }
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";

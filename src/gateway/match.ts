@@ -64,7 +64,8 @@ export class PathTable {
    */
   find(path: string, method: string): PathMatch | undefined {
     const fits = this.#fits(path);
-    const own = fits.find((one) => methodOf(one) === method);
+    const own = fits.find((one) => methodOf(one) === method) ??
+      (method === "HEAD" ? fits.find((one) => methodOf(one) === "GET") : undefined);
     if (!own || takersOf(own, fits, true).length > 0) return undefined;
     const texts = own.match(normalizePath(path))!;
     const { parameters, wrong } = readParameters(own, texts);

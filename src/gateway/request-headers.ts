@@ -1,9 +1,15 @@
 /**
- * The request headers that are never forwarded, whoever describes them. A client could otherwise
- * claim an identity that the node believes, or change what the request means.
+ * The names of the request headers that may be sent to the node. Headers by which a client could
+ * claim an identity that the node believes, or change what the request means, are never sent.
  *
  * @module
  */
+
+/** Headers that say what is wanted of any server (RFC 9110, RFC 7240, Trace Context). */
+export const STANDARD: readonly string[] =
+  `accept accept-language cache-control content-encoding content-language content-type
+   idempotency-key if-match if-modified-since if-none-match if-range if-unmodified-since prefer
+   range traceparent tracestate user-agent`.split(/\s+/);
 
 /**
  * Headers that proxies add to say who the client is, or what the client asked for. `*` stands for
@@ -21,23 +27,18 @@ const BY_PROXIES = patternOf(
   // Certificates of clients (RFC 9440 and its forerunners)
   "client-cert client-cert-* ssl-* x-ssl-* x-tls-* x-mtls-*",
   // Users
-  `x-auth-* x-authelia-* x-authentik-* x-authenticated-* x-webauth x-webauth-* x-user x-user-*
-   x-userid x-userinfo x-username x-email x-groups x-roles x-consumer-* x-credential-*
-   x-anonymous-consumer x-jwt-* x-iap-* x-oidc-* oidc-* x-saml-* mellon-* x-shib-* shib-* x-sso-*
-   x-vouch-* x-pomerium-* tailscale-* teleport-* x-teleport-* ngrok-* x-ngrok-* impersonate-*
-   x-impersonate-*`,
+  `x-auth-request-* x-auth-user* x-auth-email x-auth-name x-auth-groups x-auth-roles x-authelia-*
+   x-authentik-* x-authenticated-* x-webauth x-webauth-* x-user x-user-* x-userid x-token-subject
+   x-userinfo x-username x-email x-groups x-roles x-consumer-* x-credential-* x-anonymous-consumer
+   x-jwt-* x-iap-* x-oidc-* oidc-* x-saml-* mellon-* x-shib-* shib-* x-sso-* x-vouch-* x-pomerium-*
+   tailscale-* teleport-* x-teleport-* ngrok-* x-ngrok-* impersonate-* x-impersonate-*`,
 );
 
-/** Credentials that belong to the client or to this service. */
-const SECRET = patternOf(
-  `*authorization* *authorisation* *apikey* *api-key* *token* *secret* *password* cookie cookie2`,
-);
-
-/** Headers that the service sets, and headers that change what a request means. */
+/** Headers that steer connections, and headers that belong to this service or to browsers. */
 const DENIED = patternOf(
-  `accept accept-encoding access-control-* connection content-encoding content-length content-type
-   expect host if-* keep-alive origin proxy-* range referer sec-* te trailer transfer-encoding
-   upgrade user-agent x-nodeface* x-http-method* x-method-override x-method -method`,
+  `accept-encoding access-control-* alt-used authorization connection content-length cookie cookie2
+   early-data expect host http2-settings keep-alive max-forwards origin proxy-* referer sec-*
+   service-worker* te trailer transfer-encoding upgrade upgrade-insecure-requests x-nodeface*`,
 );
 
 function patternOf(...lists: readonly string[]): RegExp {
@@ -54,15 +55,10 @@ const canonical = (name: string) => name.toLowerCase().replaceAll("_", "-");
  */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Tells whether the gateway forwards a client's header if the operation describes it. */
-export function isForwardable(name: string): boolean {
-  if (!NAME.test(name)) return false;
-  const known = canonical(name);
-  return ![BY_PROXIES, SECRET, DENIED].some((pattern) => pattern.test(known));
-}
+/** Tells whether a client's header may be sent if the operator's file or the kind describes it. */
+export const isForwardable = (name: string): boolean =>
+  NAME.test(name) && !isAddedByProxies(name) && !DENIED.test(canonical(name));
 
 /** Tells whether only a proxy may send this header. A call that requires it cannot be forwarded. */
-export function isAddedByProxies(name: string): boolean {
-  const known = canonical(name);
-  return NAME.test(name) && BY_PROXIES.test(known) && !SECRET.test(known);
-}
+export const isAddedByProxies = (name: string): boolean =>
+  NAME.test(name) && BY_PROXIES.test(canonical(name));

@@ -7,6 +7,7 @@
 import type { Bytes } from "../bytes.ts";
 import { type HeldBytes, type HttpStatus, problemWith } from "../http/response.ts";
 import { failureOf } from "../node/failures.ts";
+import type { ResponseHead } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 
@@ -69,11 +70,10 @@ export const CREDENTIALS_REJECTED: Refusal = new Refusal(
   "The node rejected the service's credentials",
 );
 
-export function busyNode(
-  { status, headers }: { readonly status: number; readonly headers: Pick<Headers, "get"> },
-): Refusal {
+/** @param retryAfter the node's header `Retry-After` */
+export function busyNode(status: number, retryAfter: string | null): Refusal {
   return new Refusal(503, CODES.busy, `The node responded with ${status}: it is busy or starting`, {
-    headers: { "retry-after": retryAfterOf(headers) ?? LATER["retry-after"] },
+    headers: /^\d{1,9}$/.test(retryAfter ?? "") ? { "retry-after": retryAfter! } : LATER,
   });
 }
 
@@ -123,67 +123,104 @@ function failureToRefusal(error: unknown, timeout: number): Refusal {
   });
 }
 
-/** Response headers that are never forwarded, even if an operation declares them. */
+/**
+ * Response headers that are never forwarded: a node could steer browsers, proxies and caches that
+ * stand before this service.
+ */
 const DENIED: ReadonlySet<string> = new Set(
-  `set-cookie set-cookie2 location content-location refresh link-template www-authenticate
-   proxy-authenticate authorization clear-site-data content-security-policy
+  `set-cookie set-cookie2 set-login location content-location refresh link-template
+   www-authenticate proxy-authenticate authorization clear-site-data content-security-policy
    content-security-policy-report-only content-disposition content-type content-length
    content-encoding content-range transfer-encoding connection keep-alive upgrade trailer te alt-svc
    service-worker-allowed strict-transport-security x-accel-redirect x-sendfile
    x-content-type-options referrer-policy vary cache-control expires age etag last-modified
-   retry-after accept-ch critical-ch permissions-policy feature-policy speculation-rules
-   origin-agent-cluster document-policy x-reproxy-url x-frame-options report-to reporting-endpoints
-   nel sourcemap x-sourcemap`.split(/\s+/),
+   accept-ch critical-ch permissions-policy feature-policy speculation-rules origin-agent-cluster
+   document-policy x-reproxy-url x-nodeface x-frame-options x-dns-prefetch-control report-to
+   reporting-endpoints nel sourcemap x-sourcemap timing-allow-origin`.split(/\s+/),
 );
 
 const DENIED_START =
-  /^(?:access-control-|cross-origin-|sec-|proxy-|x-accel-|x-lighttpd-|x-litespeed-|x-nodeface)/;
+  /^(?:access-control|cross-origin|sec|proxy|surrogate|x-accel|x-lighttpd|x-litespeed|x-nodeface)-/;
+const DENIED_END = /cdn-cache-control$/;
 
+/** Headers about caching, which pass only with what everybody may read. */
+const OF_CACHES = ["cache-control", "etag", "last-modified", "vary"] as const;
+
+/** Types that a browser does not run. All other types are downloaded. */
 const TYPES = new RegExp(
   String.raw`^(?:application/(?:[\w.-]+\+)?json|application/vnd\.[\w.-]+\+(?:json|cbor|bcs)` +
     "|application/(?:x-ndjson|ndjson|jsonl|cbor|octet-stream)" +
     "|application/(?:protobuf|x-protobuf|msgpack|x-binary)" +
-    "|text/(?:plain|csv))$",
+    "|text/(?:plain|csv)|image/(?:png|jpeg|gif|webp))$",
 );
 
-const COMMON = {
-  "cache-control": "no-store",
+const PARAMETERS = /^(?: *; *[\w.-]+=(?:[\w.+:/-]+|"[\w .,+:/=-]*"))*$/;
+
+const PROTECTED = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** `named` lists the response headers that the operation declares, in lower case. */
+/** The headers of a JSON response that no cache stores. */
+export const JSON_HEADERS: Readonly<Record<string, string>> = {
+  ...PROTECTED,
+  "cache-control": "no-store",
+  "content-type": "application/json",
+};
+
+interface ResponseUse {
+  /** The path of the call at the node. */
+  readonly path: string;
+  /** True if everybody gets the same response without any credential. */
+  readonly isPublic: boolean;
+}
+
+/** Returns the headers of the node's response that are passed on, with those of this service. */
 export function responseHeaders(
-  headers: Pick<Headers, "get">,
-  named: readonly string[],
+  { status, headers }: ResponseHead,
+  { path, isPublic }: ResponseUse,
 ): Record<string, string> {
-  const type = typeOf(headers.get("content-type"));
-  const passed: Record<string, string> = { ...COMMON, ...type };
-  const retryAfter = retryAfterOf(headers);
-  if (retryAfter !== undefined) passed["retry-after"] = retryAfter;
-  for (const name of named) {
-    if (DENIED.has(name) || DENIED_START.test(name)) continue;
+  const passed: Record<string, string> = {
+    ...PROTECTED,
+    "cache-control": isPublic ? "no-store" : "private, no-store",
+    ...status === 304 ? {} : typeOf(headers.get("content-type")),
+  };
+  for (const [name, value] of headers.entries()) {
+    const isDenied = DENIED.has(name) || DENIED_START.test(name) || DENIED_END.test(name);
+    if (!isDenied && VALUE.test(value)) passed[name] = value;
+  }
+  const wanted = [
+    ...isPublic ? OF_CACHES : [],
+    ...status === 206 || status === 416 ? ["content-range"] : [],
+    ...(status === 201 || status === 202) && staysBelow(headers.get("location"), path)
+      ? ["location"]
+      : [],
+  ];
+  for (const name of wanted) {
     const value = headers.get(name);
-    if (value !== null && /^[\t\x20-\x7e]{0,4096}$/.test(value)) passed[name] = value;
+    if (value !== null && VALUE.test(value)) passed[name] = value;
   }
   return passed;
 }
 
-function retryAfterOf(headers: Pick<Headers, "get">): string | undefined {
-  const seconds = headers.get("retry-after") ?? "";
-  return /^\d{1,9}$/.test(seconds) ? seconds : undefined;
+const VALUE = /^[\t\x20-\x7e]{0,4096}$/;
+
+/** Tells whether a location is relative to the path, and does not leave the node. */
+function staysBelow(location: string | null, path: string): boolean {
+  if (location === null || !/^[\w.~][\w.~%/?&=-]*$/.test(location)) return false;
+  return new URL(location, `http://node/below${path}`).pathname.startsWith("/below/");
 }
 
 function typeOf(type: string | null): Record<string, string> {
-  const [essence = "", ...parameters] = (type ?? "").split(";").map((part) => part.trim());
-  const known = essence.toLowerCase();
+  const [essence = ""] = (type ?? "").split(";");
+  const parameters = (type ?? "").slice(essence.length);
+  const known = essence.trim().toLowerCase();
   if (!TYPES.test(known)) {
     return {
       "content-type": "application/octet-stream",
       "content-disposition": 'attachment; filename="response"',
     };
   }
-  const charset = parameters.map((parameter) => /^charset="?([\w-]+)"?$/i.exec(parameter)?.[1])
-    .find((charset) => charset !== undefined);
-  const isText = known.startsWith("text/");
-  return { "content-type": isText ? `${known}; charset=${charset ?? "utf-8"}` : known };
+  const passed = PARAMETERS.test(parameters) ? parameters : "";
+  const isUnclear = known.startsWith("text/") && !/charset=/i.test(passed);
+  return { "content-type": `${known}${passed}${isUnclear ? "; charset=utf-8" : ""}` };
 }

@@ -13,6 +13,8 @@ export interface ServedRequest extends Request {
    * The path and query that the client requested, if a router such as Express has shortened `url`.
    */
   readonly originalUrl?: unknown;
+  /** The URL as it came, if the URL parser may have changed `url`. */
+  readonly rawUrl?: string | undefined;
   readonly ip?: string | undefined;
   /** Returns the client's address on runtimes where `ip` is absent. */
   readonly findIp?: (() => string | undefined) | undefined;

@@ -137,6 +137,8 @@ export function problem(
  */
 export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
+const PROBLEM = "application/problem+json";
+
 export function problemWith(
   status: number,
   detail: string,
@@ -152,7 +154,7 @@ export function problemWith(
     statusText: titleOf(status) ?? "",
     // `Headers` rejects values with line breaks. `FastResponse` would not check a list of headers.
     headers: new Headers({
-      "content-type": "application/problem+json",
+      "content-type": PROBLEM,
       "content-length": String(body.byteLength),
       "cache-control": "no-store",
       ...headers,
@@ -174,6 +176,8 @@ export function problemText(
     title: JSON.stringify(titleOf(status)),
     status: String(status),
     detail: JSON.stringify(detail),
+    // Many clients show only a member with this name.
+    message: JSON.stringify(detail),
     ...members,
   }).filter(([, json]) => json !== undefined)
     .map(([name, json]) => `  ${JSON.stringify(name)}: ${json}`);
@@ -273,15 +277,24 @@ export function completeResponse(body: Bytes | HeldBytes | Body, head: ResponseI
   return Object.assign(response, { [COMPLETE]: true });
 }
 
-/** Adds the common headers, unless the response has them already, and removes the body for HEAD. */
+/**
+ * Adds the common headers, unless the response has them already, and removes the body for HEAD.
+ * Problem details are sent as `application/json` to a client that asks for this type by name, and
+ * not for their own.
+ */
 export function finish(
   response: Response,
   { headers: common, vary }: CommonHeaders,
-  { method }: Pick<Request, "method">,
+  { method, headers: asked }: Pick<Request, "method"> & Partial<Pick<Request, "headers">>,
 ): Response {
   const { status, statusText } = response;
   if (!(COMPLETE in response)) {
     const { headers } = response;
+    const accept = asked?.get("accept") ?? "";
+    const isProblem = headers.get("content-type") === PROBLEM;
+    if (isProblem && accept.includes("application/json") && !accept.includes(PROBLEM)) {
+      headers.set("content-type", "application/json");
+    }
     for (const [name, value] of Object.entries(common)) {
       if (!headers.has(name)) headers.set(name, value);
     }

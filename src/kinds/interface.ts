@@ -90,12 +90,11 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`true`",
     text: "With certain parameters, the call would not be a `read`: it would write, reveal " +
-      "private data " +
-      "or cost too much. Only with this mark are the schemas' patterns checked, too: a " +
-      "text that does " +
-      "not match, or has more than 1000 characters, is refused with the schema's " +
-      "`description`. A " +
-      "pattern must be anchored. A node's own description cannot use this mark",
+      "private data or cost too much. A call must be as described, and is written anew: an " +
+      "unknown parameter is refused, a required one that can have one value only is added. A " +
+      "text that does not match the schema's `pattern`, or has more than 1000 characters, is " +
+      "refused with the schema's `description`. A pattern must be anchored. A node's own " +
+      "description cannot use this mark. Calls of all other operations are sent as they came",
   },
   "x-multi-segment": {
     on: "parameter",

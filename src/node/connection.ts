@@ -44,9 +44,9 @@ export function createSocketClient(open: OpenSocket): Client {
     return kept;
   };
   return async (request) => {
-    const { url, signal, isOnce, owner } = request;
+    const { url, signal, isOnce, isLast, owner } = request;
     if (signal.aborted) throw signal.reason;
-    const kept = keptFor(url, owner);
+    const kept = isLast ? [] : keptFor(url, owner);
     for (let connection = kept.pop(); connection; connection = kept.pop()) {
       if (!(await connection.isFree())) continue;
       try {
@@ -181,6 +181,7 @@ class Exchange implements ResponseEvents {
   readonly reader: ResponseReader;
   readonly #connection: Connection;
   readonly #signal: Signal;
+  readonly #isLast: boolean;
   readonly #stop = () => this.#connection.lose(this.#signal.reason);
   readonly #collector = createCollector();
   #head: ResponseHead | undefined;
@@ -192,9 +193,10 @@ class Exchange implements ResponseEvents {
   #failure: { readonly reason: unknown } | undefined;
   #hasEnded = false;
 
-  constructor(connection: Connection, { method, signal }: NodeRequest) {
+  constructor(connection: Connection, { method, signal, isLast = false }: NodeRequest) {
     this.#connection = connection;
     this.#signal = signal;
+    this.#isLast = isLast;
     this.reader = new ResponseReader(method, this);
     signal.addEventListener("abort", this.#stop);
   }
@@ -236,7 +238,7 @@ class Exchange implements ResponseEvents {
   end(isKept: boolean): void {
     this.#hasEnded = true;
     this.#finish();
-    this.#connection.end(isKept);
+    this.#connection.end(isKept && !this.#isLast);
   }
 
   fail(reason: unknown): void {

@@ -6,7 +6,7 @@
 import { md5 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { NodeRequest } from "./http1.ts";
+import { type NodeRequest, targetOf } from "./http1.ts";
 import { parseChallenges } from "./refusal.ts";
 
 interface Session {
@@ -31,10 +31,11 @@ export class Digest {
    */
   authorize(
     pair: string,
-    { url, method, owner = ANY_CONNECTION }: Pick<NodeRequest, "url" | "method" | "owner">,
+    request: NodeRequest,
     challenges?: string,
     sent?: string,
   ): string | undefined {
+    const { method, owner = ANY_CONNECTION } = request;
     if (challenges !== undefined) {
       const challenge = findDigestChallenge(challenges);
       const wasSent = challenge && sent?.includes(`nonce="${challenge.nonce}"`);
@@ -50,7 +51,7 @@ export class Digest {
       user: pair.slice(0, colon),
       password: pair.slice(colon + 1),
       method,
-      uri: url.pathname + url.search,
+      uri: targetOf(request),
       count: ++session.count,
       cnonce,
     });

@@ -11,9 +11,16 @@ import { SourceError } from "./failures.ts";
 export interface RequestContent {
   readonly method: string;
   readonly url: URL;
+  /** The path and query as they are to be sent, if they differ from those of `url`. */
+  readonly target?: string | undefined;
   /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | undefined;
+  /**
+   * True if the request has a connection of its own, which is closed afterwards: many servers read
+   * the body of a `GET` as the next request.
+   */
+  readonly isLast?: boolean;
 }
 
 export interface NodeRequest extends RequestContent {
@@ -26,7 +33,7 @@ export interface NodeRequest extends RequestContent {
 
 export interface ResponseHead {
   readonly status: number;
-  readonly headers: Pick<Headers, "get" | "values">;
+  readonly headers: Pick<Headers, "get" | "values" | "entries">;
 }
 
 export interface NodeResponse extends ResponseHead {
@@ -54,8 +61,9 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
  * The returned text must be encoded in Latin-1. Throws if a header contains a line break or a
  * forbidden character.
  */
-export function writeHead({ method, url, headers, body }: RequestContent): string {
-  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+export function writeHead(request: RequestContent): string {
+  const { method, url, headers, body, isLast } = request;
+  let head = `${method} ${targetOf(request)} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {
     const value = headers[name]!;
     if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
@@ -65,8 +73,12 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
   if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
     head += `content-length: ${body?.byteLength ?? 0}\r\n`;
   }
-  return `${head}connection: keep-alive\r\n\r\n`;
+  return `${head}connection: ${isLast ? "close" : "keep-alive"}\r\n\r\n`;
 }
+
+/** Returns the path and query of a request, as in its request line. */
+export const targetOf = ({ url, target }: Pick<RequestContent, "url" | "target">): string =>
+  target ?? url.pathname + url.search;
 
 export interface ResponseEvents {
   head(head: ResponseHead): void;
@@ -269,5 +281,6 @@ function headersOf(fields: readonly string[]): ResponseHead["headers"] {
   return {
     get: (name) => values.get(name.toLowerCase()) ?? null,
     values: () => values.values(),
+    entries: () => values.entries(),
   };
 }

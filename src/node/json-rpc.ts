@@ -166,7 +166,7 @@ export interface RpcCall {
   /** `undefined` for a notification. */
   readonly id: string | undefined;
   readonly method: string;
-  readonly params: string;
+  readonly params: string | undefined;
   /**
    * True for a call without `"jsonrpc": "2.0"`. The response to a JSON-RPC 1 call has both `result`
    * and `error`, one of which is null.
@@ -197,7 +197,8 @@ export async function readRpcBody(text: string, depthMax: number): Promise<RpcBo
       levels: isBatch ? 2 : 1,
       items: CALLS_MAX,
       member: (name: string) => /^(?:jsonrpc|id|method|params)$/.test(name),
-    };
+      duplicates: "wanted",
+    } as const;
     root = await inSlices(findParts(text, wanted, depthMax));
   } catch (error) {
     return faultOf(error);
@@ -222,8 +223,9 @@ function readCall(text: string, { members }: Part): RpcCall | RpcFault {
     return fault(CODES.invalidCall, "The method of a call must be a string", id);
   }
   const method = JSON.parse(textOfPart(text, methodPart)) as string;
-  const params = listOrObject(text, members.get("params"));
-  if (typeof params !== "string") return { ...params, id: id ?? "null" };
+  const part = members.get("params");
+  const params = part && listOrObject(text, part);
+  if (params && typeof params !== "string") return { ...params, id: id ?? "null" };
   const version = members.get("jsonrpc");
   const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
   return { id, method, params, isJsonRpc1 };
@@ -231,17 +233,18 @@ function readCall(text: string, { members }: Part): RpcCall | RpcFault {
 
 export async function readRpcParams(text: string, depthMax: number): Promise<string | RpcFault> {
   try {
-    return listOrObject(text, await inSlices(findParts(text, { levels: 0 }, depthMax)));
+    const wanted = { levels: 0, duplicates: "last" } as const;
+    return listOrObject(text, await inSlices(findParts(text, wanted, depthMax)));
   } catch (error) {
     return faultOf(error);
   }
 }
 
-function listOrObject(text: string, params: Part | undefined): string | RpcFault {
+function listOrObject(text: string, params: Part): string | RpcFault {
+  const json = textOfPart(text, params);
   // Some clients send null instead of omitting the parameters.
-  const json = params ? textOfPart(text, params) : "null";
   if (json === "null") return "[]";
-  if (params!.kind === "[" || params!.kind === "{") return json;
+  if (params.kind === "[" || params.kind === "{") return json;
   return fault(CODES.wrongParams, "The params of a call must be an array or an object");
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { parsePathTemplate, type PathTemplate } from "../http/path-template.ts";
-import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
@@ -13,18 +13,24 @@ import {
   followReference,
   type LocatedOperation,
   operationsIn,
+  type Parameter,
   parametersOf,
   type PathOperation,
   serversFor,
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
-import { RuleReader, type ValueRule } from "./value-rules.ts";
+import { schemaOf, typesIn } from "./parameter-schema.ts";
 
 export interface NodeParameter {
   readonly name: string;
   readonly in: Place | "body";
   readonly isRequired: boolean;
-  readonly rule: ValueRule;
+  /** The schema without references, present only if the operation is marked `x-checked`. */
+  readonly schema?: Json | undefined;
+  /** The types that the schema allows: see {@linkcode typesIn}. Present only for methods. */
+  readonly types?: readonly string[] | undefined;
+  /** From this value on, a call of the method is heavy. */
+  readonly heavyFrom?: number | undefined;
   /**
    * True if a list is sent as a repeated parameter, false if it is sent as one comma-separated
    * value.
@@ -33,9 +39,21 @@ export interface NodeParameter {
   readonly multiSegment?: MultiSegment | undefined;
 }
 
+/** The request headers that an operation describes, with names in lower case. */
+export interface DescribedHeaders {
+  readonly parameters: readonly string[];
+  /** The names of cookies. */
+  readonly cookies: readonly string[];
+  /** The headers of security schemes, which carry a client's own credentials for the node. */
+  readonly credentials: readonly string[];
+}
+
+const NO_HEADERS: DescribedHeaders = { parameters: [], cookies: [], credentials: [] };
+
 interface NodeBody {
   readonly isRequired: boolean;
-  readonly rules: Readonly<Record<string, ValueRule>>;
+  /** The schemas by media type, empty unless the operation is marked `x-checked`. */
+  readonly schemas: Readonly<Record<string, Json>>;
 }
 
 export interface NodeOperation {
@@ -71,8 +89,10 @@ export interface NodeOperation {
   /** True if a JSON-RPC method can also be called with GET. */
   readonly isGettable?: boolean;
   readonly body?: NodeBody | undefined;
-  readonly responseHeaders: readonly string[];
-  readonly responseTypes: readonly string[];
+  /** True if a call must be as described, since its safety depends on a parameter. */
+  readonly isChecked: boolean;
+  /** Empty if the operation is foreign: such a description could ask for credentials. */
+  readonly headers: DescribedHeaders;
   readonly obstacle?: string | undefined;
 }
 
@@ -159,31 +179,26 @@ function methodOf(path: string): string | undefined {
 class OperationReader {
   readonly #document: Json;
   readonly #by: DescribedBy;
-  readonly #rules: { readonly checked: RuleReader; readonly unchecked: RuleReader };
-  readonly #bodyOf = onceFor((reader: RuleReader) =>
-    onceFor((body: Json) => this.#readBody(body, reader))
-  );
   constructor(document: Json, by: DescribedBy) {
     this.#document = document;
     this.#by = by;
-    this.#rules = {
-      checked: new RuleReader(document, true),
-      unchecked: new RuleReader(document, false),
-    };
   }
 
   operation(name: string, method: string, operation: Json, item: Json): NodeOperation {
     const { requestBody } = operation;
+    const common = this.#common(operation);
+    const found = parametersOf(this.#document, item, operation);
     return {
-      ...this.#common(operation),
+      ...common,
       name,
       isMethod: false,
       method,
       path: name.slice(method.length + 1),
-      parameters: this.#parameters(item, operation),
+      parameters: found.flatMap((one) => this.#parameter(one, common.isChecked)),
       body: requestBody === undefined
         ? undefined
-        : this.#bodyOf(this.#rulesFor(operation))(this.#follow(requestBody)),
+        : this.#body(this.#follow(requestBody), common.isChecked),
+      headers: common.isForeign ? NO_HEADERS : this.#headers(found, operation),
     };
   }
 
@@ -196,14 +211,20 @@ class OperationReader {
     const position = (value: unknown) => Number(objectOf(value)["x-position"]);
     const isByPosition = properties.some(([, value]) => position(value) >= 0);
     if (isByPosition) properties.sort(([, a], [, b]) => position(a) - position(b));
-    const parameters = properties.map(([name, value]): NodeParameter => ({
-      name,
-      in: "body",
-      isRequired: required.has(name),
-      rule: this.#rulesFor(post).ruleOf(value),
-    }));
+    const common = this.#common(post);
+    const parameters = properties.map(([name, value]): NodeParameter => {
+      const heavyFrom = objectOf(value)["x-heavy-from"];
+      return {
+        name,
+        in: "body",
+        isRequired: required.has(name),
+        schema: common.isChecked ? schemaOf(this.#document, value) : undefined,
+        types: typesIn(this.#document, value),
+        heavyFrom: typeof heavyFrom === "number" ? heavyFrom : undefined,
+      };
+    });
     return {
-      ...this.#common(post),
+      ...common,
       name,
       isMethod: true,
       method: "POST",
@@ -211,13 +232,13 @@ class OperationReader {
       parameters: isKnown ? parameters : undefined,
       isByPosition,
       isGettable,
+      headers: NO_HEADERS,
     };
   }
 
   #common(operation: Json) {
     const mark = operation["x-access"];
     const access = mark === "read" || mark === "write" || mark === "secret" ? mark : undefined;
-    const responses = Object.values(objectOf(operation.responses)).map((one) => this.#follow(one));
     return {
       operationId: textOf(operation.operationId),
       access,
@@ -226,40 +247,56 @@ class OperationReader {
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
       isAnonymous: operation["x-auth"] === "none",
-      responseHeaders: distinct(responses.map(headersOf)),
-      responseTypes: distinct(responses.map(typesOf)),
+      isChecked: operation["x-checked"] === true,
     } as const;
   }
 
-  #parameters(item: Json, operation: Json): NodeParameter[] {
-    const found = parametersOf(this.#document, item, operation);
-    return found.flatMap(({ parameter, name, place }) => {
-      if (!isPlace(place)) return [];
-      const content = objectOf(Object.values(objectOf(parameter.content))[0]);
-      const isForm = parameter.style === undefined || parameter.style === "form";
-      return [{
-        name,
-        in: place,
-        isRequired: parameter.required === true || place === "path",
-        rule: this.#rulesFor(operation).ruleOf(parameter.schema ?? content.schema),
-        isExploded: place === "query" && isForm && parameter.explode !== false,
-        // In a description from the network, a multi-segment parameter could match the paths of
-        // other operations.
-        multiSegment: this.#by === "network" ? undefined : multiSegmentOf(parameter),
-      }];
-    });
+  #parameter({ parameter, name, place }: Parameter, isChecked: boolean): NodeParameter[] {
+    if (!isPlace(place)) return [];
+    const content = objectOf(Object.values(objectOf(parameter.content))[0]);
+    const isForm = parameter.style === undefined || parameter.style === "form";
+    const schema = parameter.schema ?? content.schema;
+    return [{
+      name,
+      in: place,
+      isRequired: parameter.required === true || place === "path",
+      schema: isChecked ? schemaOf(this.#document, schema) : undefined,
+      isExploded: place === "query" && isForm && parameter.explode !== false,
+      // In a description from the network, a multi-segment parameter could match the paths of
+      // other operations.
+      multiSegment: this.#by === "network" ? undefined : multiSegmentOf(parameter),
+    }];
   }
 
-  #readBody(body: Json, reader: RuleReader): NodeBody {
-    const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
+  #body(body: Json, isChecked: boolean): NodeBody {
+    const content = isChecked ? Object.entries(objectOf(body.content)) : [];
+    const schemas = content.map(([type, media]) => [
       withoutParameters(type.toLowerCase()),
-      reader.ruleOf(this.#follow(media).schema),
+      schemaOf(this.#document, this.#follow(media).schema),
     ]);
-    return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
+    return { isRequired: body.required === true, schemas: Object.fromEntries(schemas) };
   }
 
-  #rulesFor(operation: Json): RuleReader {
-    return operation["x-checked"] === true ? this.#rules.checked : this.#rules.unchecked;
+  #headers(
+    parameters: readonly Parameter[],
+    { security = this.#document.security }: Json,
+  ): DescribedHeaders {
+    const known = objectOf(objectOf(this.#document.components).securitySchemes);
+    const schemes = listOf(security).flatMap((requirement) => Object.keys(objectOf(requirement)))
+      .map((name) => this.#follow(known[name]));
+    const keysIn = (place: string) =>
+      schemes.filter((scheme) => scheme.type === "apiKey" && scheme.in === place)
+        .map(({ name }) => String(name));
+    const namesIn = (wanted: string) =>
+      parameters.filter(({ place }) => place === wanted).map(({ name }) => name);
+    const isAuthorized = schemes.some(({ type }) =>
+      ["http", "oauth2", "openIdConnect"].includes(String(type))
+    );
+    return {
+      parameters: namesIn("header").map(lowerCase),
+      cookies: [...namesIn("cookie"), ...keysIn("cookie")],
+      credentials: [...keysIn("header").map(lowerCase), ...isAuthorized ? ["authorization"] : []],
+    };
   }
 
   #follow(value: unknown): Json {
@@ -267,19 +304,7 @@ class OperationReader {
   }
 }
 
-const headersOf = onceFor(({ headers }: Json) =>
-  Object.keys(objectOf(headers)).map((name) => name.toLowerCase())
-);
-
-const typesOf = onceFor(({ content }: Json) =>
-  Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
-);
-
-/** If only one list has items, this list is returned without a copy, to save memory. */
-function distinct(lists: readonly (readonly string[])[]): readonly string[] {
-  const filled = lists.filter(({ length }) => length > 0);
-  return filled.length === 1 ? filled[0]! : [...new Set(filled.flat())];
-}
+const lowerCase = (name: string): string => name.toLowerCase();
 
 export const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
 

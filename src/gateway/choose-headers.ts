@@ -1,0 +1,84 @@
+/**
+ * Chooses the headers of a call that are sent to the node: some standard ones, and those that the
+ * operation describes.
+ *
+ * @module
+ */
+import { CODES } from "../node/json-rpc.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { isProgram, looksLikeBrowser } from "./guard.ts";
+import { isForwardable, STANDARD } from "./request-headers.ts";
+import { Refusal } from "./response.ts";
+
+/** The headers for the node, with names in lower case. */
+export interface ChosenHeaders {
+  readonly standard: Readonly<Record<string, string>>;
+  /** The headers and cookies that the operation describes. */
+  readonly described: Readonly<Record<string, string>>;
+  /** True if a header of a security scheme is among them. */
+  readonly hasCredentials: boolean;
+}
+
+/** The settings by which credentials of clients may be sent. */
+export interface OwnCredentials {
+  /** The configured header for the node's secret, in lower case. */
+  readonly secretHeader: string | undefined;
+  readonly hasSecret: boolean;
+  /** True if clients use a token of this service, which they send as `Authorization`. */
+  readonly hasToken: boolean;
+}
+
+const SIZE_MAX = 8192;
+
+/** @throws {Refusal} if the headers are too long, or would be dropped on their way */
+export function chooseHeaders(
+  { headers }: Pick<Request, "headers">,
+  operation: NodeOperation,
+  own: OwnCredentials,
+): ChosenHeaders {
+  const standard: Record<string, string> = {};
+  const described: Record<string, string> = {};
+  const add = (to: Record<string, string>, name: string) => {
+    const value = headers.get(name);
+    if (value !== null) to[name] = value;
+    return value !== null;
+  };
+  STANDARD.forEach((name) => add(standard, name));
+  // A range of several parts would arrive as a type that browsers must not see as it is.
+  if (standard.range?.includes(",")) delete standard.range;
+  if (looksLikeBrowser(headers)) delete standard["user-agent"];
+  const { parameters, cookies, credentials } = operation.headers;
+  for (const name of parameters) {
+    if (isForwardable(name) && name !== own.secretHeader) add(described, name);
+  }
+  const isTaken = (name: string) =>
+    name === "authorization" ? !own.hasToken : isForwardable(name) && name !== own.secretHeader;
+  const hasCredentials = !own.hasSecret &&
+    credentials.filter((name) => isTaken(name) && add(described, name)).length > 0;
+  const cookie = cookies.length > 0 ? cookieOf(headers, cookies) : "";
+  if (cookie !== "") described.cookie = cookie;
+  checkHeaders(headers, { ...standard, ...described });
+  return { standard, described, hasCredentials };
+}
+
+/** Returns the described cookies, unless they are a browser's: it has those of other ports, too. */
+function cookieOf(headers: Headers, names: readonly string[]): string {
+  const others = (name: string) => name !== "cookie" && headers.has(name);
+  if (!isProgram({ get: (name) => headers.get(name), has: others })) return "";
+  return (headers.get("cookie") ?? "").split(/; */)
+    .filter((pair) => names.includes(pair.split("=")[0]!))
+    .join("; ");
+}
+
+function checkHeaders(headers: Headers, chosen: Readonly<Record<string, string>>): void {
+  const nominated = (headers.get("connection") ?? "").toLowerCase().split(/[\t ]*,[\t ]*/);
+  const dropped = nominated.find((name) => Object.hasOwn(chosen, name));
+  if (dropped !== undefined) {
+    const message = `Connection names the header ${dropped}, which belongs to the whole request`;
+    throw new Refusal(400, CODES.invalidCall, message);
+  }
+  const size = Object.entries(chosen).reduce((sum, [a, b]) => sum + a.length + b.length, 0);
+  if (size <= SIZE_MAX) return;
+  const message = `The headers of a call may have at most ${SIZE_MAX} characters`;
+  throw new Refusal(431, CODES.invalidCall, message);
+}

@@ -1,0 +1,139 @@
+/**
+ * Reads the parameters of a call of a method. The parameters of a JSON-RPC call are sent as they
+ * came; those of a method that is called as an operation are put into their places.
+ *
+ * @module
+ */
+import { readParts, textOfPart } from "../json/parts.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
+import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
+import { QUANTITY } from "../openapi/parameter-schema.ts";
+import { shorten } from "../untrusted-text.ts";
+import { DEPTH_MAX } from "./call.ts";
+import { checkParams, readQuery, refusalOfParameters, type WrongParameter } from "./check.ts";
+
+/** The parameters to send. */
+export interface SentParams {
+  /** JSON text, or `undefined` to send no parameters. */
+  readonly params: string | undefined;
+  readonly isHeavy: boolean;
+}
+
+/**
+ * @param given the text of a JSON array or object
+ * @param isNamed true if the method is called as an operation, with an object of parameters
+ * @throws {Refusal} if a parameter has no place, or a checked method must not have it
+ */
+export function readParams(
+  operation: NodeOperation,
+  given: string | undefined,
+  isNamed: boolean = false,
+): SentParams {
+  const { parameters, isByPosition, isHeavy, isChecked } = operation;
+  const hasLimit = parameters?.some(({ heavyFrom }) => heavyFrom !== undefined);
+  if (!parameters || !(isNamed || isChecked || hasLimit)) return { params: given, isHeavy };
+  const placed = placeParams(parameters, given ?? "[]", isChecked);
+  const { texts, isList, wrong } = placed;
+  if (isChecked) wrong.push(...checkParams(parameters, texts));
+  if ((isNamed || isChecked) && wrong.length > 0) throw refusalOfParameters(wrong);
+  const isHeavyCall = isHeavy || (hasLimit && wrong.length > 0) ||
+    parameters.some((parameter, at) => makesHeavy(parameter, texts[at]));
+  if (!isChecked && (isList || !isNamed)) return { params: given, isHeavy: isHeavyCall };
+  return { params: writeParams(parameters, texts, isList || isByPosition), isHeavy: isHeavyCall };
+}
+
+interface PlacedParams {
+  /** The JSON texts by position. */
+  readonly texts: readonly (string | undefined)[];
+  readonly isList: boolean;
+  readonly wrong: WrongParameter[];
+}
+
+function placeParams(
+  parameters: readonly NodeParameter[],
+  text: string,
+  isChecked: boolean,
+): PlacedParams {
+  const names = parameters.map(({ name }) => name);
+  const wrong: WrongParameter[] = [];
+  const refuse = (name: string, rule: string) => {
+    wrong.push({ in: "body", name: shorten(name, 100), rule });
+    return false;
+  };
+  const wanted = {
+    levels: 1,
+    items: names.length,
+    member: (name: string) => names.includes(name) || refuse(name, "is unknown"),
+    duplicates: isChecked ? "refused" : "wanted",
+  } as const;
+  try {
+    const { items, members, count } = readParts(text, wanted, DEPTH_MAX);
+    if (isChecked && items && count > names.length) {
+      refuse(
+        "",
+        `takes at most ${names.length} parameter${names.length === 1 ? "" : "s"}, ` +
+          `got ${count}`,
+      );
+    }
+    const texts = names.map((name, at) => members?.get(name) ?? items?.[at])
+      .map((part) => part && textOfPart(text, part));
+    return { texts, isList: items !== undefined, wrong };
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    refuse("", "has a parameter twice");
+    return { texts: [], isList: false, wrong };
+  }
+}
+
+/** A text counts as heavy, since the node may read it as a number. */
+function makesHeavy({ heavyFrom }: NodeParameter, text: string = "null"): boolean {
+  if (heavyFrom === undefined || /^(?:null|true|false)$/.test(text)) return false;
+  return !(Number(text) < heavyFrom);
+}
+
+/** Empty parameters are omitted, since a method that expects an array may refuse an object. */
+function writeParams(
+  parameters: readonly NodeParameter[],
+  texts: readonly (string | undefined)[],
+  isByPosition: boolean = false,
+): string | undefined {
+  const length = texts.findLastIndex((text) => text !== undefined) + 1;
+  if (length === 0) return undefined;
+  if (isByPosition) return `[${texts.slice(0, length).map((text) => text ?? "null").join(",")}]`;
+  const members = parameters.flatMap(({ name }, at) =>
+    texts[at] === undefined ? [] : `${JSON.stringify(name)}:${texts[at]}`
+  );
+  return `{${members.join(",")}}`;
+}
+
+/**
+ * Returns the parameters in a query as the text of a JSON object.
+ *
+ * @throws {Refusal} if a name is unknown or stands twice
+ */
+export function paramsOfQuery({ parameters = [] }: NodeOperation, query: string): string {
+  const { given, wrong } = readQuery(query);
+  const members = [...given].flatMap(([name, texts]) => {
+    const parameter = parameters.find((one) => one.name === name);
+    const rule = parameter ? texts.length > 1 && "must be given only once" : "is unknown";
+    if (rule) wrong.push({ in: "query", name: shorten(name, 100), rule });
+    const [text] = texts;
+    const json = text === undefined ? undefined : jsonOf(text, parameter?.types ?? []);
+    return json === undefined ? [] : `${JSON.stringify(name)}:${json}`;
+  });
+  if (wrong.length > 0) throw refusalOfParameters(wrong);
+  return `{${members.join(",")}}`;
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Makes of a text the JSON text of a value that the method takes: see `typesIn`. */
+function jsonOf(text: string, types: readonly string[]): string {
+  const word = text.trim();
+  const has = (...wanted: readonly string[]) => wanted.some((type) => types.includes(type));
+  if (has("integer", "number") && NUMBER.test(word)) return word;
+  if (has("boolean") && /^(?:true|false)$/.test(word)) return word;
+  if (has(QUANTITY) && /^\d+$/.test(word)) return `"0x${BigInt(word).toString(16)}"`;
+  // A text of several words is sent as it came: it may be signed.
+  return JSON.stringify(/\s/.test(word) ? text : word);
+}
