@@ -4,30 +4,22 @@
  *
  * @module
  */
+import { CallRoutes, NO_WEBSOCKET } from "./call-routes.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
-import type { CallForm } from "./gateway/call.ts";
-import { pathCalls } from "./gateway/call-path.ts";
-import { methodCalls, rpcCalls } from "./gateway/call-rpc.ts";
-import { Gateway } from "./gateway/gateway.ts";
 import { hasTokenInQuery, isAllowedCaller, isProgram, TOKEN_IN_QUERY } from "./gateway/guard.ts";
-import { CALL_METHODS } from "./gateway/policy.ts";
-import { type MakeResponse, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
 import { hasOperationAt, operationRoutes } from "./host-operations/call-operation.ts";
 import type { Representation } from "./http/representation.ts";
 import {
   createHostGuard,
   createPrefix,
   type HostGuard,
-  namesContent,
+  isWebSocket,
   parseTarget,
   type Prefix,
   type ServedRequest,
 } from "./http/request.ts";
 import {
-  type CommonHeaders,
   type CommonHeadersFor,
-  completeHead,
-  completeResponse,
   createCommonHeaders,
   finish,
   nativeOf,
@@ -38,9 +30,8 @@ import { type Handler, type Matched, redirect, type Route, Routes, Visit } from 
 import { openNode } from "./info/open-node.ts";
 import { STATUSES } from "./info/status.ts";
 import { type Resource, whenReady } from "./lazy.ts";
-import { describeError, isLogged } from "./log.ts";
+import { describeError } from "./log.ts";
 import { OTHER } from "./metrics/metrics.ts";
-import type { Node } from "./node/node.ts";
 import type { Nodeface } from "./nodeface.ts";
 import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
@@ -56,7 +47,7 @@ export class App implements Nodeface {
   readonly onError: (error: unknown) => void;
   readonly #options: ResolvedOptions;
   readonly #resources: Resources;
-  readonly #gateway: Gateway | undefined;
+  readonly #calls: CallRoutes;
   readonly #prefix: Prefix;
   readonly #hostGuard: HostGuard;
   readonly #headersFor: CommonHeadersFor;
@@ -67,15 +58,22 @@ export class App implements Nodeface {
   constructor(options: ResolvedOptions) {
     this.#options = options;
     const node = openNode(options.node, options.kinds);
-    this.#resources = new Resources(options, node, () => this.#gateway?.waiting);
-    this.#gateway = openGateway(options, node, this.#resources);
+    const guard = (handle: Handler) => this.#guarded(handle);
+    const operations = operationRoutes(options.operations, options.cors)
+      .map((route) => ({ ...route, handle: guard(route.handle) }));
+    const isHosts = (path: string) => operations.some(({ matches }) => matches(path));
+    this.#resources = new Resources(options, node, () => this.#calls.gateway?.waiting);
+    this.#calls = new CallRoutes(options, node, this.#resources, { guard, isHosts });
     this.#prefix = createPrefix(options.prefix);
     this.#hostGuard = createHostGuard(options.hosts);
     this.#headersFor = createCommonHeaders(options.cors);
     this.#unmatched = { path: OTHER, headersFor: this.#headersFor };
-    const operations = operationRoutes(options.operations, options.cors)
-      .map((route) => ({ ...route, handle: this.#guarded(route.handle) }));
-    this.#routes = new Routes(this.#table(), operations);
+    this.#routes = new Routes(
+      this.#table(),
+      operations,
+      (request) => isWebSocket(request) ? `. ${NO_WEBSOCKET}` : this.#resources.hint,
+      this.#calls.root,
+    );
     this.onError = options.onError;
   }
 
@@ -111,7 +109,7 @@ export class App implements Nodeface {
   readonly ready: Nodeface["ready"] = () => this.#resources.prepare();
 
   readonly close = async (): Promise<void> => {
-    this.#gateway?.close();
+    this.#calls.gateway?.close();
     await this.#resources.close();
   };
 
@@ -139,8 +137,10 @@ export class App implements Nodeface {
     }
   }
 
+  /** Of the possible paths, one of ours comes before the node's. */
   #findPath(paths: readonly string[]): string | undefined {
-    return paths.find((path) => this.#routes.at(path).size > 0);
+    const found = paths.filter((path) => this.#routes.at(path).size > 0);
+    return found.find((path) => this.#routes.isOwn(path)) ?? found[0];
   }
 
   #refuse(visit: Visit): Response | undefined {
@@ -166,7 +166,7 @@ export class App implements Nodeface {
   #table(): Route[] {
     return [
       ...this.#infoRoutes(),
-      ...this.#callRoutes(),
+      ...this.#calls.routes,
       ...this.#liveRoutes(),
       ...this.#pageRoutes(),
       ...this.#metricsRoutes(),
@@ -190,41 +190,6 @@ export class App implements Nodeface {
       this.#get("/v1/info", serving(info)),
       this.#get("/v1/health", handleHealth),
       this.#get("/v1/ready", serving(ready)),
-    ];
-  }
-
-  #callRoutes(): Route[] {
-    const { node: { url, kind }, description = "none", forward } = this.#options;
-    if (!url && !kind && description === "none") return [];
-    const gateway = this.#gateway;
-    // For calls, the setting `forward.origins` applies instead of `cors`.
-    const headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin");
-    const routeOf = (form: CallForm) => ({
-      handle: this.#guarded(callHandler(gateway, form)),
-      headersFor,
-      methodsAt: async (path: string) => {
-        const table = await gateway?.table();
-        return table && form.methodsAt(table, path.slice(form.start.length));
-      },
-    });
-    return [
-      {
-        path: "/v1/node/{path}",
-        methods: CALL_METHODS,
-        ...routeOf(pathCalls),
-      },
-      {
-        path: "/v1/rpc",
-        methods: ["POST"],
-        ...routeOf(rpcCalls),
-        // The npm package `bitcoin-core` requests `/v1/rpc/`.
-        allowsSlash: true,
-      },
-      {
-        path: "/v1/rpc/{method}",
-        methods: ["GET", "HEAD", "POST"],
-        ...routeOf(methodCalls),
-      },
     ];
   }
 
@@ -294,15 +259,14 @@ export class App implements Nodeface {
     const { catalog, favicon, assets } = this.#resources;
     const handleAsset: Handler = async (_, visit) => {
       const asset = (await assets.get()).get(visit.path.slice("/assets/".length));
-      return asset ? await respondWith(asset.get(), visit) : notFound();
+      return asset ? await respondWith(asset.get(), visit) : notFound("");
     };
-    const handleRoot: Handler = (request, { target }) => {
+    const handleRoot = this.#pageOrNode(({ request, target }) => {
       const { originalUrl } = request as ServedRequest;
       const original = typeof originalUrl === "string" ? parseTarget(originalUrl) : undefined;
-      return redirect(this.#prefix.locate("v1/spec", target!.pathname, original?.pathname));
-    };
-    const handleVersion: Handler = (_, { path }) =>
-      redirect(path.endsWith("/") ? "spec" : "v1/spec");
+      return this.#prefix.locate("v1/spec", target!.pathname, original?.pathname);
+    });
+    const handleVersion = this.#pageOrNode(({ path }) => path.endsWith("/") ? "spec" : "v1/spec");
     return [
       this.#get("/.well-known/api-catalog", serving(catalog)),
       this.#get("/favicon.ico", serving(favicon)),
@@ -311,6 +275,26 @@ export class App implements Nodeface {
       this.#get("/assets/{folder}/{file}", handleAsset),
       this.#get("/assets/{folder}/chunks/{file}", handleAsset),
     ];
+  }
+
+  /**
+   * Redirects to the explorer, unless the node serves the path to a client that does not ask for
+   * HTML.
+   */
+  #pageOrNode(locate: (visit: Visit) => string): Handler {
+    return async (request, visit) => {
+      if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
+      const response = await this.#respondFromNode(request, visit) ?? redirect(locate(visit));
+      response.headers.append("vary", "Accept");
+      return response;
+    };
+  }
+
+  async #respondFromNode(request: Request, visit: Visit): Promise<Response | undefined> {
+    const { root } = this.#calls;
+    if (!root || !await this.#calls.isForNode(request, visit.path)) return undefined;
+    visit.matched = root;
+    return await root.handle(request, visit);
   }
 }
 
@@ -326,58 +310,6 @@ function respondWith(
 ): Response | Promise<Response> {
   return whenReady(representation, (representation) => representation.respond(request, common));
 }
-
-function openGateway(
-  { forward, meters, log, logCalls }: ResolvedOptions,
-  node: Node,
-  resources: Resources,
-): Gateway | undefined {
-  if (!forward || node.url === undefined) return undefined;
-  return new Gateway({
-    forward,
-    node,
-    findKind: () => resources.monitor.findKind(),
-    rpcPath: () => resources.rpcPath(),
-    operations: () => resources.operations(),
-    onCall(call) {
-      meters?.countCall(call);
-      if (!isLogged(call, logCalls)) return;
-      const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
-      log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });
-    },
-  });
-}
-
-function callHandler(gateway: Gateway | undefined, form: CallForm): Handler {
-  return async (request, visit) => {
-    const content = { isRead: false };
-    const callNode = async () => {
-      const table = await gateway?.table();
-      if (!gateway || !table) return form.refuse(NOT_FORWARDED[gateway ? "unknown" : "off"]);
-      const query = visit.target!.search.slice(1);
-      const path = visit.path.slice(form.start.length);
-      const makeResponse = responseMaker(visit.common);
-      const caller = await gateway.identify(request, query);
-      const lease = gateway.lease(request, caller);
-      try {
-        const call = { request, path, query, content, makeResponse, table, caller, lease };
-        return await form.respond(gateway, call);
-      } catch (error) {
-        if (error instanceof Refusal) return form.refuse(error);
-        throw error;
-      } finally {
-        lease.dispose();
-      }
-    };
-    const response = await callNode();
-    // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
-    if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
-    return response;
-  };
-}
-
-const responseMaker = (common: CommonHeaders): MakeResponse => (status, headers, body) =>
-  completeResponse(body, completeHead(status, headers, common));
 
 const HEALTHY: ReadonlySet<string> = new Set(["ok", "syncing", "stale"]);
 

@@ -170,6 +170,12 @@ export interface ForwardSettings {
    * @default 8
    */
   concurrency?: number | undefined;
+  /**
+   * If true, the node's operations are also served at the node's own paths, so that a client of
+   * the node needs only another address.
+   * @default true, but false in a host program
+   */
+  at_root?: boolean | undefined;
 }
 
 /** The keys of `page`: see [Configuration](../docs/configuration.md#page). */

@@ -15,7 +15,7 @@ import {
 import { readLines } from "../src/explorer/json-lines.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
-import { copyFrom, element, here, isCall } from "./service.ts";
+import { copyFrom, element, here, isHere } from "./service.ts";
 
 export type Form = ReturnType<typeof makeForm>;
 type Field = ReturnType<typeof makeLabelled>;
@@ -100,8 +100,8 @@ function optionsOf({ token }: Form, request: FormRequest): RequestInit {
   if (secret && new URL(url).origin === location.origin) {
     headers.set("Authorization", `Bearer ${secret}`);
   }
-  // Marks the call as coming from the service's page. Over plain HTTP, browsers may omit `Origin`.
-  if (isCall(url)) headers.set("X-Nodeface", "1");
+  // Marks a call as coming from the service's page. Over plain HTTP, browsers may omit `Origin`.
+  if (isHere(url)) headers.set("X-Nodeface", "1");
   const redirect = secret ? "error" : "follow";
   return { method, headers, body: body ?? null, cache: "no-store", redirect };
 }

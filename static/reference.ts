@@ -16,7 +16,7 @@ import { operationsIn, operationsOf } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { followInfo } from "./head.ts";
-import { base, element, here, isCall, leadToOther, showAddress } from "./service.ts";
+import { base, element, here, isHere, leadToOther, showAddress } from "./service.ts";
 
 interface Scalar {
   createApiReference(element: Element, configuration: object): unknown;
@@ -34,6 +34,9 @@ const OWN_HEADER = "X-Nodeface";
 
 /** Operations that need no confirmation, such as `GET /blocks`. */
 const harmless = new Set<string>();
+
+/** Operations of the node, which are called through this service. */
+const calls = new Set<string>();
 
 /** The node's identity when the user opened Scalar's client. */
 let opened: Promise<Identity> | undefined;
@@ -105,10 +108,10 @@ async function sendRequest(request: Request): Promise<Response> {
   headers.delete(OWN_HEADER);
   if (name === "") {
     // Scalar also sends requests of its own, such as to a token URL that the description chose.
-    if (isCall(url)) throw new Error("Only an operation of the page can be called here");
+    if (isHere(url)) throw new Error("Only an operation of the page can be called here");
     return await fetch(request);
   }
-  if (isCall(url)) {
+  if (calls.has(name) && isHere(url)) {
     headers.set(OWN_HEADER, "1");
     const secret = token.value.trim();
     if (secret) headers.set("Authorization", `Bearer ${secret}`);
@@ -144,6 +147,7 @@ function adapt(description: Json): void {
     const operations = operationsOf(item);
     for (const { method, operation } of operations) {
       if (!mayChange(method, operation)) harmless.add(`${method} ${path}`);
+      if (operation[CALL_MARK] !== undefined) calls.add(`${method} ${path}`);
       // Scalar ignores the servers of path items, and uses those of an operation only if
       // `x-scalar-selected-server` is set.
       const servers = absolute(operation.servers ?? item.servers);

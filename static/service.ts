@@ -9,8 +9,7 @@ export const base: URL = new URL(
 /** `base` without the trailing slash, escaped for double quotes in a shell. */
 export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 
-export const isCall = (url: string): boolean =>
-  ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(`${here}/${path}`));
+export const isHere = (url: string): boolean => url.startsWith(`${here}/`);
 
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,

@@ -207,7 +207,7 @@ described("the page header explains how to enable calls if they are not forwarde
 described(
   "the page header shows the number of enabled operations and their URL, or how to enable some",
   async () => {
-    const on = (await renderParts(await say("reads"), "operator")).calls;
+    const on = (await renderParts(await say("reads"), "operator", "/v1/node")).calls;
     assert.match(on, /^<p class="calls"><span>\d of \d+ operations are enabled here/);
     assert.match(on, "<code><var>…</var>/v1/node</code> <button");
     const paths = { "/a": { get: {} }, "/b": { get: {}, post: {} } };

@@ -63,7 +63,7 @@ starts(
       assert.equal([config.host, config.port, config.forward], [
         "127.0.0.1",
         8099,
-        resolveForward("reads"),
+        { ...resolveForward("reads"), at_root: true },
       ]);
       assert.is(config.metrics, true);
       const text = readFileSync(join(folder, "nodeface.yaml"), "utf8");

@@ -107,7 +107,7 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
     cors,
     description: place?.from,
     base: place?.base,
-    forward,
+    forward: forward && { ...forward, at_root: forward.at_root ?? true },
   };
 }
 

@@ -40,7 +40,7 @@ const INTERVAL_MS = 30_000;
 /** The maximum wait for the node's list of operations before the first description is prepared. */
 const PATIENCE_MS = 1000;
 
-export interface Shown extends Served {
+export interface Shown extends Served, Partial<Pick<Content, "address" | "isBuiltIn">> {
   readonly page: Resource<Page>;
   readonly operations?: readonly NodeOperation[] | undefined;
   readonly methods?: Loaded["methods"];
@@ -249,10 +249,11 @@ export class Description {
 
   async #show({ content, methods }: Prepared): Promise<Shown | undefined> {
     if (!content) return undefined;
-    const { json, operations } = content;
+    const { json, operations, address, isBuiltIn } = content;
     const page = await this.#options.makePage(content);
     const resource = { get: () => Promise.resolve(page) };
-    return { ...await prepareDescription(json), page: resource, operations, methods };
+    const served = await prepareDescription(json);
+    return { ...served, page: resource, operations, methods, address, isBuiltIn };
   }
 
   #logReason(name: string, reason: string): void {

@@ -47,6 +47,10 @@ export class KnownKind {
     this.rpcPath = lazy(async () => parse(await this.loadJson()).openrpc?.path ?? "");
   }
 
+  get isBuiltIn(): boolean {
+    return !this.#isOwn;
+  }
+
   get hasInterface(): boolean {
     const { openrpc, openapi } = this.kind;
     return this.#isOwn ? (openrpc ?? openapi) !== undefined : Object.hasOwn(INTERFACES, this.name);

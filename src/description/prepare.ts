@@ -11,6 +11,7 @@ import type { KeptContent } from "../http/content-coding.ts";
 import { diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob } from "../openapi/load.ts";
 import { nameOf, type Reader } from "../openapi/files.ts";
+import { clientAddress, withDropInPaths } from "../openapi/drop-in.ts";
 import { originsOf, type ServerContext } from "../openapi/servers.ts";
 import {
   describedBy,
@@ -27,6 +28,10 @@ export interface Content {
   readonly origins: readonly string[];
   readonly operations: readonly NodeOperation[];
   readonly elsewhere: readonly string[];
+  /** The path that a client of the node needs in its address. */
+  readonly address: string;
+  /** True if the operations are those of a built-in kind. */
+  readonly isBuiltIn: boolean;
 }
 
 /** Everything but the source that decides what is shown of a description. */
@@ -61,13 +66,25 @@ export async function describe(
     const { document: whole, ...others } = await load(job, read);
     if (!whole) return { content: undefined, ...others, stamps };
     const by = describedBy(entry);
-    const { document, operations } = await annotateCalls(whole, forward, by);
+    const { document: below, operations } = await annotateCalls(whole, forward, by);
     await pause();
+    const { isBuiltIn = false } = source;
+    const { at_root: isAtRoot = false } = forward ?? {};
+    const address = clientAddress(below, isAtRoot);
+    const document = isAtRoot ? await withDropInPaths(below, isBuiltIn) : below;
     const origins = originsOf(document);
-    const page = await renderParts(document, by);
+    const page = await renderParts(document, by, address);
     const json = await writeJson(document);
-    const elsewhere = listServersElsewhere(document);
-    return { content: { json, page, origins, operations, elsewhere }, ...others, stamps };
+    const content = {
+      json,
+      page,
+      origins,
+      operations,
+      elsewhere: listServersElsewhere(document),
+      address,
+      isBuiltIn,
+    };
+    return { content, ...others, stamps };
   } catch (error) {
     const diagnostics = [diagnosticOfError(nameOf(entry), error)];
     return { content: undefined, diagnostics, stamps };

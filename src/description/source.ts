@@ -25,6 +25,8 @@ export interface DescriptionSource {
   readonly name: string;
   /** Reads `entry`, and the files in `KIND_FILES`. */
   readonly read: Reader;
+  /** True if the description is that of a built-in kind. */
+  readonly isBuiltIn?: boolean;
   /** Completes the description with the node's kind. */
   readonly kind?: AboutKind | undefined;
 }
@@ -79,7 +81,12 @@ export function sourcesOf(
     return await fileOf(url, new TextEncoder().encode(text), stamp);
   };
   const common = { read: withOffer(read, offer), kind: { title, version } };
-  const ofKind = { ...common, entry: new URL(KIND_FILES.interface), name: known.name };
+  const ofKind = {
+    ...common,
+    entry: new URL(KIND_FILES.interface),
+    name: known.name,
+    isBuiltIn: known.isBuiltIn,
+  };
   return {
     ...known.hasInterface && { ofKind },
     ...description !== undefined && node.url !== undefined && {

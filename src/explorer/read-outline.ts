@@ -165,7 +165,9 @@ function createOperationReader(root: Json) {
     const { method, operation } = located;
     const note = callNoteOf(operation);
     const rpcName = methodNameOf(path);
-    const nodeName = isWebhook ? undefined : nameOfNodeOperation(root, path, item, located);
+    // An operation that is served at the root has no server of its own.
+    const name = nameOfNodeOperation(root, path, item, located) ?? (note && `${method} ${path}`);
+    const nodeName = isWebhook ? undefined : name;
     const isCalled = note ? note.right !== "refused" : nodeName === undefined;
     const hasRoom = left > 0;
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];

@@ -7,6 +7,7 @@
 import { gzip } from "../http/content-coding.ts";
 import { objectOf } from "../json/values.ts";
 import type { DescribedBy } from "../openapi/callable-operations.ts";
+import { trim } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import {
@@ -35,8 +36,15 @@ export interface PageParts {
 
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
-/** `by` is `undefined` for this service's own description. */
-export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
+/**
+ * @param by `undefined` for this service's own description
+ * @param address the path that a client of the node needs in its address
+ */
+export async function renderParts(
+  document: unknown,
+  by?: DescribedBy,
+  address: string = "/",
+): Promise<PageParts> {
   const read = await readOutline(document);
   const isForeign = by === "network";
   // Only a description from the node or from the operator states the node's version.
@@ -46,7 +54,7 @@ export async function renderParts(document: unknown, by?: DescribedBy): Promise<
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
-    calls: renderCalls(outline, by),
+    calls: renderCalls(outline, by, address),
     content: isForeign ? content.replaceAll(LINK, "$2 ($1)") : content,
     sources: [...new Set(fields.flatMap(({ source }) => source ?? []))],
     flags:
@@ -144,7 +152,7 @@ async function render(
   return `${html}</main>`;
 }
 
-function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
+function renderCalls(outline: Outline, by: DescribedBy | undefined, address: string): string {
   // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
   // POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
@@ -156,11 +164,13 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
   const withToken = count(({ call }) => call === "token");
   const callable = withToken + count(({ call }) => call === "open");
   const isMethod = ({ path }: Operation) => methodNameOf(path) !== "";
-  const [all, path] = count(isMethod) === total ? ["methods", "v1/rpc"] : ["operations", "v1/node"];
+  const all = count(isMethod) === total ? "methods" : "operations";
   if (callable > 0) {
     const token = withToken > 0 ? `, ${withToken} of them with the token` : "";
     return `<p class="calls"><span>${callable} of ${total} ${all} are enabled here${token}.` +
-      `</span> <span class="connect">Connect to <code><var>…</var>/${path}</code> ` +
+      `</span> <span class="connect">Connect to <code><var>…</var>${
+        escape(trim(address))
+      }</code> ` +
       `<button type="button">Copy</button></span></p>`;
   }
   const reads = count(({ marks }) => marks.includes("read"));

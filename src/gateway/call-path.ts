@@ -33,7 +33,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const match = table.paths.find(path, request.method);
   if (!match) {
     const methods = table.paths.methodsAt(path);
-    return methods ? notAllowed(methods) : notFound();
+    return methods ? notAllowed(methods, gateway.hint) : notFound(gateway.hint);
   }
   const { entry: { operation }, wrong } = match;
   const refusal = caller.refusal(match.entry);
@@ -43,7 +43,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const content = await readContent(call, typesOf(operation));
   const query = await queryOf(call, match, content);
   const target = targetOf(gateway.node, path, query);
-  if (!target) return notFound();
+  if (!target) return notFound(gateway.hint);
   const headers = chooseHeaders(request, operation, gateway.ownCredentials);
   await caller.checkHeaders(headers.described);
   const sent = {

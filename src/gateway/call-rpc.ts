@@ -161,10 +161,10 @@ const entryOf = ({ methods }: CallTable, path: string): PolicyEntry | undefined 
 async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   const { request, path, table, caller, lease } = call;
   const entry = entryOf(table, path);
-  if (!entry) return notFound();
+  if (!entry) return notFound(gateway.hint);
   const { operation } = entry;
   const methods = methodsOf(operation);
-  if (!methods.includes(request.method)) return notAllowed(methods);
+  if (!methods.includes(request.method)) return notAllowed(methods, gateway.hint);
   const refusal = caller.refusal(entry);
   if (refusal) throw refusal;
   if (request.headers.has("upgrade")) throw NO_UPGRADE;

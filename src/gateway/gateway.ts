@@ -25,6 +25,8 @@ export interface GatewayOptions {
   readonly rpcPath: () => Promise<string>;
   /** Returns `undefined` if the description cannot be shown. */
   readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
+  /** Returns a sentence for clients that have a wrong address. */
+  readonly hint: () => string;
   /** For privacy, the record contains neither parameters nor content of the call. */
   readonly onCall: (record: CallRecord) => void;
 }
@@ -61,6 +63,10 @@ export class Gateway {
       node,
       isAnonymous: (operation) => this.#isAnonymous(operation),
     });
+  }
+
+  get hint(): string {
+    return this.#options.hint();
   }
 
   get waiting(): number {

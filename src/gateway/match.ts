@@ -67,7 +67,7 @@ export class PathTable {
     const own = fits.find((one) => methodOf(one) === method) ??
       (method === "HEAD" ? fits.find((one) => methodOf(one) === "GET") : undefined);
     if (!own || takersOf(own, fits, true).length > 0) return undefined;
-    const texts = own.match(normalizePath(path))!;
+    const texts = own.match(normalizePath(path)) ?? [];
     const { parameters, wrong } = readParameters(own, texts);
     if (!wrong && this.#isTakenByOther(own, texts)) return undefined;
     return { entry: own.entry, parameters, wrong };
@@ -80,7 +80,10 @@ export class PathTable {
   }
 
   #fits(path: string): readonly Compiled[] {
-    return isPlain(path) ? this.#fitting(normalizePath(path)) : [];
+    if (!isPlain(path)) return [];
+    const fits = this.#fitting(normalizePath(path));
+    if (fits.length > 0) return fits;
+    return this.#fitting(`${normalizePath(path)}/`).filter(({ entry }) => entry.operation.isBase);
   }
 
   /**

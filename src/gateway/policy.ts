@@ -35,7 +35,8 @@ export interface Allowed {
   readonly names: readonly string[];
 }
 
-export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "token_env"> {
+export interface ResolvedForward
+  extends Pick<ForwardSettings, "token_file" | "token_env" | "at_root"> {
   readonly open: Allowed;
   readonly with_token: Allowed;
   readonly origins: readonly string[] | "*";
@@ -52,13 +53,14 @@ export function resolveForward(forward: Forward | undefined): ResolvedForward | 
   if (forward === undefined || forward === "off") return undefined;
   const settings: ForwardSettings = forward === "reads" ? { open: ["reads"] } : forward;
   const { open, with_token, origins = [], token_file, token_env } = settings;
-  const { timeout, limit, concurrency } = settings;
+  const { timeout, limit, concurrency, at_root } = settings;
   return {
     open: allowedBy(open),
     with_token: allowedBy(with_token),
     origins,
     token_file,
     token_env,
+    at_root,
     timeout: milliseconds(timeout ?? FORWARD_DEFAULTS.timeout),
     limit: bytesOf(limit ?? FORWARD_DEFAULTS.limit),
     concurrency: concurrency ?? FORWARD_DEFAULTS.concurrency,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import Negotiator from "negotiator";
 import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
 import { problem } from "./response.ts";
@@ -58,6 +59,18 @@ export const parseTarget: (url: string) => RequestTarget | undefined = memoize((
 export function namesContent({ headers }: Pick<Request, "headers">): boolean {
   const length = headers.get("content-length");
   return headers.has("transfer-encoding") || (length !== null && !/^0+$/.test(length));
+}
+
+/** Tells whether a client, such as a browser, asks for HTML rather than for JSON. */
+export function prefersHtml({ headers }: Pick<Request, "headers">): boolean {
+  const accept = headers.get("accept") ?? "*/*";
+  return new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE, HTML_TYPE]) === HTML_TYPE;
+}
+
+const JSON_TYPE = "application/json", HTML_TYPE = "text/html";
+
+export function isWebSocket({ headers }: Pick<Request, "headers">): boolean {
+  return /\bwebsocket\b/i.test(headers.get("upgrade") ?? "");
 }
 
 export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "url">): boolean {

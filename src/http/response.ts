@@ -184,13 +184,15 @@ export function problemText(
   return `{\n${lines.join(",\n")}\n}\n`;
 }
 
-export function notFound(): Response {
-  return problem(404, "This path is not served; see /v1/spec for the available paths");
+/** @param hint a sentence for clients that have a wrong address */
+export function notFound(hint: string): Response {
+  const detail = "This path is not served; see /v1/spec for the available paths";
+  return problem(404, detail + hint);
 }
 
-export function notAllowed(methods: readonly string[]): Response {
+export function notAllowed(methods: readonly string[], hint: string): Response {
   const allow = [...methods, "OPTIONS"].join(", ");
-  return problem(405, `This path allows ${allow}`, { allow });
+  return problem(405, `This path allows ${allow}${hint}`, { allow });
 }
 
 /**

@@ -29,6 +29,8 @@ export interface Route {
   readonly allowsSlash?: boolean;
   /** Returns the methods that do not get 405 at a path, if the node's description has the path. */
   readonly methodsAt?: (path: string) => Promise<readonly string[] | undefined>;
+  /** Tells whether the route has a path, if its template alone does not tell. */
+  readonly matches?: (path: string) => boolean;
 }
 
 export type Handler = (request: Request, visit: Visit) => Response | Promise<Response>;
@@ -81,32 +83,51 @@ export class Routes {
   readonly #router = IttyRouter();
   /** The routes of `#router.routes`, in the same order. */
   readonly #inRouter: Route[] = [];
+  readonly #root: Route | undefined;
+  readonly #hint: (request: Request) => string;
   #others: readonly OtherRoute[] = [];
 
   /**
    * @param routes tried in this order
    * @param others tried after `routes`
+   * @param hint returns a sentence for a client that may have a wrong address
+   * @param root the route of all other paths
    * @throws {TypeError} if one of `others` has the method and path of one of `routes`
    */
-  constructor(routes: readonly Route[], others: readonly OtherRoute[]) {
-    for (const route of routes) {
-      for (const method of route.methods) {
-        this.#inRouter.push(route);
-        this.#router[method.toLowerCase()]!(pathOf(route), (visit: Visit) => {
-          if (!allowsPath(route, visit.path)) return undefined;
-          visit.matched = route;
-          return route.handle(visit.request, visit);
-        });
-      }
-    }
+  constructor(
+    routes: readonly Route[],
+    others: readonly OtherRoute[],
+    hint: (request: Request) => string,
+    root?: Route,
+  ) {
+    for (const route of routes) this.#add(route);
     for (const { path, methods: [method = ""] } of others) {
       if (this.at(path).has(method)) throw new TypeError(`${method} ${path} is served already`);
     }
     this.#others = others;
+    this.#root = root;
+    this.#hint = hint;
+    if (root) this.#add(root);
+  }
+
+  #add(route: Route): void {
+    for (const method of route.methods) {
+      this.#inRouter.push(route);
+      this.#router[method.toLowerCase()]!(pathOf(route), (visit: Visit) => {
+        if (!allowsPath(route, visit.path)) return undefined;
+        visit.matched = route;
+        return route.handle(visit.request, visit);
+      });
+    }
   }
 
   async respond(visit: Visit): Promise<Response> {
     return await this.#router.fetch(visit) ?? await this.#respondOther(visit);
+  }
+
+  /** Tells whether a path has a route other than the root's. */
+  isOwn(path: string): boolean {
+    return [...this.at(path).values()].some((route) => route !== this.#root);
   }
 
   /** Returns the routes at a path by their methods. */
@@ -129,12 +150,12 @@ export class Routes {
     const { request, path } = visit;
     const found = this.at(path);
     const [first] = found.values();
-    if (!first) return notFound();
+    if (!first) return notFound(this.#hint(request));
     const route = found.get(request.method);
     visit.matched = route ?? first;
     if (route) return await route.handle(request, visit);
     const methods = await allowedMethods(path, found);
-    if (request.method !== "OPTIONS") return notAllowed(methods);
+    if (request.method !== "OPTIONS") return notAllowed(methods, this.#hint(request));
     const allow = [...methods, "OPTIONS"].join(", ");
     return emptyResponse(204, { allow, ...isPreflight(request) && preflight(visit, found) });
   }
@@ -145,18 +166,20 @@ const pathOf = ({ path }: Route): string =>
   path.replace("{path}", "*").replaceAll(/\{(\w+)\}/g, ":$1");
 
 /** itty-router ignores slashes at the end, but the relative links of a page would break there. */
-const allowsPath = ({ path: template, allowsSlash = false }: Route, path: string): boolean =>
-  template.endsWith("/{path}") || !path.endsWith(allowsSlash ? "//" : "/");
+function allowsPath(route: Route, path: string): boolean {
+  const { path: template, allowsSlash = false, matches } = route;
+  if (matches) return matches(path);
+  return template.endsWith("/{path}") || !path.endsWith(allowsSlash ? "//" : "/");
+}
 
 /** Returns the methods that do not get 405 at a path. */
 async function allowedMethods(
   path: string,
   found: ReadonlyMap<string, Route>,
 ): Promise<readonly string[]> {
-  // The routes of the service come first, and a path has at most one that depends on the
-  // description.
-  const [first] = found.values();
-  const described = await first?.methodsAt?.(path);
+  // A path has at most one route that depends on the description.
+  const ofNode = [...found.values()].find(({ methodsAt }) => methodsAt);
+  const described = await ofNode?.methodsAt?.(path);
   const methods = [...found.keys()];
   if (!described) return methods;
   return methods.filter((method) => !found.get(method)!.methodsAt || described.includes(method));

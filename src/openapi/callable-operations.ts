@@ -70,6 +70,8 @@ export interface NodeOperation {
    * method name.
    */
   readonly path: string;
+  /** True for `/` below a base path: the node also has the base path without a slash. */
+  readonly isBase?: boolean;
   readonly access: "read" | "write" | "secret" | undefined;
   /**
    * True if the description comes from the network, or if the kind does not describe the operation.
@@ -118,7 +120,8 @@ export async function listNodeOperations(
     const name = nameOfNodeOperation(document, path, item, { method, operation });
     if (name === undefined) continue;
     if (methodOf(path) === undefined) {
-      operations.push(read.operation(name, method, operation, item));
+      const isBase = path === "/" && name !== `${method} /`;
+      operations.push({ ...read.operation(name, method, operation, item), isBase });
     } else if (method === "POST") operations.push(read.method(name, operation, isObject(item.get)));
   }
   const obstacles = findObstacles(operations);

@@ -38,7 +38,7 @@ export function followReference(document: Json, value: unknown): Json {
  * match, except `*`.
  */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
-const FURTHER = "additionalOperations";
+export const FURTHER = "additionalOperations";
 
 export interface LocatedOperation {
   readonly method: string;

@@ -99,6 +99,18 @@ export class Resources {
     return await (await this.#opened.get()).rpcPath();
   }
 
+  /** Names the address that clients of the node need, if it is known. */
+  get hint(): string {
+    const { address, operations = [] } = this.#opened.made?.current ?? {};
+    if (address === undefined || operations.length === 0) return "";
+    return `. A client of the node needs the address ${address} of this service`;
+  }
+
+  /** Tells whether the operations are those of a built-in kind, and not the node's own. */
+  async isOfBuiltInKind(): Promise<boolean> {
+    return (await this.#description.get()).current.isBuiltIn ?? false;
+  }
+
   /** Resolves to `undefined` if the description cannot be shown. */
   async operations(): Promise<readonly NodeOperation[] | undefined> {
     return (await this.#description.get()).current.operations;

@@ -300,6 +300,15 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
         default: String(FORWARD_DEFAULTS.concurrency),
       },
     ),
+    at_root: setting(
+      BOOLEAN,
+      "If true, the node's operations are also served at the node's own paths, so that a client " +
+        "of the node needs only another address",
+      {
+        default: "true, but false in a host program",
+        example: "false",
+      },
+    ),
   };
   const checked = v.pipe(
     object(settings),

@@ -37,6 +37,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["options.ts", "nodeface.ts"],
     ["options-schema.ts"],
     ["resources"],
+    ["call-routes.ts"],
     ["app.ts"],
     ["index.ts"],
   ],

@@ -1,0 +1,200 @@
+/**
+ * The routes that call the node: below `/v1/node` and `/v1/rpc`, and at the node's own paths.
+ *
+ * @module
+ */
+import type { CallForm } from "./gateway/call.ts";
+import { pathCalls } from "./gateway/call-path.ts";
+import { methodCalls, rpcCalls } from "./gateway/call-rpc.ts";
+import { type CallTable, Gateway } from "./gateway/gateway.ts";
+import { CALL_METHODS } from "./gateway/policy.ts";
+import { type MakeResponse, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
+import { isOwnPath, isWellKnown } from "./http/own-paths.ts";
+import { isWebSocket, namesContent, prefersHtml } from "./http/request.ts";
+import {
+  type CommonHeaders,
+  type CommonHeadersFor,
+  completeHead,
+  completeResponse,
+  createCommonHeaders,
+  notAllowed,
+  notFound,
+  problem,
+} from "./http/response.ts";
+import type { Handler, Route, Visit } from "./http/routes.ts";
+import { isLogged } from "./log.ts";
+import type { Node } from "./node/node.ts";
+import type { ResolvedOptions } from "./options.ts";
+import type { Resources } from "./resources/resources.ts";
+
+interface CallRoutesContext {
+  /** Refuses requests for a host name that is not served. */
+  readonly guard: (handle: Handler) => Handler;
+  /** Tells whether an operation of the host has a path. */
+  readonly isHosts: (path: string) => boolean;
+}
+
+export class CallRoutes {
+  readonly gateway: Gateway | undefined;
+  /** The routes below `/v1`. */
+  readonly routes: readonly Route[];
+  /** The drop-in address: the node's own paths, or `undefined` if the root is closed. */
+  readonly root: Route | undefined;
+  readonly #resources: Resources;
+  /** For calls, the setting `forward.origins` applies instead of `cors`. */
+  readonly #headersFor: CommonHeadersFor;
+
+  constructor(
+    options: ResolvedOptions,
+    node: Node,
+    resources: Resources,
+    { guard, isHosts }: CallRoutesContext,
+  ) {
+    const { node: { url, kind }, description = "none", forward } = options;
+    this.#resources = resources;
+    this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin");
+    this.gateway = openGateway(options, node, resources);
+    this.routes = url || kind || description !== "none" ? this.#routes(guard) : [];
+    this.root = this.gateway && forward?.at_root
+      ? {
+        path: "/{path}",
+        methods: CALL_METHODS,
+        headersFor: this.#headersFor,
+        handle: guard((request, visit) => this.#callAtRoot(request, visit)),
+        methodsAt: (path) => this.#methodsAtRoot(path),
+        matches: (path) => !isOwnPath(path) && !isHosts(path),
+      }
+      : undefined;
+  }
+
+  /** Tells whether the node responds to a request for one of our paths, such as `GET /v1`. */
+  async isForNode(request: Request, path: string): Promise<boolean> {
+    if (!this.root || prefersHtml(request)) return false;
+    return (await this.#methodsAtRoot(path))?.includes(request.method) ?? false;
+  }
+
+  #routes(guard: CallRoutesContext["guard"]): Route[] {
+    const routeOf = (form: CallForm) => ({
+      headersFor: this.#headersFor,
+      handle: guard((request, visit) => this.#call(request, visit, form, form.start)),
+      methodsAt: async (path: string) => {
+        const table = await this.gateway?.table();
+        return table && form.methodsAt(table, path.slice(form.start.length));
+      },
+    });
+    return [
+      {
+        path: "/v1/node/{path}",
+        methods: CALL_METHODS,
+        ...routeOf(pathCalls),
+      },
+      {
+        path: "/v1/rpc",
+        methods: ["POST"],
+        ...routeOf(rpcCalls),
+        // The npm package `bitcoin-core` requests `/v1/rpc/`.
+        allowsSlash: true,
+      },
+      {
+        path: "/v1/rpc/{method}",
+        methods: ["GET", "HEAD", "POST"],
+        ...routeOf(methodCalls),
+      },
+    ];
+  }
+
+  async #callAtRoot(request: Request, visit: Visit): Promise<Response> {
+    const { path } = visit;
+    if (isWellKnown(path) && !await this.#resources.isOfBuiltInKind()) {
+      return notFound(this.#resources.hint);
+    }
+    if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
+    const takesRpc = await this.#takesRpc(path);
+    const isRpc = takesRpc && request.method === "POST";
+    if (!isRpc && (takesRpc || isRedirect(path))) {
+      const methods = await this.#methodsAtRoot(path) ?? [];
+      const allowed = new Set([...isRedirect(path) ? ["GET", "HEAD"] : [], ...methods]);
+      if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
+    }
+    return await this.#call(request, visit, isRpc ? rpcCalls : pathCalls, "");
+  }
+
+  async #methodsAtRoot(path: string): Promise<readonly string[] | undefined> {
+    const table = await this.gateway?.table();
+    const methods = table && pathCalls.methodsAt(table, path);
+    if (await this.#takesRpc(path)) return [...new Set([...methods ?? [], "POST"])];
+    return methods ?? (isRedirect(path) ? [] : undefined);
+  }
+
+  async #takesRpc(path: string): Promise<boolean> {
+    const table = await this.gateway?.table();
+    if (table?.methods.size === 0) return false;
+    return path === (await this.#resources.rpcPath() || "/");
+  }
+
+  /** @param start the part of the path that the node does not get */
+  async #call(request: Request, visit: Visit, form: CallForm, start: string): Promise<Response> {
+    const content = { isRead: false };
+    const response = await this.#callNode(request, visit, form, start, content);
+    // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
+    if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
+    return response;
+  }
+
+  async #callNode(
+    request: Request,
+    visit: Visit,
+    form: CallForm,
+    start: string,
+    content: { isRead: boolean },
+  ): Promise<Response> {
+    const { gateway } = this;
+    const table: CallTable | undefined = await gateway?.table();
+    if (!gateway || !table) return form.refuse(NOT_FORWARDED[gateway ? "unknown" : "off"]);
+    const query = visit.target!.search.slice(1);
+    const path = visit.path.slice(start.length);
+    const makeResponse = responseMaker(visit.common);
+    const caller = await gateway.identify(request, query);
+    const lease = gateway.lease(request, caller);
+    try {
+      const call = { request, path, query, content, makeResponse, table, caller, lease };
+      return await form.respond(gateway, call);
+    } catch (error) {
+      if (error instanceof Refusal) return form.refuse(error);
+      throw error;
+    } finally {
+      lease.dispose();
+    }
+  }
+}
+
+function openGateway(
+  { forward, meters, log, logCalls }: ResolvedOptions,
+  node: Node,
+  resources: Resources,
+): Gateway | undefined {
+  if (!forward || node.url === undefined) return undefined;
+  return new Gateway({
+    forward,
+    node,
+    findKind: () => resources.monitor.findKind(),
+    rpcPath: () => resources.rpcPath(),
+    operations: () => resources.operations(),
+    hint: () => resources.hint,
+    onCall(call) {
+      meters?.countCall(call);
+      if (!isLogged(call, logCalls)) return;
+      const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
+      log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });
+    },
+  });
+}
+
+export const NO_WEBSOCKET: string = "WebSocket connections are not served; use http: in place of " +
+  "ws: in the address, or connect to the node itself";
+
+/** These paths redirect browsers to the explorer. */
+const isRedirect = (path: string): boolean => /^\/(?:v1\/?)?$/.test(path);
+
+const responseMaker = (common: CommonHeaders): MakeResponse => (status, headers, body) =>
+  completeResponse(body, completeHead(status, headers, common));

@@ -1,0 +1,82 @@
+/**
+ * Gives the node's operations the paths at which the root of this service serves them, so that all
+ * operations, ours and the node's, have one server.
+ *
+ * @module
+ */
+import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
+import { type Json, listOf, mapMembers, objectOf, setMember, textOf } from "../json/values.ts";
+import { pause } from "../slices.ts";
+import { FURTHER, operationsOf, serversFor } from "./operations.ts";
+import { NODE, THIS_SERVICE } from "./servers.ts";
+
+/**
+ * Tells whether the root of this service does not serve a path of the node.
+ *
+ * @param path a path or a template
+ * @param isBuiltIn true if a built-in kind describes the node
+ */
+export const isReserved = (path: string, isBuiltIn: boolean): boolean =>
+  isOwnPath(path) || (isWellKnown(path) && !isBuiltIn);
+
+/** Returns the base path of the node's operations, or `undefined` if they have no paths. */
+function basePathOf({ servers }: Json): string | undefined {
+  const url = textOf(objectOf(listOf(servers)[0]).url) ?? "";
+  return url.startsWith(NODE) ? url.slice(NODE.length) : undefined;
+}
+
+/** Returns the path that a client of the node needs in its address, such as `/v1/rpc`. */
+export function clientAddress(document: Json, isAtRoot: boolean): string {
+  const base = basePathOf(document);
+  if (isAtRoot) return base || "/";
+  return base === undefined ? "/v1/rpc" : NODE.slice(1) + base;
+}
+
+/**
+ * An operation with a path of ours stays below `/v1/node`. An operation that is not called through
+ * this service keeps its servers.
+ */
+export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promise<Json> {
+  if (basePathOf(document) === undefined) return document;
+  const paths: Json = {};
+  for (const [path, value] of Object.entries(objectOf(document.paths))) {
+    await pause();
+    const item = objectOf(value);
+    const prefixes = prefixesIn(document, path, item, isBuiltIn);
+    if (prefixes.size === 0) setMember(paths, path, value);
+    for (const prefix of new Set(prefixes.values())) {
+      const place = (prefix ?? "") + path;
+      const part = mapMembers(item, (member, key) => {
+        if (key === "servers") return prefix === undefined ? member : undefined;
+        if (!prefixes.has(key)) return member;
+        if (prefixes.get(key) !== prefix) return undefined;
+        return prefix === undefined ? member : withoutServers(member, key);
+      });
+      setMember(paths, place, { ...part, ...objectOf(paths[place]) });
+    }
+  }
+  return { ...document, servers: [{ url: THIS_SERVICE }], paths };
+}
+
+/** Returns what precedes the path of each method; `undefined` if the method is called elsewhere. */
+function prefixesIn(document: Json, path: string, item: Json, isBuiltIn: boolean) {
+  const prefixes = new Map<string, string | undefined>();
+  for (const { keys: [key], operation } of operationsOf(item)) {
+    const [server, another] = serversFor([operation, item, document]);
+    const url = another === undefined ? textOf(objectOf(server).url) ?? "" : "";
+    const isAtNode = `${url}/`.startsWith(`${NODE}/`);
+    const base = url.slice(NODE.length);
+    const ofNode = isReserved(base + path, isBuiltIn) ? NODE.slice(1) + base : base;
+    if (prefixes.has(key!)) continue;
+    prefixes.set(key!, url === THIS_SERVICE ? "" : isAtNode ? ofNode : undefined);
+  }
+  return prefixes;
+}
+
+function withoutServers(member: unknown, key: string): unknown {
+  const strip = (operation: unknown) => {
+    const { servers: _, ...others } = objectOf(operation);
+    return others;
+  };
+  return key === FURTHER ? mapMembers(objectOf(member), strip) : strip(member);
+}

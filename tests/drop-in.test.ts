@@ -1,0 +1,483 @@
+/** The drop-in address: the node's operations at the node's own paths. */
+import fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { CALL_METHODS } from "../src/gateway/policy.ts";
+import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+import type { CallRecord } from "../src/log.ts";
+import {
+  type Come,
+  forwarding,
+  json,
+  nodeOf,
+  optionsFor,
+  REST,
+  result,
+  RPC,
+  textOf,
+  TOKEN,
+} from "./_gateway.ts";
+import { sampleSize } from "./_runtime.ts";
+
+const root = suite("the drop-in address");
+const node = nodeOf(root);
+
+const OPEN = { open: ["reads"], at_root: true };
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+const ok = { "x-access": "read", responses: { 200: { description: "" } } };
+
+/** @param paths the operations of a node, by their paths */
+function serving(paths: object, more: NodefaceOptions = {}, servers: object[] = []) {
+  const calls: CallRecord[] = [];
+  const info = { title: "A node", version: "1" };
+  const text = JSON.stringify({ openapi: "3.1.1", info, servers, paths });
+  const app = createNodeface({
+    node: { url: node.url, kind: "none" },
+    description: { name: "a.json", text } as never,
+    forward: OPEN,
+    logCalls: "all",
+    log: (_, event) => void ("call" in event && calls.push(event.call)),
+    ...more,
+  });
+  const ask = async (path: string, init?: RequestInit) =>
+    await app.fetch(new Request(`http://localhost${path}`, init));
+  return { app, calls, ask };
+}
+
+/** @param kind a built-in kind of node, which the simulated node claims to be */
+function servingKind(kind: string, forward: NodefaceOptions["forward"] = OPEN) {
+  const app = createNodeface({ node: { url: node.url, kind }, forward, log() {} });
+  const ask = async (path: string, init?: RequestInit) =>
+    await app.fetch(new Request(`http://localhost${path}`, init));
+  const rpc = (path: string, method: string, params: unknown = []) =>
+    ask(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 7, method, params }),
+    });
+  return { app, ask, rpc };
+}
+
+/** The paths that were called, without the service's own requests for the description. */
+const calledPaths = () =>
+  node.come.map(({ url }) => url).filter((url) => !url.endsWith("spec.json"));
+
+const receivedBy = ({ method, url, headers, body }: Come) => ({
+  method,
+  url,
+  headers: { ...headers, host: "" },
+  body: new TextDecoder().decode(body),
+});
+
+const shown = async (response: Response) => ({
+  status: response.status,
+  headers: Object.fromEntries(response.headers),
+  text: await response.text(),
+});
+
+root("a call of a path is the same at the root and below /v1/node", async () => {
+  const { ask, calls } = forwarding(node.url, REST, {
+    ...OPEN,
+    with_token: ["POST /send"],
+    token_env: "DROP_IN_TOKEN",
+  });
+  process.env.DROP_IN_TOKEN = TOKEN;
+  const asJson = { "content-type": "application/json" };
+  const requests: [path: string, init?: RequestInit][] = [
+    ["/status"],
+    ["/status", { method: "HEAD" }],
+    ["/status", { method: "POST" }],
+    ["/status", { method: "OPTIONS" }],
+    ["/blocks/7?full=true&tag=a&tag=b"],
+    ["/blocks/x"],
+    ["/files/a/b%20c"],
+    ["/find", { method: "POST", body: '{"key":"a"}', headers: asJson }],
+    ["/send", { method: "POST", body: "{}", headers: asJson }],
+    [
+      "/send",
+      {
+        method: "POST",
+        body: "{}",
+        headers: { ...asJson, authorization: `Bearer ${TOKEN}` },
+      },
+    ],
+    ["/balance"],
+    ["/wait"],
+    ["/unknown/a/b/c"],
+    ["/blocks/7", { headers: { origin: "https://evil.example" } }],
+    ["/blocks/7", { method: "DELETE" }],
+  ];
+  for (const [path, init] of requests) {
+    const outcomes = [];
+    for (const start of ["/v1/node", ""]) {
+      node.forget();
+      node.answer = json({ a: 1 }, 200, { "x-cursor": "7", etag: '"x"', link: "</b>" });
+      calls.length = 0;
+      const response = await shown(await ask(start + path, init));
+      const logged = calls.map(({ operation, status }) => [operation, status]);
+      outcomes.push({ response, logged, received: node.come.map(receivedBy) });
+    }
+    assert.equal(outcomes[0], outcomes[1], `${init?.method ?? "GET"} ${path}`);
+  }
+});
+
+root("the root is closed in a host's server and if the setting says so", async () => {
+  for (
+    const forward of ["reads", "off", { open: ["reads"] }, { ...OPEN, at_root: false }] as const
+  ) {
+    const { app, ask } = forwarding(node.url, REST, forward);
+    for (const [path, method, status] of [["/status", "GET", 404], ["/", "POST", 405]] as const) {
+      assert.is((await ask(path, { method })).status, status, path);
+    }
+    assert.is((await ask("/")).status, 307);
+    assert.not(app.matches({ url: "/status" }));
+    assert.equal(node.come, []);
+  }
+  const { app } = forwarding(node.url, REST, OPEN);
+  assert.ok(app.matches({ url: "/status" }));
+  assert.not(app.matches({ url: "/v1/info/" }));
+});
+
+root("POST / is JSON-RPC where the node speaks it there", async () => {
+  const { ask, calls } = forwarding(node.url, RPC, OPEN);
+  node.answer = result("41");
+  const call = { jsonrpc: "2.0", id: 7, method: "number" };
+  for (
+    const [path, status] of [["/", 200], ["/v1/rpc", 200], ["/other", 404], ["//", 404]] as const
+  ) {
+    const response = await ask(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify([call, { ...call, id: 8, method: "balance" }]),
+    });
+    assert.is(response.status, status, path);
+    if (status !== 200) continue;
+    const [first, second] = await response.json();
+    assert.equal(first, { jsonrpc: "2.0", id: 7, result: 41 });
+    assert.is(second.error.code, -32011);
+  }
+  assert.equal(node.come.map(({ url }) => url), ["/", "/"]);
+  assert.equal(calls.map(({ operation }) => operation), ["number", "number"]);
+  assert.is((await ask("/number", { method: "POST" })).status, 404);
+  const options = await ask("/", { method: "OPTIONS" });
+  assert.is(options.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
+  for (const method of ["PUT", "DELETE"]) assert.is((await ask("/", { method })).status, 405);
+});
+
+root("JSON-RPC is at the path of the node's kind", async () => {
+  const { rpc, ask } = servingKind("monero");
+  node.answer = result("{}");
+  assert.is((await rpc("/json_rpc", "get_block_count")).status, 200);
+  assert.is((await rpc("/", "get_block_count")).status, 405);
+  assert.is((await ask("/json_rpc")).headers.get("allow"), "POST, OPTIONS");
+  assert.is((await ask("/get_height", { method: "POST" })).status, 200);
+  assert.ok(node.come.some(({ url }) => url === "/get_height"));
+});
+
+root("a kind can have paths and JSON-RPC at the same address", async () => {
+  process.env.DROP_IN_TOKEN = TOKEN;
+  const { ask, rpc } = servingKind("handshake", {
+    ...OPEN,
+    with_token: ["GET /"],
+    token_env: "DROP_IN_TOKEN",
+  });
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  node.answer = result("3");
+  assert.is((await (await rpc("/", "getblockcount")).json()).result, 3);
+  node.answer = json({ version: "8.0.0" });
+  assert.is((await ask("/")).status, 401);
+  assert.equal(await (await ask("/", { headers })).json(), { version: "8.0.0" });
+  assert.is((await ask("/block/7")).status, 200);
+  assert.ok(node.come.some(({ url, body }) => url === "/" && body.length > 0));
+  assert.ok(node.come.some(({ url }) => url === "/block/7"));
+  const page = await ask("/", { headers: { accept: BROWSER } });
+  assert.is(page.headers.get("location"), "v1/spec");
+});
+
+root("/ and /v1 redirect browsers, and give other clients what the node has there", async () => {
+  node.answer = json({ chain_id: 1 });
+  const aptos = servingKind("aptos");
+  for (const [path, url] of [["/v1", "/v1"], ["/v1/", "/v1/"]]) {
+    for (const accept of [undefined, "application/json", "*/*"]) {
+      node.forget();
+      const response = await aptos.ask(path!, accept ? { headers: { accept } } : {});
+      assert.is(response.status, 200, `${path} ${accept}`);
+      assert.is(response.headers.get("vary"), "Accept");
+      assert.equal(calledPaths(), [url]);
+    }
+    node.forget();
+    const { status, headers } = await aptos.ask(path!, { headers: { accept: BROWSER } });
+    assert.equal([status, headers.get("vary")], [307, "Accept"]);
+    assert.equal(calledPaths(), []);
+  }
+  for (const accept of [BROWSER, "*/*", "application/json"]) {
+    const { status, headers } = await aptos.ask("/", { headers: { accept } });
+    assert.equal([status, headers.get("vary"), headers.get("location")], [
+      307,
+      "Accept",
+      "v1/spec",
+    ]);
+  }
+});
+
+root("the base path of the node is a path with and without a slash", async () => {
+  const { ask } = servingKind("aptos", "reads");
+  for (const path of ["/v1", "/v1/"]) {
+    node.forget();
+    assert.is((await ask(`/v1/node${path}`)).status, 200);
+    assert.equal(calledPaths(), [path]);
+  }
+  const other = serving({ "/": { get: ok }, "/a/": { get: ok } });
+  for (const path of ["/a", "/b"]) {
+    assert.is((await other.ask(path)).status, 404, path);
+    assert.is((await other.ask(`/v1/node${path}`)).status, 404, path);
+  }
+  const closed = serving({ "/": { get: ok } }, {}, [{ url: "/a" }]);
+  assert.is((await closed.ask("/a")).status, 200);
+  const own = { "/a/": { get: ok }, "/a": { get: { responses: {} } } };
+  assert.is((await serving(own).ask("/a")).status, 403);
+});
+
+/** Paths of the service, even where they are switched off. */
+const OWN = [
+  ...["/spec.json", "/spec.yaml", "/favicon.ico", "/.well-known/api-catalog", "/assets/a/b.js"],
+  ...["/v1/info", "/v1/health", "/v1/ready", "/v1/events", "/v1/history", "/v1/metrics"],
+  ...["/v1/spec", "/v1/spec/simple", "/v1/spec.json", "/v1/spec.yaml"],
+  ...["/v1/node", "/v1/node/v1/info", "/v1/rpc", "/v1/rpc/number"],
+];
+
+const spellings = (path: string): string[] => [
+  path,
+  path.toUpperCase(),
+  path.replace(/[a-z](?=\w)/, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+  `${path}/`,
+  `/${path}`,
+  path.replace(/(?<=.)\//, "//"),
+  path.replace(/(?<=.)\//, "%2F"),
+  `/x/..${path}`,
+  `/./${path}`,
+  `${path};a=b`,
+];
+
+root("no path of the service goes to the node, for any method and spelling", async () => {
+  const paths = Object.fromEntries(
+    OWN.flatMap((path) => spellings(path)).filter((path) => !path.includes(".."))
+      .map((path) => [path, Object.fromEntries(CALL_METHODS.map((m) => [m.toLowerCase(), ok]))]),
+  );
+  for (const metrics of [false, true]) {
+    const { ask } = serving({ "/{a}": { get: ok }, ...paths }, { metrics });
+    for (const path of OWN.flatMap(spellings)) {
+      for (const method of CALL_METHODS) {
+        if (path.startsWith("/v1/node/") || /^\/[x.]/.test(path)) continue;
+        await (await ask(path, { method })).body?.cancel();
+        assert.equal(node.come.map(({ url }) => url), [], `${method} ${path}`);
+      }
+    }
+  }
+  const { app } = serving({ "/v1/info": { post: ok }, "/b": { get: ok } }, { prefix: "/a" });
+  const post = async (path: string) =>
+    (await app.fetch(new Request(`http://localhost${path}`, { method: "POST" }))).status;
+  assert.is(await post("/a/v1/info"), 405);
+  assert.is(await post("/a/v1/node/v1/info"), 200);
+});
+
+root("a node's operation with a path of the service is below /v1/node alone", async () => {
+  const { ask } = serving({ "/v1/info": { get: ok }, "/v1/infos": { get: ok } });
+  node.answer = json({ ofNode: true });
+  assert.is((await (await ask("/v1/info")).json()).ofNode, undefined);
+  assert.equal(await (await ask("/v1/node/v1/info")).json(), { ofNode: true });
+  assert.equal(await (await ask("/v1/infos")).json(), { ofNode: true });
+  const { paths, servers } = await (await ask("/spec.json")).json();
+  assert.equal(servers, [{ url: "." }]);
+  assert.equal(paths["/v1/info"].get.operationId, "nodefaceGetInfo");
+  assert.ok(paths["/v1/node/v1/info"].get);
+  assert.ok(paths["/v1/infos"].get);
+});
+
+root("only a built-in kind has paths below /.well-known", async () => {
+  const path = "/.well-known/acme-challenge/{token}";
+  const parameters = [{ name: "token", in: "path", required: true, schema: { type: "string" } }];
+  const { ask } = serving({ [path]: { get: { ...ok, parameters } } });
+  for (const text of ["/.well-known/acme-challenge/x", "/%2Ewell-known/acme-challenge/x"]) {
+    assert.is((await ask(text)).status, 404, text);
+  }
+  assert.is((await ask("/v1/node/.well-known/acme-challenge/x")).status, 200);
+  assert.ok((await (await ask("/spec.json")).json()).paths[`/v1/node${path}`]);
+  const activity = servingKind("activitypub");
+  assert.is((await activity.ask("/.well-known/nodeinfo")).status, 200);
+  assert.is((await activity.ask("/.well-known/api-catalog")).status, 200);
+  const { paths } = await (await activity.ask("/spec.json")).json();
+  assert.ok(paths["/.well-known/nodeinfo"]);
+});
+
+root("the host's own operations come first", async () => {
+  const { ask, app } = serving({ "/a/{b}": { get: ok, post: ok }, "/c": { get: ok } }, {
+    operations: [{
+      method: "GET",
+      path: "/a/{b}",
+      operation: { responses: { 200: { description: "" } } },
+      handle: () => new Response("ours"),
+    }],
+  });
+  assert.is(await (await ask("/a/1")).text(), "ours");
+  assert.is((await ask("/a/1", { method: "POST" })).status, 405);
+  assert.equal(node.come, []);
+  assert.is((await ask("/c")).status, 200);
+  assert.ok(app.matches({ url: "/c" }));
+});
+
+root("with a prefix, a path of the service comes before the node's", async () => {
+  const { app } = serving({ "/info": { get: ok }, "/x": { get: ok } }, { prefix: "/v1" });
+  const get = async (path: string) =>
+    (await app.fetch(new Request(`http://localhost${path}`))).status;
+  assert.is(await get("/v1/info"), 200);
+  assert.equal(node.come, []);
+  assert.is(await get("/v1/x"), 200);
+  assert.equal(node.come.map(({ url }) => url), ["/x"]);
+});
+
+root("the description has the paths of the root, under one server", async () => {
+  const spec = async (kind: string, forward: NodefaceOptions["forward"], path = "/spec.json") =>
+    await (await servingKind(kind, forward).ask(path)).json();
+  const aptos = await spec("aptos", OPEN);
+  assert.equal(aptos.servers, [{ url: "." }]);
+  assert.ok(aptos.paths["/v1/accounts/{address}"]);
+  assert.ok(aptos.paths["/v1/"]);
+  assert.not(JSON.stringify(aptos.paths).includes('"servers"'));
+  assert.equal((await spec("aptos", OPEN, "/v1/spec.json")).servers, [{ url: ".." }]);
+  const kubo = await spec("kubo", OPEN);
+  assert.ok(kubo.paths["/api/v0/version"]);
+  assert.ok(kubo.paths["/v1/info"]);
+  const ethereum = await spec("ethereum", OPEN);
+  assert.ok(ethereum.paths["/v1/rpc/eth_blockNumber"]);
+  const closed = await spec("aptos", "reads");
+  assert.equal(closed.servers, [{ url: "./v1/node/v1" }]);
+  assert.ok(closed.paths["/accounts/{address}"]);
+});
+
+root("references to moved paths stay right, and other servers stay", async () => {
+  const shared = { get: { ...ok, responses: { 200: { description: "x" } } } };
+  const { ask } = serving(
+    {
+      "/a": shared,
+      "/b/{c}": {
+        parameters: [{ name: "c", in: "path", required: true, schema: { type: "string" } }],
+        get: { ...ok, responses: { 200: { $ref: "#/paths/~1a/get/responses/200" } } },
+        post: { ...ok, servers: [{ url: "https://other.example" }] },
+      },
+    },
+    {},
+    [{ url: "/base" }],
+  );
+  const { paths } = await (await ask("/spec.json")).json();
+  assert.equal(paths["/base/b/{c}"].get.responses, paths["/base/a"].get.responses);
+  assert.equal(paths["/b/{c}"].post.servers, [{ url: "https://other.example" }]);
+  assert.is(paths["/b/{c}"].get, undefined);
+  assert.ok(paths["/b/{c}"].parameters);
+  assert.ok(paths["/base/b/{c}"].parameters);
+  assert.is(paths["/base/b/{c}"].post, undefined);
+});
+
+root("a 404 or 405 names the address that a client of the node needs", async () => {
+  const cases = [
+    ["aptos", OPEN, "/accounts/0x1", "/v1"],
+    ["kubo", OPEN, "/version", "/api/v0"],
+    ["ethereum", OPEN, "/eth", "/"],
+    ["aptos", "reads", "/v1/accounts/0x1", "/v1/node/v1"],
+    ["ethereum", "reads", "/", "/v1/rpc"],
+    ["handshake", "reads", "/block/1", "/v1/node"],
+  ] as const;
+  for (const [kind, forward, path, address] of cases) {
+    const { ask } = servingKind(kind, forward);
+    await ask("/spec.json");
+    const response = await ask(path, { method: "POST" });
+    assert.ok([404, 405].includes(response.status), path);
+    const { detail } = await response.json();
+    assert.match(detail, `A client of the node needs the address ${address} of this service`);
+  }
+  const { detail } = await (await createNodeface().fetch(new Request("http://localhost/x"))).json();
+  assert.not(detail.includes("client"));
+});
+
+root("a WebSocket handshake gets a sentence about WebSocket", async () => {
+  const headers = { upgrade: "WebSocket", "sec-websocket-version": "13" };
+  for (const forward of [OPEN, "reads"] as const) {
+    const { ask } = forwarding(node.url, RPC, forward);
+    for (const path of ["/", "/v1", "/v1/rpc", "/ws"]) {
+      const response = await ask(path, { headers });
+      assert.ok([400, 404, 405].includes(response.status), path);
+      assert.match((await response.json()).detail, "WebSocket", path);
+    }
+    assert.is((await ask("/v1/info", { headers })).status, 200);
+  }
+});
+
+const segment = fc.constantFrom(
+  ...["a", "A", "b", "{x}", "v1", "info", "node", "rpc", "spec.json", "%61", "%2e%2e", "..", "{y}"],
+  ...[".well-known", "metrics", "c d", "é", "a;b", "a%2Fb", "status", ""],
+);
+const template = fc.array(segment, { minLength: 1, maxLength: 4 })
+  .map((parts) => `/${parts.join("/")}`);
+const operation = fc.record({
+  access: fc.constantFrom("read", "read", "write", "secret", undefined),
+  method: fc.constantFrom("get", "get", "post", "put", "delete", "head", "trace"),
+});
+const description = fc.array(fc.tuple(template, operation), { minLength: 1, maxLength: 8 });
+const settings = fc.record({
+  open: fc.subarray(["reads", "GET /a", "* /{x}*", "POST *"]),
+  base: fc.constantFrom("", "/v1", "/a", "/v1/node"),
+});
+const method = fc.constantFrom(...CALL_METHODS, "OPTIONS");
+
+root("nothing is callable at the root that is not callable below /v1/node", async () => {
+  let reached = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      description,
+      settings,
+      fc.array(fc.tuple(template, method), { minLength: 10, maxLength: 20 }),
+      async (operations, { open, base }, requests) => {
+        const paths: Record<string, Record<string, object>> = {};
+        for (const [path, { access, method }] of operations) {
+          const names = [...new Set(path.match(/(?<=\{)\w/g))];
+          (paths[path] ??= {})[method] = {
+            ...access && { "x-access": access },
+            parameters: names.map((name) => ({
+              ...{ name, in: "path", required: true, schema: { type: "string" } },
+            })),
+            responses: {},
+          };
+        }
+        const { ask, calls } = serving(paths, { forward: { open, at_root: true } }, [{
+          url: base,
+        }]);
+        const described = operations.flatMap(([path, { method }]) =>
+          method === "trace" ? [] : [[base + path, method.toUpperCase()] as const]
+        );
+        const asked = [...requests, ...described];
+        for (const [text, method] of asked) {
+          const { pathname: path } = new URL(`http://localhost${text.replaceAll(/[{}]/g, "")}`);
+          const outcome = async (start: string) => {
+            node.forget();
+            calls.length = 0;
+            const response = await ask(start + path, { method });
+            const { status, headers } = response;
+            headers.delete("vary");
+            const logged = calls.map(({ operation, status }) => [operation, status]);
+            const received = node.come.map(receivedBy);
+            const answer = { status, headers: [...headers], text: await response.text() };
+            return { received, logged, answer };
+          };
+          const atRoot = await outcome("");
+          if (atRoot.received.length === 0) continue;
+          reached++;
+          assert.equal(atRoot, await outcome("/v1/node"), `${method} ${path}`);
+        }
+      },
+    ),
+    { numRuns: sampleSize(150) },
+  );
+  assert.ok(reached > sampleSize(20), `${reached} calls`);
+});
+
+root.run();
