@@ -282,19 +282,74 @@ check(
   },
 );
 
-check("check does not suggest forward.open for an unmarked PUT, POST or DELETE", async () => {
-  const operation = { responses: { 200: { description: "It is done" } } };
-  const item = { get: operation, put: operation, delete: operation, post: operation };
+const operation = { responses: { 200: { description: "It is done" } } };
+const read = { ...operation, "x-access": "read" };
+
+/** @param paths the operations of a description in a file */
+async function checkedFile(paths: object, config: Partial<Config> = {}): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const file = join(folder, "description.json");
-  const head = { openapi: "3.1.0", info: { title: "A", version: "1" } };
-  const servers = [{ url: "/" }];
-  writeFileSync(file, JSON.stringify({ ...head, servers, paths: { "/zones": item } }));
+  const head = { openapi: "3.1.0", info: { title: "A", version: "1" }, servers: [{ url: "/" }] };
+  writeFileSync(file, JSON.stringify({ ...head, paths }));
   const node = { url: NOWHERE, kind: "none" };
-  const text = await report({ node, forward: resolveForward("reads"), description: file });
-  assert.match(text, '    open:\n      - reads\n      - "GET /zones"\n');
-  assert.not.match(text, /- "(?:PUT|POST|DELETE) /);
+  const forward = resolveForward("reads");
+  const text = await report({ node, forward, description: file, ...config });
   rmSync(folder, { recursive: true });
+  return text;
+}
+
+check("check suggests forward.open only for unmarked GETs that can be called", async () => {
+  const item = { get: operation, put: operation, delete: operation, post: operation };
+  const parameters = ["a", "b"].map((name) => ({
+    ...{ name, in: "path", required: true, schema: { type: "string" } },
+  }));
+  const text = await checkedFile({
+    "/marked": { get: read },
+    "/zones": item,
+    "/{a}{b}": { get: { ...operation, parameters } },
+    "/responses?beta=true": { get: operation },
+    "/events": { get: { ...operation, "x-streaming": true } },
+  });
+  assert.match(text, '    open:\n      - reads\n      - "GET /zones"\n');
+  assert.not.match(text, /- "(?:PUT|POST|DELETE) |- ".*(?:beta|events|\{a\})/);
+  assert.match(text, /GET \/responses\?beta=\*\*\* +- +refused +- +its path has a query/);
+});
+
+check("check suggests no lines for a description without marks", async () => {
+  const text = await checkedFile({ "/keys": { get: operation }, "/zones": { get: operation } });
+  assert.match(
+    text,
+    "2 operations have no access mark. Before you allow one, read what it returns",
+  );
+  assert.not.match(text, /- "GET/);
+});
+
+check("check says at which address each operation is called", async () => {
+  const paths = {
+    "/blocks": { get: read },
+    "/v1/info": { get: read },
+    "/keys": { get: operation },
+  };
+  const addresses = (text: string) =>
+    [...text.matchAll(/^(?:GET )?(\/?\w\S*) +\S+ +(?:allowed|refused) +(\S+)/gm)]
+      .map(([, name, address]) => `${name} ${address}`);
+  const forward = { ...resolveForward("reads"), at_root: true };
+  assert.equal(addresses(await checkedFile(paths, { forward })), [
+    "/blocks /blocks",
+    "/v1/info /v1/node/v1/info",
+    "/keys -",
+  ]);
+  assert.equal(addresses(await checkedFile(paths)), [
+    "/blocks /v1/node/blocks",
+    "/v1/info /v1/node/v1/info",
+    "/keys -",
+  ]);
+  const kind = (name: string) => ({ node: { url: NOWHERE, kind: name } });
+  const first = async (name: string, of: Config["forward"] = forward) =>
+    addresses(await report({ ...kind(name), forward: of })).filter((one) => !one.endsWith("-"))[0];
+  assert.is(await first("ethereum"), "eth_chainId /");
+  assert.is(await first("ethereum", resolveForward("reads")), "eth_chainId /v1/rpc");
+  assert.match(await report({ ...kind("monero"), forward }), /get_block_count .* \/json_rpc /);
 });
 
 check("check lists the read-only operations that do not use the configured secret", async () => {

@@ -8,7 +8,7 @@ import { knowKind, type KnownKind, softwareIn } from "../description/known-inter
 import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
 import { describe, type Prepared } from "../description/prepare.ts";
 import { sourceAt, sourcesOf } from "../description/source.ts";
-import { policyRows } from "../gateway/policy.ts";
+import { decide, policyRows } from "../gateway/policy.ts";
 import { type Diagnostic, lintNames, lintSettings } from "../gateway/lint-settings.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
@@ -17,6 +17,7 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { type Offer, offered } from "../openapi/kind.ts";
+import { isReserved } from "../openapi/drop-in.ts";
 import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/open-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
@@ -132,12 +133,13 @@ const NAMES_MAX = 20;
 export async function describeCalls(
   config: Config,
   described: Described,
-  kind: string | undefined,
+  chainNode: Node,
 ): Promise<Section[]> {
-  const { forward, node, host, port, kinds } = config;
+  const { forward, node, host, port } = config;
   if (!forward) return [];
-  const { operations = [] } = described.content ?? {};
-  const { auth } = { ...KINDS, ...kinds }[kind ?? "none"] ?? {};
+  const { operations = [], isBuiltIn = false } = described.content ?? {};
+  const known = await knowKind(chainNode);
+  const { auth } = known?.kind ?? {};
   const diagnostics = [
     ...await lintSettings(forward, { url: node.url, listening: { host, port } }),
     // Without a description, `lintNames` would report every operation name as unknown.
@@ -149,18 +151,43 @@ export async function describeCalls(
   const lines = diagnostics.map(({ level, message }) =>
     `${level === "error" ? "error" : "note "} ${message}\n`
   );
-  const rows = policyRows(operations, forward);
+  const root = forward.at_root ? { isBuiltIn, rpcPath: await known?.rpcPath.get() } : undefined;
+  const rows = policyRows(operations, forward).map(([operation, mark, call, why], at) => {
+    const address = call === "refused" ? "-" : addressOf(operations[at]!, root);
+    return [operation, mark, call, address, why] as const;
+  });
   const table = rows.length === 0
-    ? `Nothing can be called: ${whyNothing(config, described, kind)}\n`
-    : formatTable([["OPERATION", "MARK", "CALL", "WHY"], ...rows]) + hintElsewhere(described);
-  const unmarked = operations.filter(({ access, isStreaming }) => !access && !isStreaming);
+    ? `Nothing can be called: ${whyNothing(config, described, chainNode.kind)}\n`
+    : formatTable([["OPERATION", "MARK", "CALL", "ADDRESS", "WHY"], ...rows]) +
+      hintElsewhere(described);
   return [{
     title: "Calls",
-    text: [...lines, table, hint(unmarked)].join(""),
+    text: [...lines, table, hint(operations)].join(""),
     troubles: messagesOf("error"),
     notes: messagesOf("warn"),
-    data: { calls: rows.map(([operation, mark, call, why]) => ({ operation, mark, call, why })) },
+    data: {
+      calls: rows.map(([operation, mark, call, address, why]) => ({
+        operation,
+        mark,
+        call,
+        address,
+        why,
+      })),
+    },
   }];
+}
+
+/**
+ * Returns the path at which clients call an operation.
+ *
+ * @param root `undefined` if the service does not have the node's own paths
+ */
+function addressOf(
+  { isMethod, path }: NodeOperation,
+  root?: { readonly isBuiltIn: boolean; readonly rpcPath: string | undefined },
+): string {
+  if (isMethod) return root ? root.rpcPath || "/" : "/v1/rpc";
+  return root && !isReserved(path, root.isBuiltIn) ? path : `/v1/node${path}`;
 }
 
 const READS_WITHOUT_AUTH: Diagnostic = {
@@ -197,10 +224,17 @@ function hintElsewhere({ content }: Described): string {
     : `Other operations are not forwarded: their servers are ${elsewhere.join(", ")}\n`;
 }
 
-function hint(unmarked: readonly NodeOperation[]): string {
+function hint(operations: readonly NodeOperation[]): string {
+  const unmarked = operations.filter((one) => !one.access && canBeOpened(one));
   if (unmarked.length === 0) return "";
   const reads = unmarked.filter(({ method }) => method === "GET");
   const intro = `${unmarked.length} operations have no access mark.`;
+  // Without any mark, nobody has read the description to tell reads from secrets.
+  if (operations.every(({ access }) => !access)) {
+    return `${intro} Before you allow one, read what it returns and what it changes: even a GET ` +
+      `may reveal keys. Then put it under forward.open if everybody may call it, or else under ` +
+      `with_token\n`;
+  }
   if (reads.length === 0) {
     return `${intro} Put read-only ones under forward.open, and the others under with_token\n`;
   }
@@ -208,6 +242,12 @@ function hint(unmarked: readonly NodeOperation[]): string {
   const more = reads.length - NAMES_MAX;
   if (more > 0) names.push(`      # and ${more} more GET operations\n`);
   return `${intro} To allow some, copy these lines, but delete the operations that change ` +
-    `something:\n` +
+    `something or reveal secrets:\n` +
     `  forward:\n    open:\n      - reads\n${names.join("")}`;
+}
+
+function canBeOpened(operation: NodeOperation): boolean {
+  const open = { reads: false, names: [operation.name] };
+  const [entry] = decide([operation], { open, with_token: { reads: false, names: [] } });
+  return entry!.permission === "open";
 }

@@ -59,7 +59,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
     ...describeSources(config, inspection),
     ...isWithoutNode ? [] : [describeService(config)],
     ...described.sections,
-    ...await describeCalls(config, described, node.kind),
+    ...await describeCalls(config, described, node),
   ]);
   const troubles = [
     ...withoutKeysIn(troublesOfStatus(inspection)),

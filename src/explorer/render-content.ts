@@ -54,7 +54,7 @@ export async function renderParts(
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
-    calls: renderCalls(outline, by, address),
+    calls: renderCalls(outline, address),
     content: isForeign ? content.replaceAll(LINK, "$2 ($1)") : content,
     sources: [...new Set(fields.flatMap(({ source }) => source ?? []))],
     flags:
@@ -152,7 +152,7 @@ async function render(
   return `${html}</main>`;
 }
 
-function renderCalls(outline: Outline, by: DescribedBy | undefined, address: string): string {
+function renderCalls(outline: Outline, address: string): string {
   // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
   // POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
@@ -179,15 +179,11 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined, address: str
     return `<p class="calls">Calls are switched off. Start with <code>--forward reads</code> ` +
       `to enable read-only operations (${reads} of ${total}).</p>`;
   }
-  const gets = count((one) => one.method === "GET" && !isMethod(one));
-  // If a description was read over the network, patterns in `forward` do not match its operations.
-  const remedy = by === "network" || gets === 0
-    ? "List operations under <code>forward.open</code> in the configuration."
-    : `<code>forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: ` +
-      `${gets} of ${total}.`;
   const state = isOff ? "Calls are switched off" : `None of ${total} ${all} is enabled`;
   return `<p class="calls">${state}. <code>--forward reads</code> opens operations marked ` +
-    `<code>x-access: read</code>, and this description marks none. ${remedy}</p>`;
+    `<code>x-access: read</code>, and this description marks none. Read what ` +
+    `the operations return and change, and list some under <code>forward.open</code> in the ` +
+    `configuration.</p>`;
 }
 
 function renderNavigation({ sections }: Outline, detail: Detail, total: number): string {

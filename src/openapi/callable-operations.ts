@@ -332,7 +332,9 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
   const obstacles = new Map<NodeOperation, string>();
   const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf)
     .filter(({ operation, template: { names }, spans }) => {
-      const obstacle = operation.path.includes("}{")
+      const obstacle = /[?#]/.test(operation.path)
+        ? "its path has a query"
+        : operation.path.includes("}{")
         ? "its path has two parameters side by side"
         : new Set(names).size < names.length
         ? "its path has two parameters with the same name"
