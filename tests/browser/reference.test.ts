@@ -54,6 +54,7 @@ reference.before(async () => {
       open: ["GET /api/read"],
       with_token: ["GET /api/guarded", "POST /api/write"],
       token_file,
+      at_root: true,
     },
     description: { text: JSON.stringify(describe()), name: "openapi.json" },
     log: () => {},
@@ -124,15 +125,15 @@ reference(
   "a read reaches the node below a path prefix, and nothing else is asked",
   () =>
     inPage(async (page, complaints) => {
-      await openClient(page, "/read", "all/GET/read");
-      assert.is(await send(page, `${PREFIX}/v1/node/api/read`), 200);
+      await openClient(page, "/api/read", "all/GET/api/read");
+      assert.is(await send(page, `${PREFIX}/api/read`), 200);
       assert.is(atNode.at(-1)!.url, "/api/read");
       await closeClient(page);
       await openClient(page, "/v1/info", "about-this-service/GET/v1/info");
       assert.is(await send(page, `${PREFIX}/v1/info`), 200);
       await closeClient(page);
       assert.equal(complaints, { outside: [], console: [], failed: [], refused: [] });
-      await openClient(page, "/refused", "all/GET/refused");
+      await openClient(page, "/api/refused", "all/GET/api/refused");
       assert.is(await send(page, "/refused"), 403);
     }),
 );
@@ -141,11 +142,11 @@ reference(
   "the token is entered in the header, and goes to this service alone",
   () =>
     inPage(async (page) => {
-      await openClient(page, "/guarded", "all/GET/guarded");
+      await openClient(page, "/api/guarded", "all/GET/api/guarded");
       assert.is(await send(page, "/guarded"), 401);
       await closeClient(page);
       await page.locator("#node").getByLabel("The operator's token").fill(TOKEN);
-      await openClient(page, "/guarded", "all/GET/guarded");
+      await openClient(page, "/api/guarded", "all/GET/api/guarded");
       assert.is(await send(page, "/guarded"), 200);
       assert.not(JSON.stringify(atNode).includes(TOKEN));
       await closeClient(page);
@@ -166,8 +167,8 @@ reference(
 reference("a write is sent only after it has been confirmed", () =>
   inPage(async (page) => {
     await page.locator("#node").getByLabel("The operator's token").fill(TOKEN);
-    await openClient(page, "/write", "all/POST/write");
-    const dialog = page.getByRole("dialog", { name: "Send POST /write?" });
+    await openClient(page, "/api/write", "all/POST/api/write");
+    const dialog = page.getByRole("dialog", { name: "Send POST /api/write?" });
     const press = page.getByRole("button", { name: /^Send post request/ });
     await press.click();
     await dialog.getByRole("button", { name: "Cancel" }).click();
