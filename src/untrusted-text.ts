@@ -47,26 +47,12 @@ export const printable = (line: string): string => line.replaceAll(UNSEEN, "\uff
  */
 export function withoutKeys(text: string): string {
   if (!/[?@]/.test(text)) return text;
-  return text.replaceAll(/[^\s"'`<>\\]+/g, (word) =>
-    withoutBareQueries(
-      word.replaceAll(/(:\/\/)[^/?#]*@/g, "$1***@")
-        .replaceAll(/([?&][\w.~%+[\]-]+=)[^&#]+/g, "$1***"),
-    ));
-}
-
-/** Masks each query of a URL that begins with a text without `=`. */
-function withoutBareQueries(word: string): string {
-  let masked = "", done = 0, end = 0;
-  for (let at = word.indexOf("://"); at >= 0; at = word.indexOf("://", at)) {
-    at = word.indexOf("?", at) + 1;
-    if (at === 0) break;
-    // The end stays the same until it is passed.
-    if (end < at) end = at + (/[=&#]|$/.exec(word.slice(at))!.index);
-    if (end === at || word[end] === "=") continue;
-    masked += `${word.slice(done, at)}***`;
-    done = at = end;
-  }
-  return masked + word.slice(done);
+  return text.replaceAll(/[^\s"'`<>\\]+/g, (word) => {
+    const masked = word.replaceAll(/(:\/\/)[^/?#]*@/g, "$1***@")
+      .replaceAll(/([?&][\w.~%+[\]-]+=)[^&#]+/g, "$1***");
+    // A query may be a key without a name.
+    return word.includes("://") ? masked.replaceAll(/\?[^=&#?]+(?=[&#?]|$)/g, "?***") : masked;
+  });
 }
 
 /** Escapes the characters of JSON that could manipulate a terminal, except line breaks. */

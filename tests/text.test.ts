@@ -64,9 +64,9 @@ text("secrets in a URL are replaced before it is printed", () => {
 // If masking takes quadratic time, this test takes hours.
 text("secrets are masked in linear time", () => {
   const many = "://".repeat(300_000);
-  for (const unmasked of [`?${many}`, `${many}?a=`, `${"://?a".repeat(200_000)}=`]) {
-    assert.is(withoutKeys(unmasked), unmasked);
-  }
+  assert.is(withoutKeys(`${many}?a=`), `${many}?a=`);
+  assert.is(withoutKeys(`?${many}`), "?***");
+  assert.is(withoutKeys(`${"://?a".repeat(200_000)}=`), `://${"?***".repeat(199_999)}?a=`);
   assert.is(withoutKeys(`${many}?secret`), `${many}?***`);
   assert.is(withoutKeys(`${many}?secret&${many}a?b`), `${many}?***&${many}a?***`);
 });
