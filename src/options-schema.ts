@@ -164,7 +164,7 @@ function diagnosticsBetween(
   const found = forwardConflicts(forward, hosts, node.url !== undefined);
   if (forward && !HAS_SOCKETS) {
     const message = 'must be "off" in a worker, which cannot forward calls to the node';
-    found.push({ path: ["forward"], message, isKey: false });
+    found.push({ path: ["forward"], message });
   }
   found.push(...diagnosticsOfOperations(operations, document));
   // Loading all kinds would delay the start. If the node has a kind, its sources are not checked

@@ -15,7 +15,12 @@ import { configuration, type FileConfig, forwardConflicts } from "../settings/co
 import { hasKind, unknownSources } from "../settings/node.ts";
 import { withoutSecretFiles } from "../settings/kind.ts";
 import { extendKind, looseningsIn } from "../settings/kind-extension.ts";
-import { ConfigError, type Diagnostic, readValue } from "../settings/schema.ts";
+import {
+  ConfigError,
+  type Diagnostic,
+  diagnosticsOfRepeated,
+  readValue,
+} from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
@@ -146,17 +151,18 @@ export function checkFile(
   overrides: Overrides = {},
   logo?: LogoFile,
 ): FileConfig {
-  const names = kindsIn(yaml).flatMap(({ name }) => name ?? []);
+  const all = kindsIn(yaml).map(({ name }) => name);
+  const names = all.filter((name) => name !== undefined);
   const schema = configuration((path) => locateBeside(path, yaml.name), names);
   const { value, diagnostics } = readValue(yaml.value, schema);
   const file = withoutWrong(value, diagnostics);
   const found = [
     ...diagnostics,
-    ...sameKinds(kindsIn(yaml)),
+    ...sameKinds(all),
     ...forwardConflicts({ ...file, ...overrides }.forward, file.hosts),
   ];
   if (logo?.problem && file.page?.logo) {
-    found.push({ path: ["page", "logo"], message: `names ${logo.problem}`, isKey: false });
+    found.push({ path: ["page", "logo"], message: `names ${logo.problem}` });
   }
   // The sources and fields of an invalid kind are unknown.
   if (names.every((name) => Object.hasOwn(own, name))) {
@@ -180,14 +186,11 @@ function withoutWrong(value: FileConfig, diagnostics: readonly Diagnostic[]): Fi
   return value;
 }
 
-function sameKinds(kinds: readonly NamedKind[]): Diagnostic[] {
-  const names = kinds.map(({ name }) => name);
-  return names.flatMap((name, at) => {
-    const first = names.indexOf(name);
-    if (name === undefined || first === at) return [];
-    const message = `has the same name as kinds[${first}]: ${name}`;
-    return [{ path: ["kinds", at], message, isKey: false }];
-  });
+function sameKinds(names: readonly (string | undefined)[]): Diagnostic[] {
+  return diagnosticsOfRepeated(names, (name, at, first) => ({
+    path: ["kinds", at],
+    message: `has the same name as kinds[${first}]: ${name}`,
+  }));
 }
 
 function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kind[] {
@@ -207,6 +210,6 @@ function unknownKeys({ info }: FileConfig, kinds: Readonly<Record<string, Kind>>
     if (key === undefined || names.has(key)) return [];
     const meant = didYouMean(nearest(key, names));
     const message = `is ${describeValue(key)}, which is not a key of /v1/info${meant}`;
-    return [{ path: ["info", "hide", at], message, isKey: false }];
+    return [{ path: ["info", "hide", at], message }];
   });
 }

@@ -47,7 +47,7 @@ export function diagnosticsOfOperations(
     const { method, path } = operation;
     const wrong = explainPath(path);
     if (wrong) {
-      found.push(diagnostic(["operations", at, "path"], wrong));
+      found.push({ path: ["operations", at, "path"], message: wrong });
       continue;
     }
     const template = parsePathTemplate(path).source;
@@ -55,14 +55,14 @@ export function diagnosticsOfOperations(
     const same = taken.get(`${method} ${template}`);
     if (same !== undefined) {
       const message = `is served already: operations[${same}] is ${method} ${earlier!.path}`;
-      found.push(diagnostic(["operations", at], `(${method} ${path}) ${message}`));
+      found.push({ path: ["operations", at], message: `(${method} ${path}) ${message}` });
       continue;
     }
     if (earlier && earlier.path !== path) {
       const message =
         `must be ${describeValue(earlier.path)}, as in operations[${earlier.at}], not ` +
         `${describeValue(path)}: OpenAPI does not distinguish these two paths`;
-      found.push(diagnostic(["operations", at, "path"], message));
+      found.push({ path: ["operations", at, "path"], message });
     }
     if (!earlier) first.set(template, { at, path });
     taken.set(`${method} ${template}`, at);
@@ -80,8 +80,6 @@ export function diagnosticsOfOperations(
     }),
   ];
 }
-
-const diagnostic = (path: Path, message: string): Diagnostic => ({ path, message, isKey: false });
 
 function explainPath(path: string): string | undefined {
   const wrong = (right: string) => `must ${right}, not ${describeValue(path)}`;

@@ -342,8 +342,7 @@ export function forwardConflicts(
 ): Diagnostic[] {
   if (!forward) return [];
   const found: Diagnostic[] = [];
-  const add = (key: "hosts" | "forward", message: string) =>
-    found.push({ path: [key], message, isKey: false });
+  const add = (key: "hosts" | "forward", message: string) => found.push({ path: [key], message });
   if (hosts === "*") add("hosts", 'cannot be "*" if calls are forwarded; list the host names');
   if (forward.origins === "*" && (hosts === "*" || hosts.length === 0)) {
     add("forward", 'has origins: "*", which needs the setting hosts');

@@ -183,14 +183,14 @@ export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   for (const { name, path, how } of loosened) {
     if (listed.includes(name)) continue;
     const message = `${how}; if that is intended, write loosen: [${name}]`;
-    found.push({ path, message, isKey: false });
+    found.push({ path, message });
   }
   for (const [at, name] of listed.entries()) {
     if (loosened.some((one) => one.name === name)) continue;
     const message = `is ${
       describeValue(name)
     }, but this kind does not make that operation less restricted`;
-    found.push({ path: ["loosen", at], message, isKey: false });
+    found.push({ path: ["loosen", at], message });
   }
   for (const path of replacedComponents(base, own)) {
     found.push({ path, message: `is already in ${own.extends}; choose another name`, isKey: true });

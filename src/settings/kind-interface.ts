@@ -18,6 +18,7 @@ import { validatePart } from "../openapi/validate.ts";
 import { describeValue } from "../untrusted-text.ts";
 import {
   type Diagnostic,
+  diagnosticsOfRepeated,
   filledList,
   filledMap,
   json,
@@ -209,12 +210,10 @@ function* explainParameter(parameter: Json): Generator<string> {
 
 function repeatedMethods({ methods }: Json): Diagnostic[] {
   const names = listOf(methods).map((method) => objectOf(method).name);
-  return names.flatMap((name, at) => {
-    const first = names.indexOf(name);
-    if (name === undefined || first === at) return [];
-    const message = `is ${describeValue(name)}, which is already the name of methods[${first}]`;
-    return [{ path: ["openrpc", "methods", at, "name"], message, isKey: false }];
-  });
+  return diagnosticsOfRepeated(names, (name, at, first) => ({
+    path: ["openrpc", "methods", at, "name"],
+    message: `is ${describeValue(name)}, which is already the name of methods[${first}]`,
+  }));
 }
 
 function withIndices(root: unknown, path: readonly string[]): Path {

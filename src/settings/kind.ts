@@ -334,13 +334,13 @@ export function withoutSecretFiles(kind: Kind): Kind {
 
 function diagnosticsBetween(kind: Json): Diagnostic[] {
   const found: Diagnostic[] = [];
-  const report = (path: Path, message: string, isKey = false) =>
+  const report = (path: Path, message: string, isKey?: boolean) =>
     found.push({ path, message, isKey });
   const sources = Object.entries(objectOf(kind.sources)).map(([name, source]) =>
     [name, objectOf(source)] as const
   );
   const names = sources.map(([name]) => name);
-  const checkPlace = (place: unknown, path: Path, isKey = false) => {
+  const checkPlace = (place: unknown, path: Path, isKey?: boolean) => {
     const message = explainSource(place, names);
     if (message !== undefined) report(path, message, isKey);
   };

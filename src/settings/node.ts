@@ -385,9 +385,7 @@ export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diag
   return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>
     placesOf(field).flatMap((place) => {
       const message = explainSource(place, names, kinds.length > 1 ? own : names);
-      return message === undefined
-        ? []
-        : [{ path: ["info", "fields", key], message, isKey: false }];
+      return message === undefined ? [] : [{ path: ["info", "fields", key], message }];
     })
   );
 }

@@ -315,10 +315,19 @@ export function issuePath(
 export interface Diagnostic {
   readonly path: Path;
   readonly message: string;
-  /**
-   * True if the message is about the last key of the path; false if it is about that key's value.
-   */
-  readonly isKey: boolean;
+  /** True if the message is about the last key of the path, and not about that key's value. */
+  readonly isKey?: boolean | undefined;
+}
+
+/** Diagnoses each name that has occurred before, at the index `first`. */
+export function diagnosticsOfRepeated<T>(
+  names: readonly T[],
+  diagnose: (name: T, at: number, first: number) => Diagnostic,
+): Diagnostic[] {
+  return names.flatMap((name, at) => {
+    const first = names.indexOf(name);
+    return name === undefined || first === at ? [] : [diagnose(name, at, first)];
+  });
 }
 
 export class ConfigError extends Error {
@@ -351,7 +360,7 @@ function diagnosticOf(
   const path = (items ?? []).map(({ key }) => key as string | number);
   const last = path.at(-1);
   if (typeof last === "string" && input === undefined && type !== "raw_check") {
-    return { path: path.slice(0, -1), message: `needs ${last}`, isKey: false };
+    return { path: path.slice(0, -1), message: `needs ${last}` };
   }
   return {
     path,
