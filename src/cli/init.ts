@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, relative } from "node:path";
 import { isAnchored } from "../platform.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -242,17 +242,11 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
 
 /** If writing fails, leaves no partial file. */
 export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
-  let file: FileHandle | undefined;
   try {
-    file = await open(path, "wx", mode);
-    await file.writeFile(text);
-    await file.close();
+    await writeFile(path, text, { mode, flag: "wx" });
   } catch (error) {
-    if (file) {
-      await file.close().catch(() => {});
-      await rm(path, { force: true });
-    }
     const { code, name } = error as { code?: string; name: string };
+    if (code !== "EEXIST") await rm(path, { force: true }).catch(() => {});
     const reason = WRITE_FAILURES[code ?? name];
     if (reason === undefined) throw error;
     throw new Error(`cannot write ${path}: ${reason}`);

@@ -53,6 +53,10 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   stalled: "degraded",
 };
 
+export const KIND_STATUS_CODES: readonly KindStatusCode[] = Object.keys(
+  STATUS_OF,
+) as KindStatusCode[];
+
 /** Advice that the page shows to all users. `docs/troubleshooting.md` has more advice. */
 export const REMEDIES: Readonly<Record<string, string>> = {
   warming_up: "wait; the node's log shows its progress",

@@ -8,7 +8,7 @@ import { VERSION } from "../generated/build-info.js";
 import { numberFrom } from "../info/fields.ts";
 import type { Info } from "../info/info.ts";
 import type { QueryOutcome } from "../info/sources.ts";
-import { STATUS_OF, type StatusCode, STATUSES } from "../info/status.ts";
+import { KIND_STATUS_CODES, type StatusCode, STATUSES } from "../info/status.ts";
 import { textOf } from "../json/values.ts";
 import type { CallRecord } from "../log.ts";
 import { NO_ANSWER, WRONG_ANSWER } from "../node/failures.ts";
@@ -18,7 +18,7 @@ export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export const STATUS_CODES: readonly StatusCode[] = [
   "starting",
-  ...Object.keys(STATUS_OF) as (keyof typeof STATUS_OF)[],
+  ...KIND_STATUS_CODES,
   ...WRONG_ANSWER,
   ...NO_ANSWER,
 ];

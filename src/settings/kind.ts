@@ -5,6 +5,7 @@
  */
 import * as v from "valibot";
 import { linksOf, parseReference } from "../info/query-plan.ts";
+import { KIND_STATUS_CODES } from "../info/status.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import type {
   Kind,
@@ -55,8 +56,6 @@ import {
   WEB_URL,
 } from "./texts.ts";
 
-const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"] as const;
-
 const TESTS = "{ not: EXPRESSION }, { above: NUMBER } or { below: NUMBER }";
 
 const TEST = anyOf([
@@ -83,7 +82,7 @@ const RULE = object({
       example: "{ 'status#/leader': null }",
     },
   ),
-  code: needed(word(CODES), "The value of status_code", {
+  code: needed(word(KIND_STATUS_CODES), "The value of status_code", {
     example: "no_leader",
   }),
   reason: needed(
