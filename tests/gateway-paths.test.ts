@@ -174,11 +174,7 @@ paths("an error message has the place, the name and the rule, but never the valu
   const answer = await gateway.ask("/v1/node/checked/secret-1?max=77777&odd=secret-2");
   const text = await answer.text();
   assert.is(answer.status, 400);
-  assert.equal(JSON.parse(text).errors, [
-    { in: "query", name: "odd", rule: "is unknown" },
-    { in: "path", name: "height", rule: "must be an integer" },
-    { in: "query", name: "max", rule: "must be at most 10" },
-  ]);
+  assert.equal(JSON.parse(text).errors, [{ in: "query", name: "odd", rule: "is unknown" }]);
   assert.not.match(text, /secret|77777/);
 });
 

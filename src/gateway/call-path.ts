@@ -10,7 +10,7 @@ import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Call, type CallForm, type Content, readContent } from "./call.ts";
-import { checkCall, refusalOfParameters } from "./check.ts";
+import { checkCall, refusalOfParameter } from "./check.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import type { UpstreamResponse } from "./lease.ts";
@@ -39,7 +39,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const refusal = caller.refusal(match.entry);
   if (refusal) throw refusal;
   if (request.headers.has("upgrade")) throw NO_UPGRADE;
-  if (wrong) throw refusalOfParameters([{ in: "path", ...wrong }]);
+  if (wrong) throw refusalOfParameter("path", wrong.name, wrong.rule);
   const content = await readContent(call, typesOf(operation));
   const query = await queryOf(call, match, content);
   const target = targetOf(gateway.node, path, query);

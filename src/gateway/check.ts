@@ -23,7 +23,7 @@ export interface WrongValue {
   readonly rule: string;
 }
 
-const NAME_MAX = 100, VALUES_MAX = 20, RULE_MAX = 300;
+const NAME_MAX = 300, VALUE_MAX = 100, VALUES_MAX = 20, RULE_MAX = 300;
 
 const wrong = (rule: string): WrongValue => ({ path: [], rule });
 
@@ -56,7 +56,7 @@ function valuesOf(schema: Json): readonly unknown[] | undefined {
 }
 
 function mustBeOneOf(values: readonly unknown[]): string {
-  const shown = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), NAME_MAX));
+  const shown = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), VALUE_MAX));
   const more = values.length - shown.length;
   return `must be one of ${shown.join(", ")}${more > 0 ? ` or ${more} others` : ""}`;
 }
@@ -79,11 +79,6 @@ function matches(pattern: string, text: string): boolean {
     throw error;
   }
 }
-
-const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
-  shorten([...before, ...path].join("."), 3 * NAME_MAX);
-
-const shortName = (name: string): string => shorten(name, NAME_MAX);
 
 function holdsParts(path: string, pattern: string): boolean {
   const wanted = partsOf(pattern);
@@ -114,7 +109,7 @@ function inMembers(schema: Json, value: Json): WrongValue | undefined {
       if (wrong) return { ...wrong, path: [name, ...wrong.path] };
     } else if (schema.additionalProperties === false || folded.has(fold(name))) {
       // Nodes written in Go ignore the case of member names.
-      return { path: [shortName(name)], rule: "is unknown" };
+      return { path: [name], rule: "is unknown" };
     }
   }
   return undefined;
@@ -166,26 +161,21 @@ function wrongLength(
 const withArticle = (type: string) =>
   type === "null" ? "null" : /^[aio]/.test(type) ? `an ${type}` : `a ${type}`;
 
-export interface WrongParameter {
-  readonly in: string;
-  /** Empty if the error concerns the parameters as a whole. */
-  readonly name: string;
-  readonly rule: string;
+/** Makes a refusal that never shows the value of a parameter. */
+export function refusalOfParameter(place: string, name: string, rule: string): Refusal {
+  const shown = shorten(name, NAME_MAX);
+  const message = shown === "" ? `The method ${rule}` : `The parameter "${shown}" ${rule}`;
+  return new Refusal(400, CODES.wrongParams, message, {
+    members: { errors: JSON.stringify([{ in: place, name: shown, rule }]) },
+  });
 }
 
-const WRONG_MAX = 20;
-
-/** Makes a refusal that never shows the value of a parameter. */
-export function refusalOfParameters(wrong: readonly WrongParameter[]): Refusal {
-  const [{ name, rule }] = wrong as [WrongParameter];
-  const others = wrong.length - 1;
-  const more = others === 0
-    ? ""
-    : `, and ${others} more parameter${others === 1 ? " is" : "s are"} invalid`;
-  const subject = name === "" ? "The method" : `The parameter "${name}"`;
-  return new Refusal(400, CODES.wrongParams, `${subject} ${rule}${more}`, {
-    members: { errors: JSON.stringify(wrong.slice(0, WRONG_MAX)) },
-  });
+/** @throws {Refusal} if the value of a parameter does not match the schema */
+function check(schema: Json, value: unknown, place: string, name: string): void {
+  const wrong = checkValue(schema, value);
+  if (!wrong) return;
+  const path = [name, ...wrong.path].filter(Boolean).join(".");
+  throw refusalOfParameter(place, path || place, wrong.rule);
 }
 
 /** The parts of a call that are checked. */
@@ -205,49 +195,44 @@ export async function checkCall(
   operation: NodeOperation,
   { query, pathParameters, headers, content }: CheckedParts,
 ): Promise<string> {
-  const { given, wrong } = readQuery(query);
-  const written: string[] = [];
+  const given = readQuery(query);
   const known = operation.parameters ?? [];
-  for (const name of given.keys()) {
-    if (!known.some((parameter) => parameter.in === "query" && parameter.name === name)) {
-      wrong.push({ in: "query", name: shortName(name), rule: "is unknown" });
-    }
-  }
+  const named = known.filter((parameter) => parameter.in === "query").map(({ name }) => name);
+  const unknown = [...given.keys()].find((name) => !named.includes(name));
+  if (unknown !== undefined) throw refusalOfParameter("query", unknown, "is unknown");
+  const written: string[] = [];
   for (const parameter of known) {
     const { name, in: place } = parameter;
     const texts = place === "query"
       ? given.get(name) ?? onlyTextOf(parameter)
       : [(place === "path" ? pathParameters.get(name) : headers.get(name)) ?? []].flat();
-    const rule = checkTexts(parameter, texts);
-    if (rule) wrong.push({ in: place, name: placeOf(rule, name), rule: rule.rule });
-    if (place === "query") written.push(...texts.map((text) => `${encode(name)}=${encode(text)}`));
+    checkTexts(parameter, texts);
+    if (place === "query") {
+      written.push(...texts.map((text) => [name, text].map(encodeURIComponent).join("=")));
+    }
   }
-  wrong.push(...await wrongInContent(content, operation));
-  if (wrong.length > 0) throw refusalOfParameters(wrong);
+  await checkContent(content, operation);
   return written.join("&");
 }
 
-const encode = (text: string): string => encodeURIComponent(text);
-
-/** Reads the names and texts of a query. Parameters without a text are omitted. */
-export function readQuery(
-  query: string,
-): { given: Map<string, string[]>; wrong: WrongParameter[] } {
+/**
+ * Reads the names and texts of a query. A parameter without a text has an empty list.
+ *
+ * @throws {Refusal} if the query is not encoded as UTF-8
+ */
+export function readQuery(query: string): Map<string, string[]> {
   const given = new Map<string, string[]>();
-  const wrong: WrongParameter[] = [];
   for (const part of query.split("&").filter(Boolean)) {
-    const at = part.indexOf("=");
-    const name = decode(at < 0 ? part : part.slice(0, at));
-    const text = decode(at < 0 ? "" : part.slice(at + 1));
+    const [start] = part.split("=", 1) as [string];
+    const [name, text] = [start, part.slice(start.length + 1)]
+      .map((one) => parsePercent(one.replaceAll("+", " ")));
     if (name === undefined || text === undefined) {
-      wrong.push({ in: "query", name: shortName(name ?? "?"), rule: "must be encoded as UTF-8" });
-    } else if (text !== "") given.set(name, [...given.get(name) ?? [], text]);
-    else if (!given.has(name)) given.set(name, []);
+      throw refusalOfParameter("query", name ?? "?", "must be encoded as UTF-8");
+    }
+    given.set(name, [...given.get(name) ?? [], text].filter(Boolean));
   }
-  return { given, wrong };
+  return given;
 }
-
-const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
 /** A required parameter that can have one value only need not be sent. */
 function onlyTextOf({ isRequired, schema = {} }: NodeParameter): string[] {
@@ -255,18 +240,20 @@ function onlyTextOf({ isRequired, schema = {} }: NodeParameter): string[] {
   return isRequired && values?.length === 1 ? [String(values[0])] : [];
 }
 
-function checkTexts(parameter: NodeParameter, texts: readonly string[]): WrongValue | undefined {
-  const { isRequired, schema = {}, isExploded } = parameter;
+function checkTexts(parameter: NodeParameter, texts: readonly string[]): void {
+  const { name, in: place, isRequired, schema = {}, isExploded } = parameter;
   const [first] = texts;
-  if (first === undefined) return isRequired ? wrong("is required") : undefined;
+  if (first === undefined) {
+    if (isRequired) throw refusalOfParameter(place, name, "is required");
+    return;
+  }
   if (schema.type !== "array") {
-    return texts.length > 1
-      ? wrong("must be given only once")
-      : checkValue(schema, scalarOf(schema, first));
+    if (texts.length > 1) throw refusalOfParameter(place, name, "must be given only once");
+    return check(schema, scalarOf(schema, first), place, name);
   }
   const items = isExploded ? texts : texts.flatMap((text) => text.split(","));
   const rule = objectOf(schema.items);
-  return checkValue(schema, items.map((text) => scalarOf(rule, text)));
+  check(schema, items.map((text) => scalarOf(rule, text)), place, name);
 }
 
 const SCALAR = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
@@ -276,41 +263,35 @@ const scalarOf = (schema: Json, text: string): unknown =>
   SCALAR.test(text) && checkValue(schema, text) ? parseComparable(text) : text;
 
 /** Refuses duplicate keys, since JSON parsers disagree about which of two equal keys counts. */
-async function wrongInContent(
-  { bytes, type = "" }: Content,
-  { body }: NodeOperation,
-): Promise<WrongParameter[]> {
-  const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
-  if (!bytes) return body?.isRequired ? refuse("is required") : [];
-  if (!/[/+]json$/.test(type)) return [];
+async function checkContent({ bytes, type = "" }: Content, { body }: NodeOperation): Promise<void> {
+  if (!bytes && body?.isRequired) throw refusalOfParameter("body", "body", "is required");
+  if (!bytes || !/[/+]json$/.test(type)) return;
   const text = decodeUtf8(bytes);
-  if (text === undefined) return refuse("must be UTF-8 text");
+  if (text === undefined) throw refusalOfParameter("body", "body", "must be UTF-8 text");
   try {
     await inSlices(findParts(text, { levels: 0 }, DEPTH_MAX));
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return refuse(`must be JSON with at most ${DEPTH_MAX} levels and no duplicate keys`);
+    const rule = `must be JSON with at most ${DEPTH_MAX} levels and no duplicate keys`;
+    throw refusalOfParameter("body", "body", rule);
   }
-  const check = () => checkValue(body!.schemas[type]!, parseComparable(text));
-  const wrong = await inTurn(text.length, check);
-  return wrong ? refuse(wrong.rule, wrong.path.length > 0 ? placeOf(wrong) : "body") : [];
+  await inTurn(text.length, () => check(body!.schemas[type]!, parseComparable(text), "body", ""));
 }
 
 /**
  * Checks the parameters of a method, each of which is the JSON text of a value.
  *
  * @param texts the texts by position
+ * @throws {Refusal} if a parameter is not as described
  */
 export function checkParams(
   parameters: readonly NodeParameter[],
   texts: readonly (string | undefined)[],
-): WrongParameter[] {
-  return parameters.flatMap(({ name, isRequired, schema = {} }, at) => {
+): void {
+  for (const [at, { name, isRequired, schema = {} }] of parameters.entries()) {
     const text = texts[at];
-    if (text === undefined || (text === "null" && !isRequired)) {
-      return isRequired ? [{ in: "body", name, rule: "is required" }] : [];
-    }
-    const fault = checkValue(schema, parseComparable(text));
-    return fault ? [{ in: "body", name: placeOf(fault, name), rule: fault.rule }] : [];
-  });
+    if (text !== undefined && (text !== "null" || isRequired)) {
+      check(schema, parseComparable(text), "body", name);
+    } else if (isRequired) throw refusalOfParameter("body", name, "is required");
+  }
 }

@@ -8,9 +8,9 @@ import { readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { QUANTITY } from "../openapi/parameter-schema.ts";
-import { shorten } from "../untrusted-text.ts";
 import { DEPTH_MAX } from "./call.ts";
-import { checkParams, readQuery, refusalOfParameters, type WrongParameter } from "./check.ts";
+import { checkParams, readQuery, refusalOfParameter } from "./check.ts";
+import type { Refusal } from "./response.ts";
 
 /** The parameters to send. */
 export interface SentParams {
@@ -32,11 +32,10 @@ export function readParams(
   const { parameters, isByPosition, isHeavy, isChecked } = operation;
   const hasLimit = parameters?.some(({ heavyFrom }) => heavyFrom !== undefined);
   if (!parameters || !(isNamed || isChecked || hasLimit)) return { params: given, isHeavy };
-  const placed = placeParams(parameters, given ?? "[]", isChecked);
-  const { texts, isList, wrong } = placed;
-  if (isChecked) wrong.push(...checkParams(parameters, texts));
-  if ((isNamed || isChecked) && wrong.length > 0) throw refusalOfParameters(wrong);
-  const isHeavyCall = isHeavy || (hasLimit && wrong.length > 0) ||
+  const { texts, isList, fault } = placeParams(parameters, given ?? "[]", isChecked);
+  if (fault && (isNamed || isChecked)) throw fault;
+  if (isChecked) checkParams(parameters, texts);
+  const isHeavyCall = isHeavy || (hasLimit && fault !== undefined) ||
     parameters.some((parameter, at) => makesHeavy(parameter, texts[at]));
   if (!isChecked && (isList || !isNamed)) return { params: given, isHeavy: isHeavyCall };
   return { params: writeParams(parameters, texts, isList || isByPosition), isHeavy: isHeavyCall };
@@ -46,7 +45,8 @@ interface PlacedParams {
   /** The JSON texts by position. */
   readonly texts: readonly (string | undefined)[];
   readonly isList: boolean;
-  readonly wrong: WrongParameter[];
+  /** Present if a parameter has no place. */
+  readonly fault?: Refusal | undefined;
 }
 
 function placeParams(
@@ -55,33 +55,34 @@ function placeParams(
   isChecked: boolean,
 ): PlacedParams {
   const names = parameters.map(({ name }) => name);
-  const wrong: WrongParameter[] = [];
-  const refuse = (name: string, rule: string) => {
-    wrong.push({ in: "body", name: shorten(name, 100), rule });
-    return false;
-  };
+  const { length } = names;
+  let fault: Refusal | undefined;
   const wanted = {
     levels: 1,
-    items: names.length,
-    member: (name: string) => names.includes(name) || refuse(name, "is unknown"),
+    items: length,
+    member(name: string) {
+      const isKnown = names.includes(name);
+      if (!isKnown) fault ??= refusalOfParameter("body", name, "is unknown");
+      return isKnown;
+    },
     duplicates: isChecked ? "refused" : "wanted",
   } as const;
   try {
     const { items, members, count } = readParts(text, wanted, DEPTH_MAX);
-    if (isChecked && items && count > names.length) {
-      refuse(
-        "",
-        `takes at most ${names.length} parameter${names.length === 1 ? "" : "s"}, ` +
-          `got ${count}`,
-      );
-    }
     const texts = names.map((name, at) => members?.get(name) ?? items?.[at])
       .map((part) => part && textOfPart(text, part));
-    return { texts, isList: items !== undefined, wrong };
+    if (isChecked && items && count > length) {
+      const rule = `takes at most ${length} parameter${length === 1 ? "" : "s"}, got ${count}`;
+      fault = refusalOfParameter("body", "", rule);
+    }
+    return { texts, isList: items !== undefined, fault };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    refuse("", "has a parameter twice");
-    return { texts: [], isList: false, wrong };
+    return {
+      texts: [],
+      isList: false,
+      fault: refusalOfParameter("body", "", "has a parameter twice"),
+    };
   }
 }
 
@@ -112,17 +113,13 @@ function writeParams(
  * @throws {Refusal} if a name is unknown or stands twice
  */
 export function paramsOfQuery({ parameters = [] }: NodeOperation, query: string): string {
-  const { given, wrong } = readQuery(query);
-  const members = [...given].flatMap(([name, texts]) => {
+  const members = [...readQuery(query)].map(([name, texts]) => {
     const parameter = parameters.find((one) => one.name === name);
-    const rule = parameter ? texts.length > 1 && "must be given only once" : "is unknown";
-    if (rule) wrong.push({ in: "query", name: shorten(name, 100), rule });
-    const [text] = texts;
-    const json = text === undefined ? undefined : jsonOf(text, parameter?.types ?? []);
-    return json === undefined ? [] : `${JSON.stringify(name)}:${json}`;
+    if (!parameter) throw refusalOfParameter("query", name, "is unknown");
+    if (texts.length > 1) throw refusalOfParameter("query", name, "must be given only once");
+    return texts.map((text) => `${JSON.stringify(name)}:${jsonOf(text, parameter.types ?? [])}`);
   });
-  if (wrong.length > 0) throw refusalOfParameters(wrong);
-  return `{${members.join(",")}}`;
+  return `{${members.flat().join(",")}}`;
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

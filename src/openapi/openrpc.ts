@@ -24,13 +24,14 @@ import { LIMITS } from "./diagnostics.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
 import { followReference } from "./operations.ts";
+import { typesIn } from "./parameter-schema.ts";
 import { THIS_SERVICE } from "./servers.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
-const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
-const DEPTH_MAX = 16;
+/** Types of values that a query can hold. */
+const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean"]);
 
 /** Converts schemas from draft 7 (OpenRPC) to 2020-12 (OpenAPI 3.1). */
 async function upgradeSchemas(document: unknown): Promise<unknown> {
@@ -119,7 +120,6 @@ export async function openApiOfMethods(
   const freeId = createFreeName(new Set(methods.keys()));
   const paths: Json = {};
   const tags = new Set<string>();
-  const scalarOf = createScalarOf(document);
   const weights = new Map<unknown, number>();
   let left: number = LIMITS.added;
   for (const [name, method] of methods) {
@@ -129,7 +129,7 @@ export async function openApiOfMethods(
     for (const part of [...params, result]) left -= estimateSize(part, weights);
     if (left < 0) throw new RangeError("the converted document would be many times larger");
     const isGettable = method["x-access"] === "read" &&
-      params.every(({ schema }) => scalarOf(schema) !== undefined);
+      params.every(({ schema }) => typesIn(document, schema).some((type) => SCALARS.has(type)));
     const own = listOf(method.tags).flatMap((tag) => textOf(follow(tag).name) ?? []);
     own.forEach((tag) => tags.add(tag));
     const isByPosition = method.paramStructure === "by-position";
@@ -169,38 +169,6 @@ interface Parts {
   readonly params: readonly Json[];
   readonly result: Json;
   readonly tags: readonly string[];
-}
-
-/**
- * Values in a query carry no type, so a schema of a query parameter must allow exactly one scalar
- * type.
- */
-function createScalarOf(document: Json): (schema: unknown) => string | undefined {
-  const known = new Map<Json, string | undefined>();
-  const scalarOf = (value: unknown, depth = 0): string | undefined => {
-    const schema = followReference(document, value);
-    if (depth > DEPTH_MAX || known.has(schema)) return known.get(schema);
-    // Ends the recursion for a schema that refers to itself.
-    known.set(schema, undefined);
-    const type = read(schema, depth);
-    known.set(schema, type);
-    return type;
-  };
-  const read = ({ type, oneOf, anyOf, enum: values, const: value }: Json, depth: number) => {
-    if (type !== undefined) return theOne([type].flat());
-    const options = listOf(oneOf ?? anyOf).map(objectOf);
-    if (options.length > 0) {
-      const some = options.filter(({ type }) => type !== "null");
-      return theOne(some.map((option) => scalarOf(option, depth + 1)));
-    }
-    return theOne((values === undefined ? [value] : listOf(values)).map((value) => typeof value));
-  };
-  return (schema) => scalarOf(schema);
-}
-
-function theOne(types: readonly unknown[]): string | undefined {
-  const [first, ...others] = new Set(types.filter((type) => type !== "null"));
-  return others.length === 0 && SCALARS.has(first) ? first as string : undefined;
 }
 
 function operationOf({ method, result, tags }: Parts, operationId: string, input: Json): Json {
