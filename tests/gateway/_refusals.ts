@@ -17,6 +17,9 @@ export interface Tried {
 
 const NOT_ALLOWED = -32011, NO_JSON = -32700;
 
+/** The node's paths are below `/v1/node`, and at the root. */
+const STARTS = ["/v1/node", ""];
+
 /** Method names that the service must refuse unless the kind describes them. */
 const UNKNOWN = [
   ...["anvil_mine", "evm_mine", "anvil_setBalance", "personal_unlockAccount", "admin_addPeer"],
@@ -56,16 +59,18 @@ export async function tryRefused(
     const method = JSON.stringify(name);
     const call = `{"jsonrpc":"2.0","id":1,"method":${method},"params":${JSON.stringify(params)}}`;
     const other = `{"jsonrpc":"2.0","id":"read","method":"${read}"}`;
-    await expect([200], ["POST", "/v1/rpc", call], isError(code));
-    await expect([200], ["POST", "/v1/rpc", `[${other},${call},${other}]`], isError(code));
     const twice = [
       `"method":"${read}","method":${method}`,
       `"method":${method},"method":"${read}"`,
     ];
-    for (const methods of twice) {
-      const body = `{"jsonrpc":"2.0","id":1,${methods},"params":[]}`;
-      await expect([400], ["POST", "/v1/rpc", body], isError(NO_JSON));
-      await expect([400], ["POST", "/v1/rpc", `[${body}]`], isError(NO_JSON));
+    for (const path of ["/v1/rpc", openrpc?.path ?? "/"]) {
+      await expect([200], ["POST", path, call], isError(code));
+      await expect([200], ["POST", path, `[${other},${call},${other}]`], isError(code));
+      for (const methods of twice) {
+        const body = `{"jsonrpc":"2.0","id":1,${methods},"params":[]}`;
+        await expect([400], ["POST", path, body], isError(NO_JSON));
+        await expect([400], ["POST", path, `[${body}]`], isError(NO_JSON));
+      }
     }
   };
 
@@ -80,7 +85,7 @@ export async function tryRefused(
     const isShown = Object.hasOwn(paths, path);
     await expect([isShown ? 403 : 404], ["POST", path, JSON.stringify(values)]);
     await expect([isShown ? 405 : 404], ["GET", path]);
-    await expect([403, 404], ["POST", `/v1/node/${name}`, "{}"]);
+    for (const start of STARTS) await expect([403, 404], ["POST", `${start}/${name}`, "{}"]);
     for (const odd of [name.toUpperCase(), ` ${name}`, `${name} `, `${name}\0`, `${name}/`]) {
       await expect([404], ["POST", `/v1/rpc/${encodeURIComponent(odd)}`, "{}"]);
       const call = JSON.stringify({ id: 1, method: odd });
@@ -107,16 +112,18 @@ export async function tryRefused(
       const parameters = [...listOf(item.parameters), ...listOf(operation.parameters)]
         .map((parameter) => resolved(openapi!, parameter));
       const request = requestOf(openapi!, operation, template, parameters, node.known);
-      const path = `/v1/node${request?.path ?? template.replaceAll(/\{[^}]*\}/g, "x")}`;
+      const path = request?.path ?? template.replaceAll(/\{[^}]*\}/g, "x");
       const body = method === "GET" ? undefined : request?.body ?? "{}";
       const isShown = Object.hasOwn(paths, template);
-      await expect([isShown ? 403 : 404], [method, path, body]);
-      const [start, query] = path.split("?");
+      const [below = "", query] = path.split("?");
       const search = query === undefined ? "" : `?${query}`;
       // A lenient node might treat these variants of the path as the path itself.
-      const below = start!.slice("/v1/node".length);
-      for (const odd of [below.toUpperCase(), `${below}/`, `${below};x`, `/${below}`]) {
-        await expect([400, 403, 404, 405], [method, `/v1/node${odd}${search}`, body]);
+      const odds = [below.toUpperCase(), `${below}/`, `${below};x`, `/${below}`];
+      for (const start of STARTS) {
+        await expect([isShown ? 403 : 404], [method, start + path, body]);
+        for (const odd of odds) {
+          await expect([400, 403, 404, 405], [method, `${start}${odd}${search}`, body]);
+        }
       }
     }
   }

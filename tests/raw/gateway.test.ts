@@ -19,7 +19,7 @@ import type { Server } from "../runtimes/_suite.ts";
 import { RELEASES } from "./_servers.ts";
 import { closed, dial } from "./_socket.ts";
 
-const FORWARD = { open: ["reads"], with_token: ["send"], token_file: "" };
+const FORWARD = { open: ["reads"], with_token: ["send"], token_file: "", at_root: true };
 
 async function talk(url: string, bytes: string): Promise<string> {
   const socket = await dial(url);
@@ -94,6 +94,10 @@ const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["*"],
 ];
 
+/** The same targets at the drop-in address. */
+const AT_ROOT = TARGETS.filter(([target]) => target.includes("/v1/node"))
+  .map(([target, sent]) => [target.replace("/v1/node", ""), sent] as const);
+
 /** Host names that a hostile page may have. */
 const HOSTS = [
   "evil.example",
@@ -129,7 +133,7 @@ for (const [runtime, command] of RELEASES) {
 
   const sent = () => node.come.map(({ method, url }) => `${method} ${url}`);
 
-  for (const [target, url] of TARGETS) {
+  for (const [target, url] of [...TARGETS, ...AT_ROOT]) {
     calls(
       `GET ${JSON.stringify(target)} reaches ${url ?? "nothing"}`,
       async () => {
