@@ -56,7 +56,7 @@ const AT_RPC: readonly (readonly [path: string, methods: readonly string[]])[] =
 ];
 const AT_REST: typeof AT_RPC = [
   ["/v1/node/status", OWN],
-  ["/v1/node/open", ["GET", "OPTIONS"]],
+  ["/v1/node/open", ["GET", "HEAD", "OPTIONS"]],
   ["/v1/node/send", ["POST", "OPTIONS"]],
   ["/v1/info", OWN],
 ];

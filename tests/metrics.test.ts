@@ -328,7 +328,7 @@ metrics("forwarded calls are counted by operation, and no label contains a param
       [...readMetrics(text)].filter(([name]) => name.startsWith("nodeface_calls_total"));
     assert.equal(calls(restText), [
       ['nodeface_calls_total{operation="GET /blocks/{height}",status="200"}', "2"],
-      ['nodeface_calls_total{operation="GET /peers/{address}",status="502"}', "1"],
+      ['nodeface_calls_total{operation="GET /peers/{address}",status="500"}', "1"],
     ]);
     assert.equal(calls(rpcText), [
       ['nodeface_calls_total{operation="block",status="200"}', "1"],
