@@ -41,6 +41,7 @@ const DESCRIPTION = {
       patch: read,
       delete: read,
     },
+    "/checked": { post: { ...read, "x-checked": true, requestBody: { content } } },
     "/search": {
       get: { ...read, requestBody: { content } },
       delete: { ...read, requestBody: { required: true, content } },
@@ -421,6 +422,33 @@ for (
     if (!isChunked) assert.is(text, body);
   });
 }
+
+/** Headers that would steer browsers, proxies or caches. */
+const STEERING: readonly string[] = [
+  ...["Set-Cookie", "Set-Login", "IDP-SignIn-Status", "Refresh", "SourceMap", "WWW-Authenticate"],
+  ...["Clear-Site-Data", "Service-Worker-Allowed", "Strict-Transport-Security", "Accept-CH", "NEL"],
+  ...["Access-Control-Allow-Origin", "Cross-Origin-Opener-Policy", "Timing-Allow-Origin"],
+  ...["Attribution-Reporting-Register-Source", "Use-As-Dictionary", "No-Vary-Search", "Alt-Svc"],
+  ...["Proxy-Authenticate", "X-Accel-Redirect", "X-Sendfile", "X-Sendfile-Type", "X-Reproxy-File"],
+  ...["X-LiteSpeed-Location", "Surrogate-Control", "CDN-Cache-Control", "Expires", "Age"],
+  ...["Cloudflare-CDN-Cache-Control", "X-Nodeface", "X-DNS-Prefetch-Control", "Location"],
+];
+
+passing("headers that steer browsers, proxies and caches are not passed on", async () => {
+  node.answer = (_, response) =>
+    response.writeHead(200, Object.fromEntries(STEERING.map((name) => [name, "nodes"]))).end("{}");
+  const [head] = await exchange({ target: "/v1/node/things" });
+  assert.not.match(head, "nodes");
+});
+
+passing("the type of a checked body is sent without parameters", async () => {
+  const headers = { "content-type": "Application/JSON; charset=utf-16" };
+  const sent = { target: "/v1/node/checked", method: "POST", headers, body: '{"q":1}' };
+  assert.is(statusOf(await exchange(sent)), 200);
+  assert.is(node.come[0]!.headers["content-type"], "application/json");
+  const coded = { ...sent, headers: { ...headers, "content-encoding": "gzip" } };
+  assert.is(statusOf(await exchange(coded)), 415);
+});
 
 passing("a location that leaves the node is not passed on", async () => {
   for (

@@ -49,7 +49,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const sent = {
     ...target,
     method: request.method,
-    headers: { ...headers.standard, ...headers.described },
+    headers: { ...headers.standard, ...headers.described, ...typeOf(operation, content) },
     body: content.bytes,
     isLast: content.bytes !== undefined && !HAS_BODY.test(request.method),
   };
@@ -65,6 +65,12 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const isPublic = match.entry.permission === "open" && !headers.hasCredentials &&
     !request.headers.has("authorization") && !request.headers.has("cookie");
   return passOn(upstream, call, recording, isPublic);
+}
+
+/** A checked body is sent without parameters of its type, which could change its meaning. */
+function typeOf({ isChecked }: NodeOperation, { type }: Content): Record<string, string> {
+  const isPlain = isChecked && type !== undefined && !type.startsWith("multipart/");
+  return isPlain ? { "content-type": type } : {};
 }
 
 const HAS_BODY = /^(?:POST|PUT|PATCH)$/;

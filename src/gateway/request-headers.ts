@@ -41,7 +41,8 @@ const DENIED = patternOf(
    service-worker* te trailer transfer-encoding upgrade upgrade-insecure-requests x-nodeface*`,
 );
 
-function patternOf(...lists: readonly string[]): RegExp {
+/** Matches the names in the lists, in which `*` stands for any text. */
+export function patternOf(...lists: readonly string[]): RegExp {
   const names = lists.flatMap((list) => list.split(/\s+/));
   return new RegExp(`^(?:${names.join("|").replaceAll("*", ".*")})$`);
 }

@@ -10,6 +10,7 @@ import { failureOf } from "../node/failures.ts";
 import type { ResponseHead } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
+import { patternOf } from "./request-headers.ts";
 
 /** The names of headers must be in lower case. */
 export type MakeResponse = (
@@ -127,21 +128,24 @@ function failureToRefusal(error: unknown, timeout: number): Refusal {
  * Response headers that are never forwarded: a node could steer browsers, proxies and caches that
  * stand before this service.
  */
-const DENIED: ReadonlySet<string> = new Set(
-  `set-cookie set-cookie2 set-login location content-location refresh link-template
-   www-authenticate proxy-authenticate authorization clear-site-data content-security-policy
-   content-security-policy-report-only content-disposition content-type content-length
-   content-encoding content-range transfer-encoding connection keep-alive upgrade trailer te alt-svc
-   service-worker-allowed strict-transport-security x-accel-redirect x-sendfile
-   x-content-type-options referrer-policy vary cache-control expires age etag last-modified
-   accept-ch critical-ch permissions-policy feature-policy speculation-rules origin-agent-cluster
-   document-policy x-reproxy-url x-nodeface x-frame-options x-dns-prefetch-control report-to
-   reporting-endpoints nel sourcemap x-sourcemap timing-allow-origin`.split(/\s+/),
+const DENIED = patternOf(
+  // Browsers
+  `set-cookie set-cookie2 set-login idp-* location content-location refresh link-template sourcemap
+   x-sourcemap www-authenticate authorization clear-site-data content-disposition content-type
+   content-security-policy content-security-policy-report-only service-worker-allowed
+   strict-transport-security public-key-pins* expect-ct x-content-type-options x-frame-options
+   x-xss-protection x-permitted-cross-domain-policies x-dns-prefetch-control x-ua-compatible
+   referrer-policy permissions-policy feature-policy document-policy require-document-policy
+   integrity-policy* speculation-rules supports-loading-mode origin-agent-cluster accept-ch*
+   critical-ch report-to reporting-endpoints nel timing-allow-origin use-as-dictionary
+   activate-storage-access observe-browsing-topics attribution-reporting-* ad-auction-*
+   access-control-* cross-origin-* sec-* x-nodeface*`,
+  // Proxies and caches
+  `content-length content-encoding content-range transfer-encoding connection keep-alive upgrade
+   trailer te alt-svc proxy-* x-accel-* x-sendfile* x-reproxy-* x-lighttpd-* x-litespeed-*
+   x-appengine-* vary no-vary-search cache-control expires age etag last-modified surrogate-*
+   *cdn-cache-control edge-control`,
 );
-
-const DENIED_START =
-  /^(?:access-control|cross-origin|sec|proxy|surrogate|x-accel|x-lighttpd|x-litespeed|x-nodeface)-/;
-const DENIED_END = /cdn-cache-control$/;
 
 /** Headers about caching, which pass only with what everybody may read. */
 const OF_CACHES = ["cache-control", "etag", "last-modified", "vary"] as const;
@@ -185,8 +189,7 @@ export function responseHeaders(
     ...status === 304 ? {} : typeOf(headers.get("content-type")),
   };
   for (const [name, value] of headers.entries()) {
-    const isDenied = DENIED.has(name) || DENIED_START.test(name) || DENIED_END.test(name);
-    if (!isDenied && VALUE.test(value)) passed[name] = value;
+    if (!DENIED.test(name) && VALUE.test(value)) passed[name] = value;
   }
   const wanted = [
     ...isPublic ? OF_CACHES : [],

@@ -126,7 +126,7 @@ function configure(port: number, description: object, withToken: readonly string
     node: { url: `http://127.0.0.1:${port}`, kind: "none" },
     description: file("description.json", description),
     forward: { open: ["reads"], with_token: withToken, token_file: file("token", TOKEN) },
-    log: "off",
+    access_log: "off",
   });
 }
 
