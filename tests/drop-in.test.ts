@@ -194,6 +194,25 @@ root("a kind can have paths and JSON-RPC at the same address", async () => {
   assert.is(page.headers.get("location"), "v1/spec");
 });
 
+root("CometBFT's operations are called by path and by JSON-RPC, as CosmJS does", async () => {
+  const { ask, rpc } = servingKind("cosmos");
+  const calls: [method: string, params: object][] = [
+    ["status", {}],
+    ["block", { height: "7" }],
+    ["tx", { hash: "q83v", prove: true }],
+    ["tx_search", { query: "tx.height=7", page: "1", per_page: "100", order_by: "asc" }],
+  ];
+  for (const [method, params] of calls) {
+    node.forget();
+    node.answer = result("{}");
+    assert.equal((await (await rpc("/", method, params)).json()).result, {}, method);
+    const received = node.come.filter(({ method }) => method === "POST").map(textOf);
+    assert.equal(received.map((text) => JSON.parse(text).params ?? {}), [params], method);
+  }
+  assert.is((await ask("/block?height=7")).status, 200);
+  assert.is((await (await rpc("/", "net_info")).json()).error.code, -32011);
+});
+
 root("/ and /v1 redirect browsers, and give other clients what the node has there", async () => {
   node.answer = json({ chain_id: 1 });
   const aptos = servingKind("aptos");
