@@ -1,5 +1,6 @@
 /**
- * The methods of `negotiator` 1.1 that this service uses. `@types/negotiator` 0.6 lacks `preferred`.
+ * The methods of `negotiator` 1.1 that this service uses. `@types/negotiator` 0.6 lacks
+ * `preferred`.
  *
  * @module
  */

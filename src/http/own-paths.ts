@@ -8,20 +8,24 @@ import { decodePercent } from "../untrusted-text.ts";
 import { foldPath } from "./path-template.ts";
 
 /**
- * Includes paths that are switched off, so that a setting does not change who serves a path. `/` and
- * `/v1` are missing: the node may serve them to clients that do not ask for HTML.
+ * Includes paths that are switched off, so that a setting does not change who serves a path. `/`
+ * and `/v1` are missing: the node may serve them to clients that do not ask for HTML.
  */
-const OWN =
-  /^\/(?:(?:v1\/)?spec\.(?:json|yaml)|favicon\.ico|\.well-known\/api-catalog|v1\/(?:info|health|ready|events|history|metrics)|(?:assets|v1\/(?:spec|node|rpc))(?:\/[^]*)?)$/;
+const OWN = new RegExp(
+  String.raw`^/(?:(?:v1/)?spec\.(?:json|yaml)|favicon\.ico|\.well-known/api-catalog` +
+    "|v1/(?:info|health|ready|events|history|metrics)" +
+    "|(?:assets|v1/(?:spec|node|rpc))(?:/[^]*)?)$",
+);
 
 /**
- * Tells whether a path belongs to this service, in any spelling that a lenient proxy or server might
- * take for it.
+ * Tells whether a path belongs to this service, in any spelling that a lenient proxy or server
+ * might take for it.
  */
 export const isOwnPath: (path: string) => boolean = memoize((path) =>
   OWN.test(foldPath(decodePercent(path)))
 );
 
-/** Proofs of who owns a domain are read below this path (RFC 8615). */
-export const isWellKnown = (path: string): boolean =>
-  /^\/\.well-known(?:\/|$)/.test(foldPath(decodePercent(path)));
+/** Whoever serves paths below this one can prove to own the domain (RFC 8615). */
+export const isWellKnown: (path: string) => boolean = memoize((path) =>
+  /^\/\.well-known(?:\/|$)/.test(foldPath(decodePercent(path)))
+);
