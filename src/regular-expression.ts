@@ -29,8 +29,8 @@ export class ExpressionError extends Error {
 export const EXPRESSION_MAX = 1000;
 /** The length to which `findFirst` truncates a text, in UTF-16 code units. */
 export const TEXT_MAX = 1000;
-/** The maximum number of parts of an expression: the expression `(a|b){9}` has 28 parts. */
-const PARTS_MAX = 1000;
+/** An expression must have fewer steps: the expression `a{9}` has 9 steps, `(a|b){9}` has 63. */
+const STEPS_MAX = 4000;
 /**
  * The maximum number of visits to steps while a text is searched. This many visits take about half
  * a second.
@@ -89,25 +89,25 @@ function programOf(source: string): readonly Step[] {
 /** Tells whether a UTF-16 code unit matches. */
 type Test = (code: number) => boolean;
 
-type Part =
+/**
+ * - `character`: consumes a character
+ * - `split`: continues at the next step, and with lower preference `by` steps ahead; a lazy split
+ *   prefers the latter
+ * - `begin`, `end`: an iteration. JavaScript rejects optional iterations that consume nothing, and
+ *   forgets the text of groups when an iteration begins
+ *
+ * Jumps are relative, so that the steps of a repeated part can be copied.
+ */
+type Step =
   | { readonly type: "character"; readonly test: Test }
   | { readonly type: "assertion"; readonly assertion: string }
-  | { readonly type: "firstGroup"; readonly part: Part }
-  | { readonly type: "sequence"; readonly parts: readonly Part[] }
-  | { readonly type: "choice"; readonly parts: readonly Part[] }
-  | Repetition;
-
-interface Repetition {
-  readonly type: "repetition";
-  readonly part: Part;
-  readonly min: number;
-  readonly max: number;
-  readonly isLazy: boolean;
-  readonly hasFirstGroup: boolean;
-}
+  | { readonly type: "split"; readonly by: number; readonly isLazy: boolean }
+  | { readonly type: "jump"; readonly by: number }
+  | { readonly type: "open" | "close" | "forget" | "begin" | "end" | "match" };
 
 const ESCAPE = String.raw`\\(?:u[\dA-Fa-f]{4}|x[\dA-Fa-f]{2}|0(?!\d)|[dDsSwWfnrtv]|\W)`;
 
+const BAR = /\|/y;
 const ASSERTION = /[\^$]|\\[bB]/y;
 const GROUP = /\((?!\?)|\(\?:|\(\?<(?![=!])[^>]*>/y;
 /** Matches what stands for one character, such as `a`, `\d` or `[a-z]`. */
@@ -129,7 +129,7 @@ const UNSUPPORTED: readonly (readonly [part: RegExp, name: string])[] = [
 ];
 
 /** @throws {ExpressionError} */
-function parse(source: string): Part {
+function compile(source: string): readonly Step[] {
   if (source.length > EXPRESSION_MAX) {
     throw new ExpressionError(`a regular expression of at most ${EXPRESSION_MAX} characters`);
   }
@@ -138,53 +138,93 @@ function parse(source: string): Part {
   } catch {
     throw new ExpressionError("a regular expression");
   }
-  let at = 0;
-  let groupCount = 0;
-  const take = (token: RegExp): RegExpExecArray | null => {
-    token.lastIndex = at;
-    const found = token.exec(source);
-    if (found) at = token.lastIndex;
-    return found;
-  };
-  const readChoice = (): Part => {
-    const parts = [readSequence()];
-    while (take(/\|/y)) parts.push(readSequence());
-    return parts.length === 1 ? parts[0]! : { type: "choice", parts };
-  };
-  const readSequence = (): Part => {
-    const parts: Part[] = [];
-    while (at < source.length && source[at] !== "|" && source[at] !== ")") {
-      const groupsBefore = groupCount;
-      const part = readPart();
-      const quantifier = take(QUANTIFIER);
-      const hasFirstGroup = groupsBefore === 0 && groupCount > 0;
-      parts.push(quantifier ? { ...repetitionOf(quantifier), part, hasFirstGroup } : part);
-    }
-    return parts.length === 1 ? parts[0]! : { type: "sequence", parts };
-  };
-  const readPart = (): Part => {
-    const [assertion] = take(ASSERTION) ?? [];
-    if (assertion !== undefined) return { type: "assertion", assertion };
-    const [group] = take(GROUP) ?? [];
-    if (group !== undefined) {
-      const isFirst = group !== "(?:" && ++groupCount === 1;
-      const part = readChoice();
-      at++;
-      return isFirst ? { type: "firstGroup", part } : part;
-    }
-    const [character] = take(CHARACTER) ?? [];
-    if (character !== undefined) return { type: "character", test: testOf(character) };
-    const [, name] = UNSUPPORTED.find(([part]) => take(part))!;
-    throw new ExpressionError(`a regular expression without ${name}`);
-  };
-  return readChoice();
+  return [...new Parser(source).readChoice(), { type: "match" }];
 }
 
-function repetitionOf([, sign, min, comma, max, lazy]: RegExpExecArray) {
-  const [least, most] = sign === undefined
-    ? [Number(min), comma === undefined ? Number(min) : Number(max || Infinity)]
-    : [sign === "+" ? 1 : 0, sign === "?" ? 1 : Infinity];
-  return { type: "repetition", min: least, max: most, isLazy: lazy === "?" } as const;
+class Parser {
+  readonly #source: string;
+  #at = 0;
+  #groups = 0;
+
+  /** @param source a valid expression */
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  readChoice(): readonly Step[] {
+    const first = this.#readSequence();
+    if (!this.#take(BAR)) return first;
+    const others = this.readChoice();
+    return [
+      { type: "split", by: first.length + 2, isLazy: false },
+      ...first,
+      { type: "jump", by: others.length + 1 },
+      ...others,
+    ];
+  }
+
+  #readSequence(): readonly Step[] {
+    let steps: readonly Step[] = [];
+    while (/[^|)]/.test(this.#source.charAt(this.#at))) {
+      const groupsBefore = this.#groups;
+      const part = this.#readPart();
+      const hasFirstGroup = groupsBefore === 0 && this.#groups > 0;
+      const quantifier = this.#take(QUANTIFIER);
+      steps = [...steps, ...quantifier ? repeated(part, quantifier, hasFirstGroup) : part];
+      if (steps.length >= STEPS_MAX) throw new ExpressionError(TOO_MANY_STEPS);
+    }
+    return steps;
+  }
+
+  #readPart(): readonly Step[] {
+    const [assertion] = this.#take(ASSERTION) ?? [];
+    if (assertion !== undefined) return [{ type: "assertion", assertion }];
+    const [group] = this.#take(GROUP) ?? [];
+    if (group !== undefined) {
+      const isFirst = group !== "(?:" && ++this.#groups === 1;
+      const steps = this.readChoice();
+      this.#at++;
+      return isFirst ? [{ type: "open" }, ...steps, { type: "close" }] : steps;
+    }
+    const [character] = this.#take(CHARACTER) ?? [];
+    if (character !== undefined) return [{ type: "character", test: testOf(character) }];
+    const [, name] = UNSUPPORTED.find(([part]) => this.#take(part))!;
+    throw new ExpressionError(`a regular expression without ${name}`);
+  }
+
+  #take(token: RegExp): RegExpExecArray | null {
+    token.lastIndex = this.#at;
+    const found = token.exec(this.#source);
+    if (found) this.#at = token.lastIndex;
+    return found;
+  }
+}
+
+const TOO_MANY_STEPS = "a regular expression with fewer repetitions";
+
+function repeated(
+  part: readonly Step[],
+  [, sign, least, comma, most, lazy]: RegExpExecArray,
+  hasFirstGroup: boolean,
+): Step[] {
+  const min = sign === undefined ? Number(least) : sign === "+" ? 1 : 0;
+  const max = sign === "?" ? 1 : sign || comma ? Number(most || Infinity) : min;
+  const once: readonly Step[] = hasFirstGroup ? [{ type: "forget" }, ...part] : part;
+  const isEndless = max === Infinity;
+  const length = once.length + 3 + Number(isEndless);
+  const optional: readonly Step[] = [
+    { type: "begin" },
+    ...once,
+    { type: "end" },
+    ...isEndless ? [{ type: "jump", by: 1 - length } as const] : [],
+  ];
+  const count = isEndless ? 1 : max - min;
+  if (min * once.length + count * length >= STEPS_MAX) throw new ExpressionError(TOO_MANY_STEPS);
+  const steps = Array.from({ length: min }, () => once).flat();
+  for (let left = count; left > 0; left--) {
+    steps.push({ type: "split", by: left * length, isLazy: lazy === "?" }, ...optional);
+  }
+  return steps;
 }
 
 /** The runtime tests single characters, since a single character cannot cause backtracking. */
@@ -196,74 +236,6 @@ function testOf(character: string): Test {
   const test = (code: number) => expression.test(String.fromCharCode(code));
   const results: boolean[] = [];
   return (code) => code < 256 ? results[code] ??= test(code) : test(code);
-}
-
-/**
- * - `character`: consumes a character
- * - `split`: continues at the next step, and with lower preference at `to`; a lazy split prefers
- *   `to`
- * - `begin`, `end`: an iteration. JavaScript rejects optional iterations that consume nothing, and
- *   forgets the text of groups when an iteration begins
- */
-type Step =
-  | { readonly type: "character"; readonly test: Test }
-  | { readonly type: "assertion"; readonly assertion: string }
-  | { readonly type: "split"; to: number; readonly isLazy: boolean }
-  | { readonly type: "jump"; to: number }
-  | { readonly type: "open" | "close" | "forget" | "begin" | "end" | "match" };
-
-/** @throws {ExpressionError} */
-function compile(source: string): readonly Step[] {
-  const steps: Step[] = [];
-  let partCount = 0;
-  const emit = (part: Part): void => {
-    if (++partCount > PARTS_MAX) {
-      throw new ExpressionError("a regular expression with fewer repetitions");
-    }
-    if (part.type === "sequence") part.parts.forEach(emit);
-    else if (part.type === "choice") emitChoice(part.parts);
-    else if (part.type === "repetition") emitRepetition(part);
-    else if (part.type === "firstGroup") {
-      steps.push({ type: "open" });
-      emit(part.part);
-      steps.push({ type: "close" });
-    } else steps.push(part);
-  };
-  const emitChoice = (parts: readonly Part[]) => {
-    const jumps = parts.slice(0, -1).map((part) => {
-      const split = { type: "split" as const, to: 0, isLazy: false };
-      const jump = { type: "jump" as const, to: 0 };
-      steps.push(split);
-      emit(part);
-      split.to = steps.push(jump);
-      return jump;
-    });
-    emit(parts.at(-1)!);
-    for (const jump of jumps) jump.to = steps.length;
-  };
-  const emitRepetition = ({ part, min, max, isLazy, hasFirstGroup }: Repetition) => {
-    const emitOnce = () => {
-      if (hasFirstGroup) steps.push({ type: "forget" });
-      emit(part);
-    };
-    const emitOptional = () => {
-      const split = { type: "split" as const, to: 0, isLazy };
-      steps.push(split, { type: "begin" });
-      emitOnce();
-      steps.push({ type: "end" });
-      return split;
-    };
-    for (let count = 0; count < min; count++) emitOnce();
-    const splits = [];
-    if (max === Infinity) {
-      const start = steps.length;
-      splits.push(emitOptional());
-      steps.push({ type: "jump", to: start });
-    } else for (let count = min; count < max; count++) splits.push(emitOptional());
-    for (const split of splits) split.to = steps.length;
-  };
-  emit(parse(source));
-  return [...steps, { type: "match" }];
 }
 
 /** A way through the steps that waits for a character. Positions are -1 if unset. */
@@ -370,11 +342,18 @@ class Search {
           }
           return;
         case "split":
-          this.#advance(step.isLazy ? step.to : index + 1, hasMoved, start, open, close, at);
-          if (!step.isLazy) index = step.to - 1;
+          this.#advance(
+            index + (step.isLazy ? step.by : 1),
+            hasMoved,
+            start,
+            open,
+            close,
+            at,
+          );
+          if (!step.isLazy) index += step.by - 1;
           break;
         case "jump":
-          index = step.to - 1;
+          index += step.by - 1;
           break;
         case "assertion":
           if (!this.#holds(step.assertion, at)) return;
