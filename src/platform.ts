@@ -6,7 +6,7 @@
  */
 import { type Bytes, gatherBytes, joinBytes } from "./bytes.ts";
 import { formatSize } from "./units.ts";
-import { withTimeout } from "./with-timeout.ts";
+import { withSignal, withTimeout } from "./with-timeout.ts";
 
 /**
  * The error's message is a reason without the name of the file or program, such as `no such file`.
@@ -28,6 +28,7 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: "program not found",
   EACCES: "this user may not run it",
   NotCapable: "the runtime has not been allowed to run it",
+  AbortError: "it is no longer needed",
 };
 
 /** Programs inherit only these environment variables. Any other variable may contain a secret. */
@@ -132,7 +133,6 @@ export async function runProgram(
   const { spawn } = await import("node:child_process").catch(() => {
     throw new PlatformError("this runtime cannot run programs");
   });
-  if (signal?.aborted) throw new PlatformError(STOPPED);
   const env: Record<string, string> = {};
   for (const name of PROGRAM_ENVIRONMENT) {
     const value = readVariable(name);
@@ -140,38 +140,31 @@ export async function runProgram(
   }
   // A process group can be killed as a whole. On Windows, `detached` would only open a window.
   const detached = globalThis.process.platform !== "win32";
-  return await new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env, detached, stdio: ["ignore", "pipe", "ignore"] });
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    const settle = (end: () => void) => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", stop);
-      // A child process may outlive the program and keep the output pipe open.
-      child.stdout.destroy();
-      end();
-    };
-    const fail = (reason: PlatformError) => {
-      if (!child.pid || !detached || !killGroup(child.pid)) child.kill("SIGKILL");
-      settle(() => reject(reason));
-    };
-    const stop = () => fail(new PlatformError(STOPPED));
-    const timer = setTimeout(() => fail(new PlatformError(takesLonger(timeout))), timeout);
-    signal?.addEventListener("abort", stop);
-    child.stdout.on("data", (chunk: Uint8Array) => {
-      length += chunk.byteLength;
-      if (length > limit) fail(new PlatformError(`it prints more than ${formatSize(limit)}`));
-      else chunks.push(chunk);
-    });
-    child.on("error", (error) => settle(() => reject(explain(error, PROGRAM_FAILURES))));
-    child.on("close", (code, signal) => {
-      if (code === 0) settle(() => resolve(new TextDecoder().decode(joinBytes(chunks))));
-      else settle(() => reject(new PlatformError(`it exited with ${code ?? signal}`)));
+  const child = spawn(program, args, { env, detached, stdio: ["ignore", "pipe", "ignore"] });
+  const ended = new Promise<void>((resolve, reject) => {
+    child.on("error", reject).on("close", (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new PlatformError(`it exited with ${code ?? signal}`));
     });
   });
+  const printed = gatherBytes(child.stdout, limit).then((bytes) => {
+    if (bytes) return bytes;
+    throw new PlatformError(`it prints more than ${formatSize(limit)}`);
+  });
+  const work = withTimeout(Promise.all([printed, ended]), timeout, () => {
+    throw new PlatformError(takesLonger(timeout));
+  });
+  try {
+    const [bytes] = await (signal ? withSignal(work, signal) : work);
+    return new TextDecoder().decode(bytes);
+  } catch (error) {
+    if (!child.pid || !detached || !killGroup(child.pid)) child.kill("SIGKILL");
+    throw explain(error, PROGRAM_FAILURES);
+  } finally {
+    // A child process may outlive the program and keep the output pipe open.
+    child.stdout.destroy();
+  }
 }
-
-const STOPPED = "it is no longer needed";
 
 function killGroup(leader: number): boolean {
   try {
