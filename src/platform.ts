@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Bytes, gatherBytes, joinBytes } from "./bytes.ts";
+import { type Bytes, gatherBytes } from "./bytes.ts";
 import { formatSize } from "./units.ts";
 import { withSignal, withTimeout } from "./with-timeout.ts";
 
@@ -51,15 +51,12 @@ export async function compress(
   // smaller.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
   const encoder = coding === "br" ? createBrotliCompress({ params }) : createGzip();
-  const encoded: Uint8Array[] = [];
-  encoder.on("data", (chunk: Uint8Array) => encoded.push(chunk));
-  const ended = new Promise((resolve, reject) => encoder.on("end", resolve).on("error", reject));
   const write = async () => {
     for (const part of parts) await new Promise((resolve) => encoder.write(part, resolve));
     encoder.end();
   };
-  await Promise.all([ended, write()]);
-  return joinBytes(encoded);
+  const [encoded] = await Promise.all([gatherBytes(encoder, Infinity), write()]);
+  return encoded;
 }
 
 export function readVariable(name: string): string | undefined {
