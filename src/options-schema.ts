@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import type { DescriptionPlace } from "./description/source.ts";
 import { mistakeInLogo } from "./explorer/page-settings.ts";
-import { diagnosticsOfOperations } from "./host-operations/describe-operation.ts";
+import { diagnosticsOfDocument, diagnosticsOfPaths } from "./host-operations/describe-operation.ts";
 import { formatJson, isPlainObject } from "./json/lossless.ts";
 import type { Json } from "./json/values.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
@@ -166,7 +166,8 @@ function diagnosticsBetween(
     const message = 'must be "off" in a worker, which cannot forward calls to the node';
     found.push({ path: ["forward"], message });
   }
-  found.push(...diagnosticsOfOperations(operations, document));
+  const wrongPaths = [...diagnosticsOfPaths(operations)];
+  found.push(...wrongPaths.length > 0 ? wrongPaths : diagnosticsOfDocument(operations, document));
   // Loading all kinds would delay the start. If the node has a kind, its sources are not checked
   // here.
   if (typeof info === "object" && !hasKind(node)) found.push(...unknownSources(info, []));

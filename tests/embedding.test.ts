@@ -209,8 +209,8 @@ embedding(
 embedding(
   "a path without parameters takes precedence, whatever the order of the operations",
   async () => {
-    const handle = () => new Response("own");
-    const own = { ...peer, path: "/v1/peers/own", operation: {}, handle };
+    const operation = { responses: peer.operation.responses };
+    const own = { ...peer, operation, path: "/v1/peers/own", handle: () => new Response("own") };
     const app = createNodeface({ operations: [peer, own] });
     assert.is(await (await ask("/v1/peers/own", {}, app)).text(), "own");
     assert.is((await (await ask("/v1/peers/b2", {}, app)).json()).id, "b2");
@@ -321,12 +321,13 @@ embedding("path templates match as in OpenAPI, whatever characters they contain"
     ["/v1/a+(b)|c*.d", "/v1/a+(b)%7Cc*.d", {}],
     ["/v1/a b", "/v1/a%20b", {}],
     ["/v1/files/*", "/v1/files/*", {}],
-    ["/v1/rest/{path*}", "/v1/rest/b", { "path*": "b" }],
+    ["/v1/rest/{path+}", "/v1/rest/b", { "path+": "b" }],
     ["/v1/a|/etc", "/v1/a|/etc", {}],
     ["/v1/{a}-{b}.json", "/v1/x-y-z.json", { a: "x", b: "y-z" }],
   ];
   const handle: Operation["handle"] = (_request, params) => Response.json(params);
-  const operations = served.map(([path]): Operation => ({ ...peer, path, operation: {}, handle }));
+  const operation = { responses: {} };
+  const operations = served.map(([path]): Operation => ({ ...peer, operation, path, handle }));
   const app = createNodeface({ operations });
   for (const [template, path, params] of served) {
     const response = await ask(path, {}, app);

@@ -11,7 +11,7 @@ import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { isObject, type Json, setMember } from "../src/json/values.ts";
 import { ROOT } from "./_paths.ts";
 import { sampleSize } from "./_runtime.ts";
-import { validatePart } from "../src/openapi/validate.ts";
+import { validatePart } from "../src/openapi/resolve.ts";
 import { load, parseYaml } from "./description/_load.ts";
 
 const invalid = suite("invalid OpenAPI");

@@ -346,6 +346,36 @@ operations(
   },
 );
 
+operations("the operations are checked as a document, and one error lists all faults", () => {
+  const schema = { $ref: "#/components/schemas/Pear" };
+  const responses = { 200: { description: "", content: { "application/json": { schema } } } };
+  const create = () =>
+    createNodeface({
+      document: { components: { schemas: { Peer: {}, "my peer": {} } } },
+      operations: [
+        at("/v1/a", { operationId: "a", responses }),
+        at("/v1/b", { operationId: "a", security: [{ key: [] }] }),
+      ],
+    });
+  const lines = [
+    "invalid options:",
+    "operations[0].operation.responses.200.content.application/json.schema.$ref is wrong: " +
+    'the reference to "#/components/schemas/Pear" leads nowhere; did you mean Peer?',
+    'operations[1].operation.security[0].key is wrong: the security scheme "key" is not declared',
+    'document.components.schemas.my peer is wrong: "my peer" is not a valid name: ' +
+    'use up to 400 letters, digits, ".", "-" and "_"',
+    "operations[1].operation.operationId is wrong: " +
+    'the operationId "a" is already used by GET /v1/a',
+  ];
+  let message = "";
+  try {
+    create();
+  } catch (error) {
+    message = (error as Error).message;
+  }
+  assert.equal(message.split("\n").map((line) => line.trim()), lines);
+});
+
 const DOCUMENT = {
   info: { title: "Mine", version: "7" },
   tags: [{ name: "Peers", description: "Who is there" }, { name: "Node", description: "Mine" }],

@@ -1,15 +1,15 @@
 /**
- * Describes a host's operations, and diagnoses their paths and parameters.
+ * Describes a host's operations, and checks them.
  *
  * @module
  */
 import { parsePathTemplate } from "../http/path-template.ts";
 import type { DescribedOperation } from "../openapi/merge.ts";
 import { followReference } from "../openapi/operations.ts";
-import { listOf } from "../json/values.ts";
-import type { ComponentsObject, DocumentOptions, Operation } from "./operation.ts";
-import { diagnosticsOfPart } from "../settings/kind-interface.ts";
+import { type Json, listOf } from "../json/values.ts";
+import { diagnosticsOfPart } from "../settings/openapi-part.ts";
 import type { Diagnostic, Path } from "../settings/schema.ts";
+import type { ComponentsObject, DocumentOptions, Operation } from "./operation.ts";
 import { describeValue } from "../untrusted-text.ts";
 
 function namesOf(path: string): string[] {
@@ -26,6 +26,7 @@ export function describeOperation(
   const missing = namesOf(path).filter((name) =>
     !known.some((parameter) => parameter.in === "path" && parameter.name === name)
   );
+  // Parameters that are no list are reported with the other faults of the document.
   if (missing.length === 0 || !Array.isArray(parameters)) {
     return { method, path, operation: { ...operation } };
   }
@@ -34,20 +35,14 @@ export function describeOperation(
   return { method, path, operation: { ...operation, parameters: [...parameters, ...added] } };
 }
 
-/** The operations and the other parts of their document are checked as one OpenAPI document. */
-export function diagnosticsOfOperations(
-  operations: readonly Operation[],
-  document: DocumentOptions = {},
-): Diagnostic[] {
-  const found: Diagnostic[] = [];
+/** Checks the operations' paths. */
+export function* diagnosticsOfPaths(operations: readonly Operation[]): Generator<Diagnostic> {
   const first = new Map<string, { at: number; path: string }>();
   const taken = new Map<string, number>();
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const [at, operation] of operations.entries()) {
-    const { method, path } = operation;
+  for (const [at, { method, path }] of operations.entries()) {
     const wrong = explainPath(path);
     if (wrong) {
-      found.push({ path: ["operations", at, "path"], message: wrong });
+      yield diagnostic(["operations", at, "path"], wrong);
       continue;
     }
     const template = parsePathTemplate(path).source;
@@ -55,31 +50,19 @@ export function diagnosticsOfOperations(
     const same = taken.get(`${method} ${template}`);
     if (same !== undefined) {
       const message = `is served already: operations[${same}] is ${method} ${earlier!.path}`;
-      found.push({ path: ["operations", at], message: `(${method} ${path}) ${message}` });
-      continue;
-    }
-    if (earlier && earlier.path !== path) {
+      yield diagnostic(["operations", at], `(${method} ${path}) ${message}`);
+    } else if (earlier && earlier.path !== path) {
       const message =
         `must be ${describeValue(earlier.path)}, as in operations[${earlier.at}], not ` +
         `${describeValue(path)}: OpenAPI does not distinguish these two paths`;
-      found.push({ path: ["operations", at, "path"], message });
+      yield diagnostic(["operations", at, "path"], message);
     }
     if (!earlier) first.set(template, { at, path });
     taken.set(`${method} ${template}`, at);
-    const described = describeOperation(operation, document.components).operation;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: described };
   }
-  const inDocument = diagnosticsOfPart({ ...document, paths }, { openapi: "3.1.1" });
-  return [
-    ...found,
-    ...inDocument.map(({ path: [section, ...rest], ...others }): Diagnostic => {
-      if (section !== "paths") return { ...others, path: ["document", section!, ...rest] };
-      const [path, method, ...inner] = rest as [string, string, ...Path];
-      const at = taken.get(`${method.toUpperCase()} ${parsePathTemplate(path).source}`)!;
-      return { ...others, path: ["operations", at, "operation", ...inner] };
-    }),
-  ];
 }
+
+const diagnostic = (path: Path, message: string): Diagnostic => ({ path, message });
 
 function explainPath(path: string): string | undefined {
   const wrong = (right: string) => `must ${right}, not ${describeValue(path)}`;
@@ -97,4 +80,32 @@ function explainPath(path: string): string | undefined {
   const names = path.match(/\{[^}]*\}/g) ?? [];
   if (new Set(names).size < names.length) return wrong("have each parameter once");
   return undefined;
+}
+
+/**
+ * Checks the operations as a document: its structure, references, security schemes and names. The
+ * paths must be valid.
+ */
+export function diagnosticsOfDocument(
+  operations: readonly Operation[],
+  document: DocumentOptions = {},
+): Diagnostic[] {
+  const paths: Record<string, Json> = {};
+  const indices = new Map<string, number>();
+  for (const [at, operation] of operations.entries()) {
+    const { components } = document;
+    const { method, path, operation: described } = describeOperation(operation, components);
+    const key = method.toLowerCase();
+    paths[path] = { ...paths[path], [key]: described };
+    indices.set(`${key} ${path}`, at);
+  }
+  return diagnosticsOfPart({ ...document, paths }, { openapi: "3.1.1" }).map((found) => {
+    const [section, path, method, ...rest] = found.path;
+    return {
+      ...found,
+      path: section === "paths"
+        ? ["operations", indices.get(`${method} ${path}`)!, "operation", ...rest]
+        : ["document", ...found.path],
+    };
+  });
 }

@@ -5,7 +5,7 @@
  */
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { isObject, type Json, objectOf, textOf } from "../json/values.ts";
-import { pause } from "../slices.ts";
+import { inSlices, pause } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { describedBy, listMethodNames } from "./callable-operations.ts";
 import {
@@ -90,7 +90,7 @@ async function loadFile(
 ): Promise<Loaded> {
   const source = await readSource(new URL(entry), read);
   const { diagnostics } = source;
-  const resolved = await resolve(source, entry);
+  const resolved = await inSlices(resolve(source, entry));
   const before = diagnosticsIn(source);
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
   const whole = await normalize(resolved);

@@ -18,7 +18,6 @@ import {
 } from "../json/values.ts";
 import { mapItemsInSlices, mapMembersInSlices } from "../json/in-slices.ts";
 import { pause } from "../slices.ts";
-import { quote, shorten } from "../untrusted-text.ts";
 import { LIMITS } from "./diagnostics.ts";
 import { isPure, type Link, nameOfComponent, type Resolved, type Target } from "./resolve.ts";
 import {
@@ -77,11 +76,6 @@ async function planComponents(resolved: Resolved): Promise<Plan> {
     sections.add(section);
     for (const key of keys) {
       await pause();
-      if (!isComponentName(key) && !key.startsWith("x-")) {
-        const allowed = `up to ${KEPT_LENGTH_MAX} letters, digits, ".", "-" and "_"`;
-        const message = `${quote(shorten(key, 80))} is not a valid name: use ${allowed}`;
-        source.diagnostics.add("note", message, () => [...path, key]);
-      }
       const value = section[key];
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
@@ -131,8 +125,8 @@ class Copier {
   }
 
   #copyMember(object: Json, shape: Shape, key: string, depth: number): unknown {
-    const { structure, linkOf, diagnosticsOf } = this.#resolved;
-    const diagnostic = diagnosticsOf(object, shape)?.get(key);
+    const { structure } = this.#resolved;
+    const diagnostic = this.#resolved.diagnosticsOf(object, shape)?.get(key);
     if (diagnostic?.isOmitted) return undefined;
     if (diagnostic?.value !== undefined) return diagnostic.value;
     // `$id` is omitted, since it would change the base URI of references.
@@ -143,7 +137,7 @@ class Copier {
     if (!Object.hasOwn(NAMING, inner)) {
       return this.copy(member, inner, this.#plan.sections.has(object), depth + 1);
     }
-    const link = linkOf(object, inner, key);
+    const link = this.#resolved.linkOf(object, inner, key);
     return link ? this.#pointerOf(link) : member;
   }
 
@@ -152,8 +146,8 @@ class Copier {
     shape: Shape,
     depth: number,
   ): Promise<unknown> {
-    const { structure, linkOf } = this.#resolved;
-    const link = linkOf(value, shape);
+    const { structure } = this.#resolved;
+    const link = this.#resolved.linkOf(value, shape);
     if (!link) return value;
     const siblings: Json = {};
     for (const key of siblingsOf(structure, shape, value)) {
@@ -190,13 +184,16 @@ class Copier {
     siblings: Json,
     depth: number,
   ): Promise<unknown> {
-    const { report } = this.#resolved;
     const { shape, value } = end;
     if (shape !== "pathItem") {
-      report(link, "is not allowed here, so its target is shown in its place", "note");
+      this.#resolved.report(
+        link,
+        "is not allowed here, so its target is shown in its place",
+        "note",
+      );
     }
     const refuse = (failure: string) => {
-      report(link, failure);
+      this.#resolved.report(link, failure);
       return emptyOf(shape, siblings);
     };
     if (this.#open.has(value)) return refuse("leads in a circle");
@@ -228,15 +225,8 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/**
- * The maximum lengths of new names and of existing names that are kept. Every reference contains
- * the name of a component, so long names would make the document much larger.
- */
-const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
-
-function isComponentName(name: string): boolean {
-  return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
-}
+/** Every reference contains the name of a component, so long names would make a large document. */
+const LENGTH_MAX = 120;
 
 /**
  * For example, the schema at `/components/schemas/Pet/properties/owner` gets the name `PetOwner`.

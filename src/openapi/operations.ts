@@ -248,8 +248,9 @@ class OperationCheck {
       seen.add(key);
       if (place !== "path") continue;
       inPath.add(name);
-      if (!names.has(name)) report("error", `is not in the path ${nameOf(template)}`);
-      else if (required !== true) report("note", 'needs "required: true"');
+      if (!names.has(name) && !template.includes(`{${name}}`)) {
+        report("error", `is not in the path ${nameOf(template)}`);
+      } else if (required !== true) report("note", 'needs "required: true"');
     }
     return inPath;
   }

@@ -4,11 +4,19 @@
  *
  * @module
  */
-import { objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
-import { inSlices, pause } from "../slices.ts";
+import { type Json, objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
+import { didYouMean, nearest } from "../nearest.ts";
+import { atOnce, type Work } from "../slices.ts";
 import { quote, shorten } from "../untrusted-text.ts";
-import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
+import {
+  createDiagnostics,
+  type DiagnosticAt,
+  formatCount,
+  LIMITS,
+  type Severity,
+} from "./diagnostics.ts";
 import { spell } from "./files.ts";
+import { checkOperations } from "./operations.ts";
 import type { Source } from "./parse.ts";
 import { withoutLogin } from "./servers.ts";
 import {
@@ -48,87 +56,152 @@ export interface Link {
   isBroken?: boolean;
 }
 
-export interface Resolved {
-  readonly source: Source;
-  readonly structure: Structure;
-  readonly links: readonly Link[];
-  diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics | undefined;
-  linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
-  /** @param failure the words that follow the reference in the message, such as `leads nowhere` */
-  report(link: Link, failure: string, severity?: Severity): void;
-}
-
 /**
  * @param url the URL from which the description was read, by which the description may refer to
  * itself
  */
-export async function resolve(source: Source, url: string): Promise<Resolved> {
-  const { value: root, diagnostics } = source;
-  const structure = structureOf(root);
-  const links: Link[] = [];
-  const held = new ByShape<Link>();
-  const wrong = new ByShape<MemberDiagnostics>();
-  const resolved: Resolved = {
-    source,
-    structure,
-    links,
-    linkOf: (holder, shape, key = "") => held.get(holder, shape + key),
-    diagnosticsOf: (value, shape) => wrong.get(value, shape),
-    report({ reference, start }, failure, severity = "error") {
-      const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));
-      const placeOf = () => [...start.path, ...pathOfReference(reference)];
-      diagnostics.add(severity, `the reference to ${ref} ${failure}`, placeOf);
-    },
-  };
-  const queue: Target[] = [{ value: root, path: [], shape: "document" }];
-  const seen: Seen = new ByShape();
-  const follow = (link: Link, fragment: string) => {
-    const path = parseFragment(fragment);
-    const target = path &&
-      { path, value: valueAt(root, path), shape: link.reference.expected };
-    const failure = explainTarget(target, structure);
-    if (failure !== undefined) return resolved.report(link, failure);
-    link.target = target!;
-    queue.push(target!);
-  };
-  for (const start of queue) {
-    await pause();
-    const wrongIn = ({ value, shape }: Place) => wrong.get(value, shape);
-    const first = { shape: start.shape, value: start.value };
-    for (const place of walk(first, structure, seen, wrongIn)) {
-      const found = await inSlices(validate(structure, place));
-      if (found.size > 0) wrong.set(place.value, place.shape, found);
-      for (const [key, { severity, message }] of found) {
-        await pause();
-        diagnostics.add(severity, message, () => [...start.path, ...pathOf(place), key]);
-      }
-      if (place.shape === "securityRequirement") await checkSchemes(place, start, resolved);
-      await pause();
-      const reference = referenceAt(place);
-      if (!reference) continue;
-      if (links.length === LIMITS.references) {
-        const message = `there are more than ${formatCount(LIMITS.references)} references`;
-        diagnostics.add("fatal", message, () => []);
-        return resolved;
-      }
-      const link: Link = { reference, start };
-      links.push(link);
-      const { isPlain, ref } = reference;
-      if (isPlain) held.set(place.value, place.shape, link);
-      else held.set(place.parent!.value, place.shape + place.key, link);
-      const [file, fragment] = splitReference(ref);
-      if (isSame(file, url)) follow(link, fragment);
-      else {
-        const placeOf = () => [...start.path, ...pathOfReference(reference)];
-        diagnostics.add("error", explainOther(structure, url), placeOf);
-      }
-    }
-  }
-  await settle(resolved);
+export function* resolve(source: ResolvedSource, url?: string): Work<Resolved> {
+  const resolved = new Resolved(source, url);
+  yield* resolved.follow();
   return resolved;
 }
 
-function isSame(file: string, url: string): boolean {
+type ResolvedSource = Pick<Source, "value" | "diagnostics">;
+
+export class Resolved {
+  readonly source: ResolvedSource;
+  readonly structure: Structure;
+  readonly links: Link[] = [];
+  readonly #url: string | undefined;
+  readonly #queue: Target[];
+  readonly #seen: Seen = new ByShape();
+  readonly #links = new ByShape<Link>();
+  readonly #wrong = new ByShape<MemberDiagnostics>();
+
+  constructor(source: ResolvedSource, url: string | undefined) {
+    this.source = source;
+    this.structure = structureOf(source.value);
+    this.#url = url;
+    this.#queue = [{ value: source.value, path: [], shape: "document" }];
+  }
+
+  diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics | undefined {
+    return this.#wrong.get(value, shape);
+  }
+
+  linkOf(holder: unknown, shape: Shape, key = ""): Link | undefined {
+    return this.#links.get(holder, shape + key);
+  }
+
+  /** @param failure the words that follow the reference in the message, such as `leads nowhere` */
+  report({ reference, start }: Link, failure: string, severity: Severity = "error"): void {
+    const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));
+    const placeOf = () => [...start.path, ...pathOfReference(reference)];
+    this.source.diagnostics.add(severity, `the reference to ${ref} ${failure}`, placeOf);
+  }
+
+  *follow(): Work<void> {
+    for (const start of this.#queue) {
+      yield;
+      const first = { shape: start.shape, value: start.value };
+      const wrongIn = ({ value, shape }: Place) => this.#wrong.get(value, shape);
+      for (const place of walk(first, this.structure, this.#seen, wrongIn)) {
+        yield* this.#check(place, start);
+        const reference = referenceAt(place);
+        if (reference && !this.#addLink(reference, start)) return;
+        yield;
+      }
+    }
+    yield* this.#checkNames();
+    yield* settle(this);
+  }
+
+  *#checkNames(): Work<void> {
+    const { source, structure } = this;
+    for (const path of Object.values(structure.sections)) {
+      for (const name of Object.keys(objectOf(valueAt(source.value, path)))) {
+        yield;
+        if (name.startsWith("x-") || isComponentName(name)) continue;
+        const allowed = `up to ${NAME_MAX} letters, digits, ".", "-" and "_"`;
+        const message = `${quote(shorten(name, 80))} is not a valid name: use ${allowed}`;
+        source.diagnostics.add("note", message, () => [...path, name]);
+      }
+    }
+  }
+
+  *#check(place: Place, start: Target): Work<void> {
+    const { diagnostics } = this.source;
+    const found = yield* validate(this.structure, place);
+    if (found.size > 0) this.#wrong.set(place.value, place.shape, found);
+    for (const [key, { severity, message }] of found) {
+      yield;
+      diagnostics.add(severity, message, () => [...start.path, ...pathOf(place), key]);
+    }
+    if (place.shape === "securityRequirement") yield* this.#checkSchemes(place, start, found);
+  }
+
+  *#checkSchemes(place: Place, start: Target, wrong: MemberDiagnostics): Work<void> {
+    const { source, structure } = this;
+    const declared = objectOf(valueAt(source.value, structure.sections.securityScheme ?? []));
+    // Since OpenAPI 3.2, a URI may identify a security scheme.
+    const isUri = (name: string) => structure.name === "OpenAPI 3.2" && /[/#:]/.test(name);
+    for (const name of Object.keys(objectOf(place.value))) {
+      yield;
+      if (wrong.has(name) || Object.hasOwn(declared, name)) continue;
+      if (Object.hasOwn(declared, "$ref") || isUri(name)) continue;
+      const message = `the security scheme ${quote(shorten(name, REF_MAX))} is not declared`;
+      source.diagnostics.add("error", message, () => [...start.path, ...pathOf(place), name]);
+    }
+  }
+
+  /** Returns false if there are too many references. */
+  #addLink(reference: Reference, start: Target): boolean {
+    if (this.links.length === LIMITS.references) {
+      const message = `there are more than ${formatCount(LIMITS.references)} references`;
+      this.source.diagnostics.add("fatal", message, () => []);
+      return false;
+    }
+    const link: Link = { reference, start };
+    this.links.push(link);
+    const { isPlain, ref, place } = reference;
+    if (isPlain) this.#links.set(place.value, place.shape, link);
+    else this.#links.set(place.parent!.value, place.shape + place.key, link);
+    const [file, fragment] = splitReference(ref);
+    if (isSame(file, this.#url)) this.#followLink(link, fragment);
+    else if (this.#url === undefined) this.report(link, "does not lead to #/components/…");
+    else {
+      const placeOf = () => [...start.path, ...pathOfReference(reference)];
+      this.source.diagnostics.add("error", explainOther(this.structure, this.#url), placeOf);
+    }
+    return true;
+  }
+
+  #followLink(link: Link, fragment: string): void {
+    const root = this.source.value;
+    const path = parseFragment(fragment);
+    const target = path && { path, value: valueAt(root, path), shape: link.reference.expected };
+    const failure = explainTarget(target, this.structure);
+    if (failure !== undefined) return this.report(link, failure + this.#suggestion(path));
+    link.target = target!;
+    this.#queue.push(target!);
+  }
+
+  /** Comparing names is slow, so there is no suggestion for a description of unknown size. */
+  #suggestion(path: Path | undefined): string {
+    if (this.#url !== undefined || !path) return "";
+    const names = Object.keys(objectOf(valueAt(this.source.value, path.slice(0, -1))));
+    const name = path.at(-1) ?? "";
+    return names.includes(name) ? "" : didYouMean(nearest(name, names));
+  }
+}
+
+/** The maximum length of a component's name, which is part of every reference. */
+const NAME_MAX = 400;
+
+const isComponentName = (name: string): boolean =>
+  /^[A-Za-z0-9._-]+$/.test(name) && name.length <= NAME_MAX;
+
+function isSame(file: string, url: string | undefined): boolean {
   return file === "" || (URL.canParse(file, url) && new URL(file, url).href === url);
 }
 
@@ -143,20 +216,17 @@ function explainOther({ name }: Structure, url: string): string {
     : `${lead}: npx @redocly/cli bundle ${spell(url)} > one.yaml`;
 }
 
-async function checkSchemes(place: Place, start: Target, resolved: Resolved): Promise<void> {
-  const { source, structure } = resolved;
-  const wrong = resolved.diagnosticsOf(place.value, place.shape);
-  const declared = objectOf(valueAt(source.value, structure.sections.securityScheme ?? []));
-  // Since OpenAPI 3.2, a URI may identify a security scheme.
-  const isUri = (name: string) => structure.name === "OpenAPI 3.2" && /[/#:]/.test(name);
-  for (const name of Object.keys(objectOf(place.value))) {
-    await pause();
-    if (wrong?.has(name) || Object.hasOwn(declared, name)) continue;
-    if (Object.hasOwn(declared, "$ref") || isUri(name)) continue;
-    const message = `the security scheme ${quote(shorten(name, REF_MAX))} is not declared`;
-    const placeOf = () => [...start.path, ...pathOf(place), name];
-    source.diagnostics.add("error", message, placeOf);
-  }
+/**
+ * Validates a part of a document. A reference to something outside the part is an error.
+ *
+ * @param version an object with the version, such as `{ openapi: "3.1.1" }`
+ */
+export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
+  const value = { info: { title: "", version: "" }, ...version, ...part };
+  const diagnostics = createDiagnostics();
+  atOnce(resolve({ value, diagnostics }));
+  checkOperations(value, diagnostics);
+  return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
 export function nameOfComponent({ structure }: Resolved, target: Target): string | undefined {
@@ -170,23 +240,23 @@ export function isPure(structure: Structure, shape: Shape, value: unknown): bool
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
 
-async function settle(resolved: Resolved): Promise<void> {
-  const { structure, links, linkOf } = resolved;
+function* settle(resolved: Resolved): Work<void> {
+  const { structure, links } = resolved;
   const nextOf = ({ target }: Link): Link | undefined =>
     target && isPure(structure, target.shape, target.value)
-      ? linkOf(target.value, target.shape)
+      ? resolved.linkOf(target.value, target.shape)
       : undefined;
   for (const start of links) {
     const trail = new Set<Link>();
     let link: Link | undefined = start;
     for (; link && link.isBroken === undefined && !trail.has(link); link = nextOf(link)) {
-      await pause();
+      yield;
       trail.add(link);
     }
     const isCircle = link !== undefined && trail.has(link);
     if (isCircle) resolved.report(link!, "leads in a circle");
     for (const each of [...trail].reverse()) {
-      await pause();
+      yield;
       const { target } = each;
       const next = nextOf(each);
       each.isBroken = isCircle || (next ? next.isBroken! : target === undefined);

@@ -23,7 +23,6 @@ import {
   LIMITS,
   type Severity,
 } from "./diagnostics.ts";
-import { checkOperations } from "./operations.ts";
 import { variablesWithoutLogin, withoutLogin } from "./servers.ts";
 import {
   isKeyword,
@@ -228,38 +227,6 @@ function unknownMember(
 }
 
 const nameOf = (key: string): string => quote(shorten(key, 80));
-
-/**
- * Validates a part of a document. A reference to something outside the part is an error.
- *
- * @param version an object with the version, such as `{ openapi: "3.1.1" }`
- */
-export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
-  const document = { info: { title: "", version: "" }, ...version, ...part };
-  const structure = structureOf(document);
-  const diagnostics = createDiagnostics();
-  const validateAt = (place: Place) => atOnce(validate(structure, place));
-  for (
-    const place of walk({ shape: "document", value: document }, structure, undefined, validateAt)
-  ) {
-    for (const [key, { severity, message }] of validateAt(place)) {
-      diagnostics.add(severity, message, () => [...pathOf(place), key]);
-    }
-    const reference = referenceAt(place);
-    if (!reference) continue;
-    const { ref, expected: shape } = reference;
-    const path = ref.startsWith("#") ? parseFragment(ref.slice(1)) : undefined;
-    const target = path && { path, shape, value: valueAt(document, path) };
-    const failure = path ? explainTarget(target, structure) : "does not lead to #/components/…";
-    if (failure === undefined) continue;
-    const names = Object.keys(objectOf(valueAt(document, path?.slice(0, -1) ?? [])));
-    const meant = path && !target?.value ? didYouMean(nearest(path.at(-1) ?? "", names)) : "";
-    const message = `the reference to ${quote(shorten(ref, REF_MAX))} ${failure}${meant}`;
-    diagnostics.add("error", message, () => pathOfReference(reference));
-  }
-  checkOperations(document, diagnostics);
-  return diagnostics.list() as DiagnosticAt<Path>[];
-}
 
 /** Returns the reason why the target of a reference is invalid, such as `leads nowhere`. */
 export function explainTarget(

@@ -14,7 +14,7 @@ import {
 } from "../kinds/interface.ts";
 import { pathOf, structureOf, walk } from "../openapi/structure.ts";
 import { COMMON_METHODS } from "../openapi/operations.ts";
-import { validatePart } from "../openapi/validate.ts";
+import { diagnosticAt, diagnosticsOfPart } from "./openapi-part.ts";
 import { describeValue } from "../untrusted-text.ts";
 import {
   type Diagnostic,
@@ -146,12 +146,7 @@ export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}):
   const partOf = (key: keyof KindInterface, part: unknown, version: string): Diagnostic[] => {
     if (!isObject(part)) return [];
     const components = mergedComponents(objectOf(base[key]), part);
-    const whole = { ...part, components };
-    const found = [
-      ...diagnosticsOfPart(whole, { [key]: version }),
-      ...diagnosticsOfParameters(whole, { [key]: version }),
-    ];
-    return found.map((one) => ({ ...one, path: [key, ...one.path] }));
+    return [...diagnosticsOfInterfacePart(key, { ...part, components }, { [key]: version })];
   };
   return [
     ...partOf("openrpc", openrpc, "1.3.2"),
@@ -173,30 +168,19 @@ export function examplesIn(
   return [...here, ...members];
 }
 
-const CONSEQUENCE = /; it is omitted|; [^;]* is (?:put there|taken for )[^;]*| and is omitted here/;
-
-/** @param version an object with the version, such as `{ openapi: "3.1.1" }` */
-export function diagnosticsOfPart(part: Json, version: Json): Diagnostic[] {
-  return validatePart(part, version).map(({ place, message, more = 0 }) => {
-    const others = more > 0 ? ` (and ${more} more)` : "";
-    return isWrong(part, place, message.replace(CONSEQUENCE, "") + others);
-  });
-}
-
-function diagnosticsOfParameters(part: Json, version: Json): Diagnostic[] {
-  const places = [...walk({ shape: "document", value: part }, structureOf(version))];
-  return places.filter(({ shape }) => shape === "parameter").flatMap((place) =>
-    [...explainParameter(objectOf(place.value))]
-      .map((message) => isWrong(part, pathOf(place), message))
-  );
-}
-
-function isWrong(part: Json, path: readonly string[], message: string): Diagnostic {
-  return {
-    path: withIndices(part, path),
-    message: `is wrong: ${message}`,
-    isKey: path.at(-1) !== "$ref",
-  };
+function* diagnosticsOfInterfacePart(
+  key: string,
+  part: Json,
+  version: Json,
+): Generator<Diagnostic> {
+  const below = ({ path, ...others }: Diagnostic) => ({ path: [key, ...path], ...others });
+  yield* diagnosticsOfPart(part, version).map(below);
+  for (const place of walk({ shape: "document", value: part }, structureOf(version))) {
+    if (place.shape !== "parameter") continue;
+    for (const message of explainParameter(objectOf(place.value))) {
+      yield below(diagnosticAt(part, pathOf(place), message));
+    }
+  }
 }
 
 function* explainParameter(parameter: Json): Generator<string> {
@@ -214,13 +198,4 @@ function repeatedMethods({ methods }: Json): Diagnostic[] {
     path: ["openrpc", "methods", at, "name"],
     message: `is ${describeValue(name)}, which is already the name of methods[${first}]`,
   }));
-}
-
-function withIndices(root: unknown, path: readonly string[]): Path {
-  let value = root;
-  return path.map((key) => {
-    const isIndex = Array.isArray(value);
-    value = valueAt(value, [key]);
-    return isIndex ? Number(key) : key;
-  });
 }

@@ -7,6 +7,7 @@ import { resolve } from "../../src/openapi/resolve.ts";
 import { referenceAt, structureOf, walk } from "../../src/openapi/structure.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade.ts";
 import type { Json } from "../../src/json/values.ts";
+import { atOnce } from "../../src/slices.ts";
 
 export interface Normalized {
   // deno-lint-ignore no-explicit-any -- each test accesses a different part of the document
@@ -23,7 +24,7 @@ export async function normalizeDocument(
   const isJson = typeof given !== "string";
   const bytes = new TextEncoder().encode(isJson ? JSON.stringify(given) : given);
   const source = await parse(url.split("/").at(-1)!, { bytes, isJson });
-  const normalized = await normalize(await resolve(source, url));
+  const normalized = await normalize(atOnce(resolve(source, url)));
   const document = normalized.swagger === undefined ? normalized : await upgradeSwagger(normalized);
   const start = { shape: "document", value: document };
   const references = [...walk(start, structureOf(document))].flatMap((place) => {
