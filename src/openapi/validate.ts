@@ -4,43 +4,23 @@
  *
  * @module
  */
-import {
-  isEqual,
-  isObject,
-  type Json,
-  objectOf,
-  parseFragment,
-  type Path,
-  valueAt,
-} from "../json/values.ts";
+import { isEqual, isObject, type Json, objectOf, type Path } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
-import { atOnce, type Work } from "../slices.ts";
+import type { Work } from "../slices.ts";
 import { quote, shorten } from "../untrusted-text.ts";
-import {
-  createDiagnostics,
-  type DiagnosticAt,
-  formatCount,
-  LIMITS,
-  type Severity,
-} from "./diagnostics.ts";
+import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
 import { variablesWithoutLogin, withoutLogin } from "./servers.ts";
 import {
   isKeyword,
   isReference,
   nameOfShape,
-  pathOf,
-  pathOfReference,
   type Place,
-  REF_MAX,
-  referenceAt,
   type Rule,
   ruleOf,
   type Shape,
   shapeAt,
   siblingsOf,
   type Structure,
-  structureOf,
-  walk,
 } from "./structure.ts";
 import { CHOICES, KEYS, NAMING } from "./tables.ts";
 

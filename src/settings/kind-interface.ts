@@ -5,7 +5,7 @@
  * @module
  */
 import * as v from "valibot";
-import { isObject, type Json, listOf, objectOf, valueAt } from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
 import {
   type KindInterface,
   MARKS,
