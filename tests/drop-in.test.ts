@@ -10,7 +10,6 @@ import {
   forwarding,
   json,
   nodeOf,
-  optionsFor,
   REST,
   result,
   RPC,

@@ -11,7 +11,6 @@ import { sourceAt, sourcesOf } from "../description/source.ts";
 import { decide, policyRows } from "../gateway/policy.ts";
 import { type Diagnostic, lintNames, lintSettings } from "../gateway/lint-settings.ts";
 import { VERSION } from "../generated/build-info.js";
-import { KINDS } from "../generated/kinds.js";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { KindInterface } from "../kinds/interface.ts";

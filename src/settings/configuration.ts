@@ -310,28 +310,27 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       },
     ),
   };
-  const checked = v.pipe(
-    object(settings),
-    v.rawCheck(({ dataset: { value }, addIssue }) => {
-      const { with_token: withToken, token_file: file, token_env: variable, origins } = objectOf(
-        value,
-      );
-      const isToken = file !== undefined || variable !== undefined;
-      if (listOf(withToken).length > 0 && !isToken) {
-        addIssue({ message: "has with_token, but neither token_file nor token_env" });
-      }
-      if (file !== undefined && variable !== undefined) {
-        addIssue({ message: "must have either token_file or token_env, not both" });
-      }
-      if (listOf(origins).includes("null")) addIssue({ message: 'cannot have "null" in origins' });
-    }),
-  );
+  const checked = v.pipe(object(settings), v.rawCheck(checkTokens));
   const whole = anyOf([checked, word(FORWARDS, FORWARD, MEANT_FORWARD)], FORWARD);
   return keyOf(
     CLI_OPTIONS.forward,
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
     "The calls to forward to the node: none, all read operations, or only listed operations",
   );
+}
+
+function checkTokens(
+  { dataset: { value }, addIssue }: v.RawCheckContext<ForwardSettings>,
+): void {
+  const { with_token: withToken, token_file: file, token_env: variable, origins } = objectOf(value);
+  const isToken = file !== undefined || variable !== undefined;
+  if (listOf(withToken).length > 0 && !isToken) {
+    addIssue({ message: "has with_token, but neither token_file nor token_env" });
+  }
+  if (file !== undefined && variable !== undefined) {
+    addIssue({ message: "must have either token_file or token_env, not both" });
+  }
+  if (listOf(origins).includes("null")) addIssue({ message: 'cannot have "null" in origins' });
 }
 
 /** @param hasNode `undefined` if it is unknown whether there is a node */
