@@ -466,6 +466,15 @@ passing("a location that leaves the node is not passed on", async () => {
   }
 });
 
+passing("HEAD has the headers of GET, with the length of its content", async () => {
+  node.answer = (_, response) => response.writeHead(200, { "content-length": "5" }).end();
+  const [head, text] = await exchange({ target: "/v1/node/things?a", method: "HEAD" });
+  assert.match(head, /^HTTP\/1.1 200 /);
+  assert.match(head, /\r\ncontent-length: 5\b/i);
+  assert.is(text, "");
+  assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), ["HEAD /things?a"]);
+});
+
 passing("problem details are application/json for a client that asks for it by name", async () => {
   const typeFor = async (accept?: string) => {
     const headers: Record<string, string> = accept === undefined ? {} : { accept };

@@ -136,7 +136,10 @@ function passOn(
 ): Response {
   const { status, parts, size, isWhole } = upstream;
   const headers = responseHeaders(upstream, { path, isPublic });
-  if (status === 204 || status === 205 || status === 304 || request.method === "HEAD") {
+  const isHead = request.method === "HEAD";
+  if (isHead || status === 204 || status === 205 || status === 304) {
+    const length = upstream.headers.get("content-length");
+    if (isHead && length !== null) headers["content-length"] = length;
     recording.end(status);
     return makeResponse(status, headers, null);
   }
