@@ -2,6 +2,7 @@
  * Tests that `read` operations whose effect depends on a parameter only read, in every notation
  * that nodes accept. Deno and Bun try every tenth spelling.
  */
+import { readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { mistakeInExpression } from "../src/regular-expression.ts";
@@ -10,7 +11,7 @@ import { checkValue } from "../src/gateway/check.ts";
 import { readParams } from "../src/gateway/params.ts";
 import { createNodeface } from "../src/index.ts";
 import { isObject, type Json, listOf, objectOf } from "../src/json/values.ts";
-import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { listNodeOperations, type NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
   documentOfKind,
   withMarks,
@@ -398,6 +399,48 @@ for (const [kind, call, sent] of PASSED) {
     assert.ok(node.come.some(({ url }) => url.endsWith(sent)));
   });
 }
+
+/** Every operation that is checked, by kind. Streams are never called. */
+async function checkedOperations(): Promise<Map<string, readonly NodeOperation[]>> {
+  const found = new Map<string, readonly NodeOperation[]>();
+  for (const kind of KINDS_WITH_INTERFACE) {
+    const document = await documentOfKind(await loadInterface(kind), { title: kind, version: "1" });
+    const checked = (await listNodeOperations(document, "kind")).filter((one) => one.isChecked);
+    if (checked.length > 0) found.set(kind, checked);
+  }
+  return found;
+}
+
+reads("kubo: every operation that is checked stays offline and out of DNS", async () => {
+  const operations = (await checkedOperations()).get("kubo")!
+    .filter(({ isStreaming, path }) => !isStreaming && !path.endsWith("/stats/bw"));
+  assert.is(operations.length, 10);
+  for (const { path } of operations) {
+    const at = `/v1/node${path}`;
+    const arg = path.endsWith("/diff") ? "arg=bafy&arg=bafz" : "arg=bafy";
+    for (const query of NOT_OFFLINE.map((query) => query.replace("arg=bafy", arg))) {
+      await assertRefused("kubo", path, post(`${at}?${query}`));
+    }
+    await assertRefused("kubo", path, post(`${at}?${arg}`, "arg=/ipns/a.example"));
+    node.come = [];
+    assert.is((await ask("kubo", post(`${at}?${arg}`)))[0], 200, path);
+    assert.equal(cameWith(path).map(({ url }) => url), [`${path}?${arg}&offline=true`]);
+  }
+});
+
+reads("the manual lists every operation that is checked", async () => {
+  const manual = readFileSync(new URL("../docs/kinds.md", import.meta.url), "utf8");
+  const [, section = ""] = manual.split("### Operations that are checked");
+  const rows = section.split("\n## ")[0]!.split("\n").filter((line) => line.startsWith("| "));
+  const listed = rows.slice(2).flatMap((row) => {
+    const [, kind = "", operations = ""] = row.split("|").map((cell) => cell.trim());
+    return [...operations.matchAll(/`(?:GET )?\/?([^`]+)`/g)].map(([, name]) => `${kind} ${name}`);
+  });
+  const marked = [...await checkedOperations()].flatMap(([kind, operations]) =>
+    operations.map(({ path }) => `${kind} ${path.replace(/^\/(?:api\/v0\/)?/, "")}`)
+  );
+  assert.equal([...new Set(marked)].sort(), listed.sort());
+});
 
 reads("near: looking for a transaction's status sends nothing but this", async () => {
   for (const method of ["tx", "EXPERIMENTAL_tx_status"]) {
