@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { Connection, createSocketClient } from "../src/node/connection.ts";
+import { Connection, SocketClient } from "../src/node/connection.ts";
 import { type ResponseHead, ResponseReader, writeHead } from "../src/node/http1.ts";
 import { createRandom } from "./_random.ts";
 
@@ -328,13 +328,13 @@ for (const isOnce of [false, true]) {
   client(`an unsolicited response is not used for a request that ${kind}`, async () => {
     let connections = 0;
     const open = () => new Talkative(++connections) as unknown as Socket;
-    const send = createSocketClient(open);
+    const sockets = new SocketClient(open);
     const owner = {};
     const ask = async () => {
       const url = new URL("http://node.example/");
       const { signal } = new AbortController();
       const request = { method: "GET", url, headers: {}, body: undefined, signal };
-      const answer = await send({ ...request, isOnce, owner: isOnce ? owner : undefined });
+      const answer = await sockets.send({ ...request, isOnce, owner: isOnce ? owner : undefined });
       return new TextDecoder().decode(await answer.next());
     };
     assert.is(await ask(), "1");

@@ -7,7 +7,7 @@
 import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
 import { HAS_SOCKETS } from "../platform.ts";
-import { createSocketClient, openerOf } from "./connection.ts";
+import { openerOf, SocketClient } from "./connection.ts";
 import { SourceError } from "./failures.ts";
 import type { Client } from "./http1.ts";
 import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
@@ -22,8 +22,8 @@ export interface Trust {
 
 export function createClient(tls?: Trust): Client {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
-  const client = lazy(async () => createSocketClient(await openerOf(tls && await readTrust(tls))));
-  return async (request) => await (client.made ?? await client.get())(request);
+  const client = lazy(async () => new SocketClient(await openerOf(tls && await readTrust(tls))));
+  return async (request) => await (client.made ?? await client.get()).send(request);
 }
 
 export function clientOfFetch(fetch: typeof globalThis.fetch): Client {

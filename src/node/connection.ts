@@ -8,7 +8,6 @@ import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
 import type { Signal } from "../with-timeout.ts";
 import {
-  type Client,
   type NodeRequest,
   type NodeResponse,
   type ResponseEvents,
@@ -33,20 +32,21 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
 
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 
-/** If a reused connection turns out to be closed, a request without `isOnce` is sent again. */
-export function createSocketClient(open: OpenSocket): Client {
-  const idle = new Map<string, Connection[]>();
-  const owned = new WeakMap<object, Connection[]>();
-  const keptFor = ({ origin }: URL, owner: object | undefined): Connection[] => {
-    const kept = (owner ? owned.get(owner) : idle.get(origin)) ?? [];
-    if (owner) owned.set(owner, kept);
-    else idle.set(origin, kept);
-    return kept;
-  };
-  return async (request) => {
+/** Keeps connections for further requests. */
+export class SocketClient {
+  readonly #open: OpenSocket;
+  readonly #idle = new Map<string, Connection[]>();
+  readonly #owned = new WeakMap<object, Connection[]>();
+
+  constructor(open: OpenSocket) {
+    this.#open = open;
+  }
+
+  /** If a reused connection turns out to be closed, a request without `isOnce` is sent again. */
+  async send(request: NodeRequest): Promise<NodeResponse> {
     const { url, signal, isOnce, isLast, owner } = request;
     if (signal.aborted) throw signal.reason;
-    const kept = isLast ? [] : keptFor(url, owner);
+    const kept = isLast ? [] : this.#keptFor(url, owner);
     for (let connection = kept.pop(); connection; connection = kept.pop()) {
       if (!(await connection.isFree())) continue;
       try {
@@ -57,8 +57,15 @@ export function createSocketClient(open: OpenSocket): Client {
       }
     }
     const idleTimeout = isOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-    return await new Connection(open(url), idleTimeout, kept).exchange(request);
-  };
+    return await new Connection(this.#open(url), idleTimeout, kept).exchange(request);
+  }
+
+  #keptFor({ origin }: URL, owner: object | undefined): Connection[] {
+    const kept = (owner ? this.#owned.get(owner) : this.#idle.get(origin)) ?? [];
+    if (owner) this.#owned.set(owner, kept);
+    else this.#idle.set(origin, kept);
+    return kept;
+  }
 }
 
 const WAITING_MAX = 65_536;

@@ -320,7 +320,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
 }
 
 function checkTokens(
-  { dataset: { value }, addIssue }: v.RawCheckContext<ForwardSettings>,
+  { dataset: { value }, addIssue }: v.RawCheckContext<unknown>,
 ): void {
   const { with_token: withToken, token_file: file, token_env: variable, origins } = objectOf(value);
   const isToken = file !== undefined || variable !== undefined;
