@@ -319,8 +319,8 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
   );
 }
 
-function checkTokens(
-  { dataset: { value }, addIssue }: v.RawCheckContext<unknown>,
+function checkTokens<T>(
+  { dataset: { value }, addIssue }: v.RawCheckContext<T>,
 ): void {
   const { with_token: withToken, token_file: file, token_env: variable, origins } = objectOf(value);
   const isToken = file !== undefined || variable !== undefined;
