@@ -74,7 +74,7 @@ function explainPath(path: string): string | undefined {
   if (/[?#]/.test(path)) return wrong('have no "?" and no "#", which end the path of a URL');
   if (/%(?![\dA-Fa-f]{2})/.test(path)) return wrong('have two hexadecimal digits after each "%"');
   if (/[\ud800-\udfff]/u.test(path)) return wrong("be valid Unicode");
-  if (/[{}]/.test(path.replaceAll(/\{[^{}/&+;]+\}/g, ""))) {
+  if (/[{}]/.test(path.replaceAll(/\{[^{}/]+\}/g, ""))) {
     return wrong("have a name in each pair of braces");
   }
   const names = path.match(/\{[^}]*\}/g) ?? [];
