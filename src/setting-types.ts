@@ -171,8 +171,7 @@ export interface ForwardSettings {
    */
   concurrency?: number | undefined;
   /**
-   * If true, the node's operations are also served at the node's own paths, so that a client of
-   * the node needs only another address.
+   * If true, the node's own paths are also served at the root.
    * @default true, but false in a host program
    */
   at_root?: boolean | undefined;

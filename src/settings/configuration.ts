@@ -300,15 +300,10 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
         default: String(FORWARD_DEFAULTS.concurrency),
       },
     ),
-    at_root: setting(
-      BOOLEAN,
-      "If true, the node's operations are also served at the node's own paths, so that a client " +
-        "of the node needs only another address",
-      {
-        default: "true, but false in a host program",
-        example: "false",
-      },
-    ),
+    at_root: setting(BOOLEAN, "If true, the node's own paths are also served at the root", {
+      default: "true, but false in a host program",
+      example: "false",
+    }),
   };
   const checked = v.pipe(object(settings), v.rawCheck(checkTokens));
   const whole = anyOf([checked, word(FORWARDS, FORWARD, MEANT_FORWARD)], FORWARD);
