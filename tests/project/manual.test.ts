@@ -38,6 +38,7 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     js: "project/event-clients.test.ts",
     python: "project/event-clients.test.ts",
   },
+  "docs/operations.md": { js: "hosts/frameworks.slow.ts" },
   "docs/json-rpc.md": { js: "gateway/clients.slow.ts" },
   "docs/kinds.md": { sh: "nodes/own-kind.slow.ts" },
   "docs/proxies.md": {
