@@ -225,7 +225,7 @@ for (
           },
         },
       },
-      "additionalOperations has more than 64 members; the others are omitted",
+      "a map (operation) has more than 64 members; the others are omitted",
     ],
   ] as const
 ) {

@@ -138,10 +138,7 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
   return Object.keys(mapped).length > 0 ? { ...item, ...mapped } : item;
 }
 
-/**
- * Returns the document without duplicate operationIds, surplus `additionalOperations` and an
- * overlong `security` list.
- */
+/** Returns the document without duplicate operationIds and an overlong `security` list. */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
   return new OperationCheck(document, diagnostics).checked();
 }
@@ -159,7 +156,7 @@ class OperationCheck {
 
   checked(): Json {
     const document = this.#document;
-    const checked: Json = { ...this.#limitServers(document, []) };
+    const checked: Json = { ...document };
     for (const section of ["paths", "webhooks"].filter((key) => key in document)) {
       checked[section] = mapItems(document[section], (item, name) => {
         const isPath = section === "paths" && !name.startsWith("x-");
@@ -177,28 +174,11 @@ class OperationCheck {
   }
 
   #checkItem(item: Json, path: Path): Json {
-    const limited = this.#limitServers(this.#limitOperations(item, path), path);
-    return mapOperations(limited, ({ operation, keys, method }) => {
+    return mapOperations(item, ({ operation, keys, method }) => {
       const at = [...path, ...keys];
       const user = `${method} ${shorten(path.at(-1)!, NAME_MAX)}`;
-      return this.#withUniqueId(this.#limitServers(operation, at), at, user);
+      return this.#withUniqueId(operation, at, user);
     });
-  }
-
-  #limitOperations(item: Json, path: Path): Json {
-    const all = Object.entries(objectOf(item[FURTHER]));
-    if (all.length <= LIMITS.inherited) return item;
-    const message = `${FURTHER} has more than ${LIMITS.inherited} members; the others are omitted`;
-    this.#diagnostics.add("error", message, () => [...path, FURTHER]);
-    return { ...item, [FURTHER]: Object.fromEntries(all.slice(0, LIMITS.inherited)) };
-  }
-
-  #limitServers(holder: Json, path: Path): Json {
-    const servers = listOf(holder.servers);
-    if (servers.length <= LIMITS.servers) return holder;
-    const message = `there are more than ${LIMITS.servers} servers; the others are omitted`;
-    this.#diagnostics.add("error", message, () => [...path, "servers"]);
-    return { ...holder, servers: servers.slice(0, LIMITS.servers) };
   }
 
   #withUniqueId(operation: Json, path: Path, user: string): Json {

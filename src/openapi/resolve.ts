@@ -36,7 +36,12 @@ import {
   structureOf,
   walk,
 } from "./structure.ts";
-import { explainTarget, type MemberDiagnostics, validate } from "./validate.ts";
+import {
+  explainTarget,
+  type MemberDiagnostic,
+  type MemberDiagnostics,
+  validate,
+} from "./validate.ts";
 
 export interface Target {
   readonly path: Path;
@@ -133,8 +138,13 @@ export class Resolved {
     const { diagnostics } = this.source;
     const found = yield* validate(this.structure, place);
     if (found.size > 0) this.#wrong.set(place.value, place.shape, found);
-    for (const [key, { severity, message }] of found) {
+    let last: MemberDiagnostic | undefined;
+    for (const [key, diagnostic] of found) {
       yield;
+      // Members above the limit have one diagnostic.
+      if (diagnostic === last) continue;
+      last = diagnostic;
+      const { severity, message } = diagnostic;
       diagnostics.add(severity, message, () => [...start.path, ...pathOf(place), key]);
     }
     if (place.shape === "securityRequirement") yield* this.#checkSchemes(place, start, found);

@@ -127,8 +127,15 @@ export function* validate(structure: Structure, place: Place): Work<MemberDiagno
 /** The maps and lists of a document, or of its components, that may be of any size. */
 const LARGE = /^(?:paths|tag\[\]|method\[\]|\{(?!securityScheme\}).*\})$/;
 
+const LIMITS_OF: Readonly<Record<Shape, number>> = {
+  "server[]": LIMITS.servers,
+  "{operation}": LIMITS.inherited,
+};
+
 /** Returns the maximum number of members of an object, or items of a list. */
 function membersMax({ shape, parent }: Place): number {
+  const limit = LIMITS_OF[shape];
+  if (limit !== undefined) return limit;
   const holder = parent?.shape ?? "";
   if (/^(?:document|components)$/.test(holder) && LARGE.test(shape)) return Infinity;
   const isInSchema = /^(?:schema|discriminator)$/.test(holder) && /^\{|\]$/.test(shape);
