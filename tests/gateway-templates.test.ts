@@ -182,6 +182,7 @@ templates(
   "an operation with an ambiguous path is shown but refused, and check explains why",
   async () => {
     const description = describe(
+      ["GET /q?a=b"],
       ["GET /a/{b}{c}"],
       ["GET /b/{c}/{c}"],
       ["GET /c/{d}/x/{e}", "read", { d: true, e: true }],
@@ -195,6 +196,7 @@ templates(
       ["GET /z/z", "read"],
     );
     assert.equal(await rowsOf(description), [
+      ["GET /q?a=b", "refused", "its path has a query"],
       ["GET /a/{b}{c}", "refused", "its path has two parameters side by side"],
       ["GET /b/{c}/{c}", "refused", "its path has two parameters with the same name"],
       ["GET /c/{d}/x/{e}", "refused", "its path has two parameters that span several segments"],
