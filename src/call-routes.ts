@@ -8,7 +8,7 @@ import { pathCalls } from "./gateway/call-path.ts";
 import { methodCalls, rpcCalls } from "./gateway/call-rpc.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
-import { type MakeResponse, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
+import { type MakeResponse, NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
 import { isOwnPath, isWellKnown } from "./http/own-paths.ts";
 import { isWebSocket, namesContent, prefersHtml } from "./http/request.ts";
 import {
@@ -189,9 +189,6 @@ function openGateway(
     },
   });
 }
-
-export const NO_WEBSOCKET: string = "WebSocket connections are not served; use http: in place of " +
-  "ws: in the address, or connect to the node itself";
 
 /** These paths redirect browsers to the explorer. */
 const isRedirect = (path: string): boolean => /^\/(?:v1\/?)?$/.test(path);

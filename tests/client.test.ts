@@ -55,9 +55,9 @@ const WHOLE: readonly [answer: string, text: string, isKept: boolean, method?: s
   ],
   [`${OK}${CHUNKED}\r\n2;a;b=c;d="\\" ;\xe4"\r\nok\r\n0;e\r\nX:\r\nY: \t\xe4 \r\n\r\n`, "ok", true],
   ["HTTP/1.1 200 \t\xe4~\r\nX:\t\xe4 ~\t\r\nContent-Length:\t2 \r\n\r\nok", "ok", true],
-  [`${OK}Content-Length: 5\r\n\r\n`, "", true, "HEAD"],
+  [`${OK}Content-Length: 5\r\n\r\n`, "", false, "HEAD"],
   ["HTTP/1.1 204 No Content\r\n\r\n", "", true],
-  ["HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", "", true],
+  ["HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", "", false],
   [`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${OK}Content-Length: 2\r\n\r\nok`, "ok", true],
 ];
 

@@ -538,7 +538,7 @@ rpc("the response to an invalid batch is not longer than the batch", async () =>
 });
 
 rpc("other tasks can run between calls with large bodies", async () => {
-  const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
+  const large = `{"id":1,"method":"block","params":[${"0,".repeat(500_000)}0]}`;
   let read = 0;
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {

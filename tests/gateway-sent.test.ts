@@ -294,16 +294,24 @@ const REFUSED: readonly (readonly [status: number, sent: Sent])[] = [
   [400, { target: "/things?a=b&_Metho%64=DELETE" }],
   [400, { target: "/things?.method=DELETE" }],
   [400, { target: "/things?X-HTTP-Method-Override[]=DELETE" }],
+  [400, { target: "/things?_method%00=DELETE" }],
   ...["X-HTTP-Method", "x-http-method-override", "X-Method-Override"].map((name) =>
     [400, { target: "/things", headers: { [name]: "DELETE" } }] as const
   ),
-  ...["application/x-www-form-urlencoded", ""].map((type) =>
+  ...["application/x-www-form-urlencoded", "application/x-www-form-urlencoded,x", ""].map((type) =>
     [400, {
       ...{ target: "/things", method: "POST", body: "a=b&_method=DELETE" },
       headers: { ...type && { "content-type": type } },
     }] as const
   ),
-  ...['name="_method"', "name=_method", "name*=utf-8''%5Fmethod", 'x=y;\r\n\tname="_\\method"'].map(
+  ...[
+    'name="_method"',
+    "name='_method'",
+    "x\r\nContent-ID: <_method>",
+    "name=_method",
+    "name*=utf-8''%5Fmethod",
+    'x=y;\r\n\tname="_\\method"',
+  ].map(
     (name) =>
       [400, {
         ...{ target: "/things", method: "POST" },

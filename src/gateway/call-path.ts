@@ -9,7 +9,7 @@ import { CODES } from "../node/json-rpc.ts";
 import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { type Call, type CallForm, type Content, readContent } from "./call.ts";
+import { type Call, type CallForm, type Content, inTurn, readContent } from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
@@ -62,7 +62,8 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   } catch (error) {
     throw recording.fail(error);
   }
-  const isPublic = match.entry.permission === "open" && !headers.hasCredentials &&
+  const isPublic = match.entry.permission === "open" &&
+    Object.keys(headers.described).length === 0 &&
     !request.headers.has("authorization") && !request.headers.has("cookie");
   return passOn(upstream, call, recording, isPublic);
 }
@@ -97,7 +98,10 @@ async function queryOf(
   if (hasTokenInQuery(query) && !named.some(({ name }) => /^(?:access_)?token$/.test(name))) {
     throw TOKEN_IN_QUERY;
   }
-  refuseOtherMethods(headers, query, content, operation);
+  await inTurn(
+    content.bytes?.byteLength ?? 0,
+    () => refuseOtherMethods(headers, query, content, operation),
+  );
   if (!operation.isChecked) return rawQueryOf(request.rawUrl ?? request.url, query);
   const parts = { query, pathParameters: parameters, headers, content };
   return await checkCall(operation, parts) || undefined;
@@ -105,9 +109,9 @@ async function queryOf(
 
 /** @param parsed the query as the URL parser writes it */
 function rawQueryOf(url: string, parsed: string): string | undefined {
-  const at = url.indexOf("?");
-  if (at < 0) return undefined;
-  const raw = url.slice(at + 1);
+  // In a fragment, a question mark does not begin a query.
+  const [, raw] = /^[^?#]*\?(.*)$/s.exec(url) ?? [];
+  if (raw === undefined) return undefined;
   // Runtimes differ in how they show bytes that no URL may have.
   return /^[!"$-~]*$/.test(raw) ? raw : parsed;
 }
@@ -139,7 +143,8 @@ function passOn(
   const isHead = request.method === "HEAD";
   if (isHead || status === 204 || status === 205 || status === 304) {
     const length = upstream.headers.get("content-length");
-    if (isHead && length !== null) headers["content-length"] = length;
+    const hasLength = isHead && status !== 204 && /^\d+$/.test(length ?? "");
+    if (hasLength) headers["content-length"] = length!;
     recording.end(status);
     return makeResponse(status, headers, null);
   }

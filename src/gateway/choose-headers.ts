@@ -5,6 +5,7 @@
  * @module
  */
 import { CODES } from "../node/json-rpc.ts";
+import { VALUE } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { isProgram, looksLikeBrowser } from "./guard.ts";
 import { isForwardable, STANDARD } from "./request-headers.ts";
@@ -44,8 +45,9 @@ export function chooseHeaders(
     return value !== null;
   };
   STANDARD.forEach((name) => add(standard, name));
-  // A range of several parts would arrive as a type that browsers must not see as it is.
-  if (standard.range?.includes(",")) delete standard.range;
+  // A range of several parts would arrive as a type that browsers must not see as it is, and the
+  // node's secret could not be found in the parts of a response.
+  if (own.hasSecret || standard.range?.includes(",")) delete standard.range;
   if (looksLikeBrowser(headers)) delete standard["user-agent"];
   const { parameters, cookies, credentials } = operation.headers;
   for (const name of parameters) {
@@ -75,6 +77,11 @@ function checkHeaders(headers: Headers, chosen: Readonly<Record<string, string>>
   const dropped = nominated.find((name) => Object.hasOwn(chosen, name));
   if (dropped !== undefined) {
     const message = `Connection names the header ${dropped}, which belongs to the whole request`;
+    throw new Refusal(400, CODES.invalidCall, message);
+  }
+  const malformed = Object.keys(chosen).find((name) => !VALUE.test(chosen[name]!));
+  if (malformed !== undefined) {
+    const message = `The header ${malformed} has a character that no header may have`;
     throw new Refusal(400, CODES.invalidCall, message);
   }
   const size = Object.entries(chosen).reduce((sum, [a, b]) => sum + a.length + b.length, 0);

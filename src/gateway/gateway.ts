@@ -96,8 +96,9 @@ export class Gateway {
   }
 
   /** The caller of this function must dispose the lease. */
-  lease({ gone, signal }: ServedRequest, { hasToken }: Caller): Lease {
-    return new Lease(this.#leases, gone ?? signal, hasToken);
+  lease(request: ServedRequest, { hasToken }: Caller): Lease {
+    // Reading `signal` would add a listener to each request.
+    return new Lease(this.#leases, request.gone ?? request.signal, hasToken);
   }
 
   async rpcRequest(text: string): Promise<RequestContent> {

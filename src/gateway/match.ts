@@ -64,6 +64,7 @@ export class PathTable {
    */
   find(path: string, method: string): PathMatch | undefined {
     const fits = this.#fits(path);
+    if (fits.length === 0) return undefined;
     const own = fits.find((one) => methodOf(one) === method) ??
       (method === "HEAD" ? fits.find((one) => methodOf(one) === "GET") : undefined);
     if (!own || takersOf(own, fits, true).length > 0) return undefined;
@@ -75,15 +76,18 @@ export class PathTable {
 
   /** Returns the methods that do not get 405, or `undefined` for an unknown path. */
   methodsAt(path: string): readonly string[] | undefined {
+    // The path may be long, and most paths that clients ask for have no operation.
+    if (this.#fits(path).length === 0) return undefined;
     const methods = CALL_METHODS.filter((method) => this.find(path, method));
     return methods.length > 0 ? methods : undefined;
   }
 
   #fits(path: string): readonly Compiled[] {
     if (!isPlain(path)) return [];
-    const fits = this.#fitting(normalizePath(path));
+    const normalized = normalizePath(path);
+    const fits = this.#fitting(normalized);
     if (fits.length > 0) return fits;
-    return this.#fitting(`${normalizePath(path)}/`).filter(({ entry }) => entry.operation.isBase);
+    return this.#fitting(`${normalized}/`).filter(({ entry }) => entry.operation.isBase);
   }
 
   /**

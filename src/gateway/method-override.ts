@@ -6,12 +6,17 @@
  */
 import { CODES } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { parsePercent } from "../untrusted-text.ts";
 import type { Content } from "./call.ts";
 import { Refusal } from "./response.ts";
 
 const HEADERS = ["x-http-method", "x-http-method-override", "x-method-override"] as const;
-const NAMES = /^(?:_method|x_http_method(?:_override)?|x_method_override)$/;
+
+/** PHP reads `.` and spaces as `_`. */
+const GAP = "[-_. +]";
+const NAMES = `[-_.]method|x${GAP}http${GAP}method(?:${GAP}override)?|x${GAP}method${GAP}override`;
+/** PHP ends a name at NUL, and reads `[` as the start of a list. */
+const IN_FORM = new RegExp(`(?:^|[&;])[ +]*(${NAMES})[ +]*(?=[[\\0=&;]|$)`, "gi");
+const IN_PART = new RegExp(`^[ +]*(${NAMES})[ +]*(?:[[\\0]|$)`, "i");
 
 const REFUSED = new Refusal(
   400,
@@ -20,7 +25,7 @@ const REFUSED = new Refusal(
 );
 
 /**
- * The operator's own file may describe a parameter with such a name.
+ * The kind, or the operator's own file, may describe a parameter with such a name.
  *
  * @throws {Refusal} if the headers, the query or a form has such a name
  */
@@ -32,30 +37,44 @@ export function refuseOtherMethods(
 ): void {
   const known = isForeign ? [] : parameters.map(({ name }) => plainName(name));
   const sent = HEADERS.filter((name) => headers.has(name));
-  const names = [...sent, ...namesInForm(query), ...namesInContent(content)].map(plainName);
-  if (names.some((name) => NAMES.test(name) && !known.includes(name))) throw REFUSED;
+  const names = [...sent, ...namesInForm(query), ...namesInContent(content)];
+  if (names.some((name) => !known.includes(plainName(name)))) throw REFUSED;
 }
 
-/** PHP reads `.` and spaces as `_`, and `[` as the start of a list. */
-const plainName = (name: string): string =>
-  (parsePercent(name.replaceAll("+", " ")) ?? name).toLowerCase().trim()
-    .replace(/\[.*$/s, "").replaceAll(/[-. ]/g, "_");
+const plainName = (name: string): string => name.toLowerCase().replaceAll(/[-. +]/g, "_");
 
+/** The characters that such a name, and what ends it, may have, by their percent-encodings. */
+const DECODED: ReadonlyMap<string, string> = new Map(
+  [..."\0 -._[abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"].map((character) => {
+    const digits = character.charCodeAt(0).toString(16).padStart(2, "0");
+    return [`%${digits}`, character];
+  }),
+);
+
+/** Takes linear time, and throws for no text. */
+const decodeNames = (text: string): string =>
+  text.replaceAll(/%[0-7][\da-f]/gi, (encoded) => DECODED.get(encoded.toLowerCase()) ?? encoded);
+
+/** Returns the names that would be read as a method. */
 const namesInForm = (text: string): string[] =>
-  text.split(/[&;]/).map((part) => part.split("=", 1)[0]!);
+  [...decodeNames(text).matchAll(IN_FORM)].map(([, name]) => name!);
 
 const latin1 = new TextDecoder("latin1");
-const DISPOSITION = /content-disposition:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gi;
-const NAME = /\bname\*?=\s*(?:"([^"]*)"|([^;\s]*))/gi;
+/** The fields of a part that name it. Rack falls back to `Content-ID`. */
+const NAMING = /^content-(?:disposition|id):[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim;
+const NAME = /(?:\bname\*?=|^content-id:)\s*(?:"([^"]*)"|'([^']*)'|<?([^;\s>]*))/gim;
 
-/** Some frameworks read a body without a type as a form. */
+/** Some frameworks read a body without a type as a form. PHP ends a type at a comma or space. */
 function namesInContent({ bytes, type = "" }: Content): string[] {
   if (!bytes) return [];
-  if (type === "" || type === "application/x-www-form-urlencoded") {
+  const [essence = ""] = type.split(/[,\s]/);
+  if (essence === "" || essence === "application/x-www-form-urlencoded") {
     return namesInForm(latin1.decode(bytes));
   }
-  if (!type.startsWith("multipart/")) return [];
-  const parts = latin1.decode(bytes).match(DISPOSITION) ?? [];
-  return parts.flatMap((part) => [...part.matchAll(NAME)])
-    .map(([, quoted, bare = ""]) => (quoted ?? bare).replaceAll("\\", "").replace(/^.*''/, ""));
+  if (!essence.startsWith("multipart/")) return [];
+  const fields = decodeNames(latin1.decode(bytes)).match(NAMING) ?? [];
+  return fields.flatMap((field) => [...field.matchAll(NAME)])
+    .map(([, ...texts]) => texts.find(Boolean) ?? "")
+    .map((text) => text.replaceAll("\\", "").replace(/^.*''/, ""))
+    .flatMap((text) => IN_PART.exec(text)?.[1] ?? []);
 }

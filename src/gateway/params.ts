@@ -30,6 +30,9 @@ export function readParams(
   isNamed: boolean = false,
 ): SentParams {
   const { parameters, isByPosition, isHeavy, isChecked } = operation;
+  if (isChecked && !parameters) {
+    throw refusalOfParameter("body", "", "cannot be checked, since no parameter is described");
+  }
   const hasLimit = parameters?.some(({ heavyFrom }) => heavyFrom !== undefined);
   if (!parameters || !(isNamed || isChecked || hasLimit)) return { params: given, isHeavy };
   const { texts, isList, fault } = placeParams(parameters, given ?? "[]", isChecked);

@@ -58,12 +58,10 @@ export const FULL: Refusal = new Refusal(
   { headers: LATER },
 );
 
-export const NO_UPGRADE: Refusal = new Refusal(
-  400,
-  CODES.invalidCall,
-  "Connections cannot be upgraded",
-  { more: " here" },
-);
+export const NO_WEBSOCKET: string = "WebSocket connections are not served; use http: in place of " +
+  "ws: in the address, or connect to the node itself";
+
+export const NO_UPGRADE: Refusal = new Refusal(400, CODES.invalidCall, NO_WEBSOCKET);
 
 export const CREDENTIALS_REJECTED: Refusal = new Refusal(
   502,
@@ -130,21 +128,22 @@ function failureToRefusal(error: unknown, timeout: number): Refusal {
  */
 const DENIED = patternOf(
   // Browsers
-  `set-cookie set-cookie2 set-login idp-* location content-location refresh link-template sourcemap
-   x-sourcemap www-authenticate authorization clear-site-data content-disposition content-type
-   content-security-policy content-security-policy-report-only service-worker-allowed
-   strict-transport-security public-key-pins* expect-ct x-content-type-options x-frame-options
-   x-xss-protection x-permitted-cross-domain-policies x-dns-prefetch-control x-ua-compatible
-   referrer-policy permissions-policy feature-policy document-policy require-document-policy
-   integrity-policy* speculation-rules supports-loading-mode origin-agent-cluster accept-ch*
-   critical-ch report-to reporting-endpoints nel timing-allow-origin use-as-dictionary
-   activate-storage-access observe-browsing-topics attribution-reporting-* ad-auction-*
-   access-control-* cross-origin-* sec-* x-nodeface*`,
+  `set-cookie set-cookie2 set-login idp-* location content-location refresh link-template
+   sourcemap x-sourcemap www-authenticate authorization clear-site-data content-disposition
+   content-type content-security-policy content-security-policy-report-only
+   service-worker-allowed strict-transport-security public-key-pins* expect-ct
+   x-content-type-options x-frame-options x-xss-protection x-permitted-cross-domain-policies
+   x-dns-prefetch-control x-ua-compatible referrer-policy permissions-policy feature-policy
+   document-policy require-document-policy integrity-policy* speculation-rules
+   supports-loading-mode origin-agent-cluster accept-ch* critical-ch report-to
+   reporting-endpoints nel timing-allow-origin use-as-dictionary activate-storage-access
+   observe-browsing-topics attribution-reporting-* ad-auction-* access-control-* cross-origin-*
+   sec-* secure-session-* x-nodeface*`,
   // Proxies and caches
   `content-length content-encoding content-range transfer-encoding connection keep-alive upgrade
    trailer te alt-svc proxy-* x-accel-* x-sendfile* x-reproxy-* x-lighttpd-* x-litespeed-*
-   x-appengine-* vary no-vary-search cache-control expires age etag last-modified surrogate-*
-   *cdn-cache-control edge-control`,
+   x-appengine-* x-envoy-* l5d-* vary no-vary-search cache-control expires age etag last-modified
+   surrogate-* *cdn-cache-control edge-control`,
 );
 
 /** Headers about caching, which pass only with what everybody may read. */

@@ -55,7 +55,8 @@ export interface NodeResponse extends ResponseHead {
 export type Client = (request: NodeRequest) => Promise<NodeResponse>;
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** The value of a header (RFC 9110, section 5.5). */
+export const VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * The returned text must be encoded in Latin-1. Throws if a header contains a line break or a
@@ -221,7 +222,9 @@ export class ResponseReader {
       : length === undefined
       ? "close"
       : "length";
-    if (this.#state === "close") this.#isKept = false;
+    // Some servers send content after a head that must not have any.
+    const mayFollow = isEmpty && (length ?? 0) + (coding?.length ?? 0) > 0;
+    if (this.#state === "close" || mayFollow) this.#isKept = false;
     this.#events.head({ status, headers });
     if (isEmpty) this.#end();
   }

@@ -174,6 +174,15 @@ const targetsOfRest = targetsOf([
   ["/v1/node/queried?", "n=1&"],
   ["/v1/node/queried?n=", "%31"],
 ]);
+/** Forms whose names cost much to read. */
+const FORMS = [
+  ...["%&", "&", "%5f", "%26", "& "].map((unit) => [unit, "application/x-www-form-urlencoded"]),
+  ["name=%;", "multipart/form-data; boundary=x"],
+].map(([unit, type]) => ({
+  path: "/v1/node/posted",
+  headers: { "content-type": type! },
+  body: `content-disposition: ${fill(unit!, 0.95 * MB)}`,
+}));
 const each = (asked: readonly Asked[]) => () => asked.flatMap((one) => times(HEADS, one));
 
 /** Descriptions, with their megabytes. */
@@ -231,6 +240,12 @@ export const ATTACKS: readonly Attack[] = [
     service: REST,
     budget: perMegabyte(9),
     act: asks(() => BODIES.map((shape) => ({ path: "/v1/node/posted", body: bodyOf(shape) }))),
+  },
+  {
+    name: `forms of 1 MB for REST, in ${FORMS.length} shapes`,
+    service: REST,
+    budget: perMegabyte(FORMS.length),
+    act: asks(() => FORMS),
   },
   {
     name: "batch of 10,000 unknown methods",

@@ -80,6 +80,7 @@ const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/peers/a%252fb", "/peers/a%252fb"],
   ["/v1/node/peers/%252e%252e", "/peers/%252e%252e"],
   ["/v1/node/find?key=a#?key=b", "/find?key=a"],
+  ["/v1/node/status#?_method=DELETE", "/status"],
   ["/v1/node/status%3Fx=1"],
   ["/v1/node/status%23"],
   ["/v1/node/peers/\u00ff"],
