@@ -229,7 +229,9 @@ export function readQuery(query: string): Map<string, string[]> {
     if (name === undefined || text === undefined) {
       throw refusalOfParameter("query", name ?? "?", "must be encoded as UTF-8");
     }
-    given.set(name, [...given.get(name) ?? [], text].filter(Boolean));
+    const texts = given.get(name) ?? [];
+    if (text !== "") texts.push(text);
+    given.set(name, texts);
   }
   return given;
 }
