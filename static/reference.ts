@@ -11,8 +11,7 @@ import {
 import { CALL_MARK, TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
 import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { ONE_METHOD } from "../src/kinds/interface.ts";
-import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
-import { operationsIn, operationsOf } from "../src/openapi/operations.ts";
+import { operationsIn, operationsOf, SERVICE_TAG } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { followInfo } from "./head.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { isLoopback } from "../src/http/request.ts";
+import { isLoopback } from "../src/http/host-names.ts";
 
 const loopback = suite("a host name");
 

@@ -84,12 +84,13 @@ limits("the position of each of thousands of errors is found", async () => {
 limits(
   "a description with more than 100,000 references is refused",
   async () => {
-    const allOf = Array.from({ length: LIMITS.references + 1 }, () => ({
+    const allOf = Array.from({ length: LIMITS.schemaMembers }, () => ({
       $ref: "#/components/schemas/A",
     }));
-    const text = `{${JSON_HEAD},"components":{"schemas":{"A":{},"B":${
-      JSON.stringify({ allOf })
-    }}}}`;
+    const count = Math.ceil(LIMITS.references / LIMITS.schemaMembers) + 1;
+    const others = Array.from({ length: count }, (_, at) => [`B${at}`, { allOf }]);
+    const schemas = { A: {}, ...Object.fromEntries(others) };
+    const text = `{${JSON_HEAD},"components":{"schemas":${JSON.stringify(schemas)}}}`;
     const { diagnostics, document } = await load({ text, name: "a.json" });
     assert.is(document, undefined);
     assert.equal(diagnostics.map(formatDiagnostic), [

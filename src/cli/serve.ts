@@ -19,7 +19,8 @@ import { describeError } from "../log.ts";
 import type { Config } from "./read-config.ts";
 import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { signals } from "./signals.ts";
-import { isLoopback, parseTarget } from "../http/request.ts";
+import { isLoopback } from "../http/host-names.ts";
+import { parseTarget } from "../http/request.ts";
 import type { CheckedOptions } from "../options.ts";
 
 interface RunningService {

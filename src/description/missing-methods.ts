@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isNearby } from "../http/request.ts";
+import { isNearby } from "../http/host-names.ts";
 import type { NodeSettings } from "../info/settings.ts";
 import type { Method } from "../kinds/interface.ts";
 import type { JsonRpcSource } from "../kinds/kind.ts";

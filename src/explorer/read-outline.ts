@@ -9,7 +9,6 @@ import { formatJson } from "../json/lossless.ts";
 import { createFreeName, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
-import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
 import {
   followReference,
   type LocatedOperation,
@@ -17,6 +16,7 @@ import {
   type Parameter,
   parametersOf,
   serversFor,
+  SERVICE_TAG,
 } from "../openapi/operations.ts";
 import { trim, usualUrl } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";

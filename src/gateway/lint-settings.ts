@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isLoopback } from "../http/request.ts";
+import { isLoopback } from "../http/host-names.ts";
 import { isEqual } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";

@@ -6,6 +6,7 @@
 import Negotiator from "negotiator";
 import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
+import { isIpLiteral, isLoopback, isPrivateName } from "./host-names.ts";
 import { problem } from "./response.ts";
 import type { Signal } from "../with-timeout.ts";
 
@@ -89,14 +90,6 @@ export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "u
 }
 
 /**
- * Matches 127.0.0.0/8 and `::1` (RFC 6890), `localhost` and its subdomains (RFC 6761, section 6.3).
- */
-const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
-
-/** @param hostname a host name in the form that `URL` produces */
-export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
-
-/**
  * The host names to serve in addition to loopback names and IP literals, without a dot at the end;
  * `"*"` for any. See [Configuration](../docs/configuration.md).
  */
@@ -143,7 +136,7 @@ export function createHostGuard(hosts: Hosts): HostGuard {
     const name = host.replace(/\.$/, "");
     const isServed = hosts === "*" || isIpLiteral(name) || isLoopback(name) ||
       names.has(name);
-    return isServed ? "served" : PRIVATE_NAME.test(name) ? "private" : "foreign";
+    return isServed ? "served" : isPrivateName(name) ? "private" : "foreign";
   };
   const useOfAuthority = memoize((authority) => {
     const host = parseAuthority(authority);
@@ -178,38 +171,10 @@ export function createHostGuard(hosts: Hosts): HostGuard {
   };
 }
 
-/** Names without a dot, and the domains of RFC 6762, RFC 8375, RFC 6761 and ICANN's `.internal`. */
-const PRIVATE_NAME = /^[^.]+$|\.(?:local|internal|home\.arpa|test)$/;
-
 function parseAuthority(authority: string): string | undefined {
   if (!/^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority)) return undefined;
   if (!URL.canParse(`http://${authority}`)) return undefined;
   return new URL(`http://${authority}`).hostname;
-}
-
-/** `URL` normalizes every IPv4 address to four numbers. */
-const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
-
-/**
- * Unspecified and private addresses: 0.0.0.0, 10/8, 172.16/12, 192.168/16 (RFC 1918), 100.64/10
- * (RFC 6598), 169.254/16 (RFC 3927), fc00::/7 (RFC 4193) and fe80::/10 (RFC 4291).
- */
-const PRIVATE_ADDRESS = new RegExp(
-  "^(?:0\\.0\\.0\\.0|10\\..+|172\\.(?:1[6-9]|2\\d|3[01])\\..+|192\\.168\\..+|169\\.254\\..+" +
-    "|100\\.(?:6[4-9]|[7-9]\\d|1[01]\\d|12[0-7])\\..+" +
-    "|\\[::\\]|\\[f[cd][\\da-f]{2}:.+|\\[fe[89ab][\\da-f]:.+)$",
-);
-
-/**
- * Tells whether a host is this machine or one of its network: loopback, a private address, or a
- * name that no public name server gives.
- *
- * @param hostname a host name in the form that `URL` produces
- */
-export function isNearby(hostname: string): boolean {
-  const name = hostname.replace(/\.$/, "");
-  if (isLoopback(name)) return true;
-  return isIpLiteral(name) ? PRIVATE_ADDRESS.test(name) : PRIVATE_NAME.test(name);
 }
 
 export interface Prefix {

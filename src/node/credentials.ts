@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { isLoopback } from "../http/request.ts";
+import { isLoopback } from "../http/host-names.ts";
 import type { AuthFile, Kinds } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
 import { Digest } from "./digest.ts";

@@ -16,7 +16,7 @@ import {
   present,
   setMember,
 } from "../json/values.ts";
-import { operationsOf } from "./operations.ts";
+import { operationsOf, SERVICE_TAG } from "./operations.ts";
 import { basePathsOf, NODE, THIS_SERVICE } from "./servers.ts";
 
 export interface DescribedOperation {
@@ -80,7 +80,6 @@ export function withHost(
 /** The service's other paths serve the page, the description itself and the API catalog. */
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
-export const TAG = "About this service";
 const TAG_DESCRIPTION = "The identity and the status of this node.";
 
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
@@ -103,7 +102,9 @@ export function withServiceOperations(
     const { get } = item as { get: Json };
     if (!SHOWN.test(path) || isTheirs(path)) continue;
     const operationId = freeId(`nodeface${capital(String(get.operationId))}`);
-    paths[path] = { get: { ...get, operationId, tags: [TAG], security: [], servers: SERVERS } };
+    paths[path] = {
+      get: { ...get, operationId, tags: [SERVICE_TAG], security: [], servers: SERVERS },
+    };
   }
   const described = operations.map((added) => ({
     ...added,
@@ -117,12 +118,12 @@ export function withServiceOperations(
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
   // Viewers list declared tags first. If the node declares no tags, this tag stays undeclared.
-  const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
+  const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === SERVICE_TAG);
   return {
     ...document,
     paths: { ...theirs, ...added },
     ...filled(used) && { components },
-    ...isTagNew && { tags: [...tags, { name: TAG, description: TAG_DESCRIPTION }] },
+    ...isTagNew && { tags: [...tags, { name: SERVICE_TAG, description: TAG_DESCRIPTION }] },
   };
 }
 

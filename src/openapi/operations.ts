@@ -20,6 +20,9 @@ import { type Diagnostics, LIMITS, type Severity } from "./diagnostics.ts";
 /** The HTTP methods that every version of OpenAPI allows in a path item. */
 export const COMMON_METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
 
+/** The tag of the service's own operations. */
+export const SERVICE_TAG = "About this service";
+
 const METHODS = [...COMMON_METHODS, "trace", "query"];
 const CHAIN_MAX = 16;
 

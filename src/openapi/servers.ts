@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isLoopback } from "../http/request.ts";
+import { isLoopback } from "../http/host-names.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
