@@ -494,7 +494,7 @@ root("nothing is callable at the root that is not callable below /v1/node", asyn
       },
     ),
     {
-      numRuns: sampleSize(150),
+      numRuns: sampleSize(60),
       examples: [[[["/a", { access: "read", method: "get" }]], { open: ["reads"], base: "" }, []]],
     },
   );
