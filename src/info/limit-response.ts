@@ -18,7 +18,7 @@ export const LIMITS: Readonly<
    * A response of `bytes` may hold five times as many values, which would take half a second of
    * processor time.
    */
-  values: 100_000,
+  values: 50_000,
   depth: 32,
   string: 4096,
   digits: 40,
@@ -32,7 +32,7 @@ export interface SourceResponse {
   readonly omitted: readonly string[];
 }
 
-const TOO_MANY = "sent a response of more than 100,000 values";
+const TOO_MANY = "sent a response of more than 50,000 values";
 const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 
