@@ -17,15 +17,12 @@ const OWN = new RegExp(
     "|(?:assets|v1/(?:spec|node|rpc))(?:/[^]*)?)$",
 );
 
-/**
- * Tells whether a path belongs to this service, in any spelling that a lenient proxy or server
- * might take for it.
- */
-export const isOwnPath: (path: string) => boolean = memoize((path) =>
-  OWN.test(foldPath(decodePercent(path)))
-);
+/** Returns a path as a lenient proxy or server might read it. */
+const readLeniently = memoize((path) => foldPath(decodePercent(path)));
+
+/** Tells whether a path belongs to this service, in any spelling. */
+export const isOwnPath = (path: string): boolean => OWN.test(readLeniently(path));
 
 /** Whoever serves paths below this one can prove to own the domain (RFC 8615). */
-export const isWellKnown: (path: string) => boolean = memoize((path) =>
-  /^\/\.well-known(?:\/|$)/.test(foldPath(decodePercent(path)))
-);
+export const isWellKnown = (path: string): boolean =>
+  /^\/\.well-known(?:\/|$)/.test(readLeniently(path));
