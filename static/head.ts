@@ -44,7 +44,7 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
     showHead(info, history);
     if (!source && !document.hidden && performance.now() >= listenAt) listen();
     // A service without a node has no history.
-    if (!info.api || !("history" in header().dataset)) return;
+    if (document.hidden || !info.api || !("history" in header().dataset)) return;
     if (performance.now() < plottedAt + INTERVAL_BESIDE) return;
     plottedAt = performance.now();
     history = await fetchObject(new URL("v1/history", base)) ?? history;
