@@ -70,27 +70,13 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
   };
 }
 
-/** The maximum length of a part, in bytes or (for text) in UTF-16 code units. */
+/** The maximum length of a part, in bytes. */
 export const PART_LENGTH = 65_536;
 
-/** A part may be overwritten as soon as the next part is requested. */
-export function* partsOf(content: string | Bytes): Generator<Bytes> {
-  const encoder = new TextEncoder();
-  const buffer = new Uint8Array(typeof content === "string" ? 3 * (PART_LENGTH + 1) : 0);
-  for (let at = 0, end = 0; at < content.length; at = end) {
-    end = at + PART_LENGTH;
-    if (typeof content === "string") {
-      // Keeps surrogate pairs together.
-      if (content.codePointAt(end - 1)! > 0xffff) end++;
-      yield buffer.subarray(0, encoder.encodeInto(content.slice(at, end), buffer).written);
-    } else yield content.subarray(at, end);
+export function* partsOf(content: Bytes): Generator<Bytes> {
+  for (let at = 0; at < content.byteLength; at += PART_LENGTH) {
+    yield content.subarray(at, at + PART_LENGTH);
   }
-}
-
-export function byteLengthOf(text: string): number {
-  let length = 0;
-  for (const { byteLength } of partsOf(text)) length += byteLength;
-  return length;
 }
 
 /**

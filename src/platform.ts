@@ -1,6 +1,6 @@
 /**
- * Access to platform features beyond web standards: Brotli, the environment, files, programs and
- * sockets. Imports `node:` modules on demand, so that workers can load this file.
+ * Access to platform features beyond web standards: the environment, files, programs and sockets.
+ * Imports `node:` modules on demand, so that workers can load this file.
  *
  * @module
  */
@@ -38,25 +38,6 @@ export interface Bounds {
   readonly limit: number;
   readonly timeout: number;
   readonly signal?: AbortSignal;
-}
-
-export async function compress(
-  coding: "br" | "gzip",
-  parts: Iterable<Bytes>,
-): Promise<Bytes | undefined> {
-  const zlib = await import("node:zlib").catch(() => undefined);
-  if (!zlib?.createBrotliCompress) return undefined;
-  const { constants, createBrotliCompress, createGzip } = zlib;
-  // Brotli's default window would take four times the memory without making a 10 MB description any
-  // smaller.
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
-  const encoder = coding === "br" ? createBrotliCompress({ params }) : createGzip();
-  const write = async () => {
-    for (const part of parts) await new Promise((resolve) => encoder.write(part, resolve));
-    encoder.end();
-  };
-  const [encoded] = await Promise.all([gatherBytes(encoder, Infinity), write()]);
-  return encoded;
 }
 
 export function readVariable(name: string): string | undefined {

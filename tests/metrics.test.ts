@@ -238,7 +238,6 @@ metrics("responses are counted by status and by route template", async () => {
   const etag = (await ask("/v1/ready")).headers.get("etag")!;
   await ask("/v1/ready", { method: "HEAD" });
   await ask("/v1/ready", { headers: { "if-none-match": etag } });
-  await ask("/v1/ready", { headers: { "accept-encoding": "identity;q=0" } });
   await ask("/v1/ready", { method: "DELETE" });
   await ask("/v1/ready", { method: "OPTIONS" });
   await ask("/v1/health?accept=nope");
@@ -254,7 +253,7 @@ metrics("responses are counted by status and by route template", async () => {
   const counted = [...readMetrics(text)].filter(([name]) => name.startsWith("nodeface_requests"))
     .map(([name, value]) => name.replace(/.*route="([^"]*)",status="(\d+)".*/, `$1 $2 ${value}`));
   assert.equal(counted, [
-    ...["/v1/ready 200 2", "/v1/ready 304 1", "/v1/ready 406 1", "/v1/ready 405 1"],
+    ...["/v1/ready 200 2", "/v1/ready 304 1", "/v1/ready 405 1"],
     ...["/v1/ready 204 1", "/v1/health 400 1", "/ 307 1", "/v1 307 1"],
     ...[
       "/assets/{folder}/{file} 404 1",

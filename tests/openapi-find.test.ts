@@ -153,7 +153,7 @@ const MINE: Kind = {
 async function keepDescription(kind: Kind) {
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
   const identity = new TextEncoder().encode(JSON.stringify(own));
-  const forms = await prepareOwn({ codings: { identity }, size: identity.byteLength }, []);
+  const forms = await prepareOwn({ identity }, []);
   const pageOf = (title: string) => ({ iconNameOf: () => title }) as unknown as Page;
   const node = openNode({ url }, { mine: kind });
   const onInfo = new Listeners<[object]>();
@@ -189,8 +189,8 @@ found("operations of newer versions stay hidden while the node is unreachable", 
   const { node, onInfo, clock, description, look } = await keepDescription({ ...MINE, openapi });
   const shown = async () => {
     await look();
-    const { body } = description.current.json.variants.identity!;
-    return Object.keys(JSON.parse(new TextDecoder().decode(body as Uint8Array)).paths);
+    const { body } = description.current.json;
+    return Object.keys(JSON.parse(new TextDecoder().decode(body)).paths);
   };
   node.kind = "mine";
   onInfo.tell({ version: "1.0.0" });

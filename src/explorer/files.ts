@@ -24,8 +24,7 @@ const contentOf = onceFor(({ importContent }: Asset) =>
 
 export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
   const prepare = async (asset: Asset): Promise<Representation> => {
-    const { identity, ...encoded } = await contentOf(asset).get();
-    return represent(identity, { type: asset.type, cache: IMMUTABLE, encoded });
+    return represent(await contentOf(asset).get(), { type: asset.type, cache: IMMUTABLE });
   };
   return new Map(
     Object.entries(assets).map(([path, asset]) => [path, lazy(() => prepare(asset))]),

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { identityOf, type KeptContent } from "../http/content-coding.ts";
+import type { KeptContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { buildingJson, readNumber, WRITTEN_DEPTH_MAX } from "../json/lossless.ts";
 import { JsonScanner } from "../json/scan.ts";
@@ -24,7 +24,7 @@ export interface Description {
 }
 
 export async function documentOf(json: KeptContent): Promise<Json> {
-  const text = new TextDecoder().decode(await identityOf(json));
+  const text = new TextDecoder().decode(json.identity);
   const scanner = new JsonScanner(text, WRITTEN_DEPTH_MAX);
   return await inSlices(buildingJson(scanner, readNumber)) as Json;
 }

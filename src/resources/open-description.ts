@@ -97,6 +97,5 @@ export function ownDescription(hasMetrics: boolean): Resource<KeptContent> {
 }
 
 async function kept({ SPEC_JSON }: { readonly SPEC_JSON: PackedContent }): Promise<KeptContent> {
-  const codings = await unpack(SPEC_JSON);
-  return { codings, size: codings.identity.byteLength };
+  return await unpack(SPEC_JSON);
 }

@@ -141,7 +141,7 @@ export class Resources {
       this.monitor,
       this.#icons,
     );
-    const publish = () => this.live.describe(description.current.json.variants.identity!.etag);
+    const publish = () => this.live.describe(description.current.json.etag);
     description.onReport.add(publish);
     publish();
     if (this.#hasEnded) description.close();
@@ -170,7 +170,8 @@ export class Resources {
       descriptionAge: describedAt && (performance.now() - describedAt) / 1000,
     });
     // Metrics are not compressed: every response would have to be compressed anew.
-    return await represent(text, { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
+    const content = { identity: new TextEncoder().encode(text) };
+    return await represent(content, { type: MEDIA_TYPE, cache: "no-store" });
   }
 }
 

@@ -37,7 +37,7 @@ async function record({ port }: Running): Promise<object[]> {
   return await Promise.all(["/v1/info", "/spec.json"].map(async (path) => ({
     path,
     identity: await both(path, {}),
-    br: await both(path, { "Accept-Encoding": "br" }),
+    gzip: await both(path, { "Accept-Encoding": "gzip" }),
   })));
 }
 

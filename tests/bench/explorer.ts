@@ -7,7 +7,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { extname, join } from "node:path";
 import { promisify } from "node:util";
-import { brotliCompress } from "node:zlib";
+import { gzip } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 import { launch } from "../browser/_browser.ts";
@@ -84,7 +84,7 @@ export async function explorer({ isQuick }: Options): Promise<Section> {
     `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an empty cache. The connection
 has 1.6 Mbit/s and a latency of 150 ms, and the processor is slowed down by a factor of four. "Readable" is the time
 until an operation is visible. "Answered" is the time until the response to the first call is visible. To make this
-call, a script clicks each button as soon as the button is visible. The columns "kB" (compressed with brotli) and
+call, a script clicks each button as soon as the button is visible. The columns "kB" (compressed with gzip) and
 "requests" show the traffic until the "answered" time. Redoc cannot send calls. The last two rows measure the simple
 page with a larger description, and with a call to a node.`;
   await browser.close();
@@ -177,7 +177,7 @@ const watch = ({ readable, presses, answered }: Explorer): string =>
 
 async function serveExplorers(own: string): Promise<Listening> {
   const files = new Map<string, Uint8Array>();
-  const encode = promisify(brotliCompress);
+  const encode = promisify(gzip);
   const read = async (path: string) => await (await fetch(own + path)).text();
   files.set("/v1/info", await encode(await read("/v1/info")));
   for (const { page, html = "" } of EXPLORERS) {
@@ -197,7 +197,7 @@ async function serveExplorers(own: string): Promise<Listening> {
     const file = files.get(url);
     if (!file) return void response.writeHead(404).end();
     const type = url === "/v1/info" ? types[".json"] : types[extname(url)] ?? "text/html";
-    response.writeHead(200, { "content-type": type, "content-encoding": "br" }).end(file);
+    response.writeHead(200, { "content-type": type, "content-encoding": "gzip" }).end(file);
   });
   // Not all explorers support a relative server URL.
   const spec = JSON.parse(await read("/spec.json"));

@@ -25,7 +25,7 @@ and \`If-None-Match\`. The bare server keeps a prepared response for each path. 
 \`node:http\`, and passes the content as text, because Node sends text and headers in one write. On Bun, the bare server
 uses \`Bun.serve\`. The Nodeface executable is compared with the bare Bun server, compiled to an executable. On Deno,
 Nodeface and the bare server use \`node:http\`, because \`Deno.serve\` cannot disconnect slow clients. Unlike the bare
-server, Nodeface reads \`If-Match\` and \`Origin\`, compares the quality values in \`Accept-Encoding\`, disconnects slow
+server, Nodeface reads \`Origin\`, compares the quality values in \`Accept-Encoding\`, disconnects slow
 clients, and checks that the prepared response is current.
 
 \`wrk\` generates the load, with one thread and 32 connections. On each runtime, the servers are warmed up, and then

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Diagnostic } from "../../src/openapi/diagnostics.ts";
 import { describe, type DescribeOptions } from "../../src/description/prepare.ts";
-import { identityOf, type KeptContent } from "../../src/http/content-coding.ts";
+import type { KeptContent } from "../../src/http/content-coding.ts";
 import { type DescriptionPlace, sourceAt } from "../../src/description/source.ts";
 import { documentOf } from "../../src/openapi/serve.ts";
 import { writeYaml } from "../../src/openapi/write.ts";
@@ -53,7 +53,7 @@ export async function load(
     fetch && url.protocol === "http:" ? createReader(fetch)(url, stamp) : source.read(url, stamp);
   const { content, diagnostics } = await describe({ ...source, read }, options);
   const text = async (form: KeptContent | undefined) =>
-    new TextDecoder().decode(form && await identityOf(form));
+    new TextDecoder().decode(form?.identity);
   const written = content && await documentOf(content.json);
   return {
     diagnostics,

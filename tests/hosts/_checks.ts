@@ -88,7 +88,7 @@ export const CHECKS: readonly Check[] = [
       assert.ok(urls.filter(({ href }) => href.includes("/assets/")).length > 2, `${urls}`);
       for (const url of urls) {
         assert.ok(url.href.startsWith(`${served.base}/`), url.href);
-        for (const coding of ["br", "gzip", "identity"]) {
+        for (const coding of ["gzip", "identity"]) {
           const answer = await send(url, { headers: { "accept-encoding": coding } });
           assert.is(answer.status, 200, url.href);
           assert.ok((await answer.arrayBuffer()).byteLength > 0, url.href);

@@ -207,13 +207,4 @@ export const DIFFERENCES: readonly Difference[] = [
       "a chunk without a length, then a request",
     ),
   },
-  {
-    runtime: "workerd",
-    reason: "it has no brotli encoder, so content created at run time is offered only with gzip",
-    cases: Object.fromEntries(
-      ["br", "br, gzip", "gzip;q=0.5, br;q=1", "*", "br;q=2", "*;q=0.1, identity;q=0"].map(
-        (value) => [`Accept-Encoding: ${value}`, 200],
-      ),
-    ),
-  },
 ];

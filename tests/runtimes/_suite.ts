@@ -96,12 +96,12 @@ export function runtimeSuite(name: string, start: () => Promise<Server>): void {
     });
   }
 
-  runtime("every file of the explorer is served with brotli and with gzip", async () => {
+  runtime("every file of the explorer is served with and without gzip", async () => {
     const html = await (await fetchFrom("/v1/spec")).text();
     const files = [...html.matchAll(/"(\.\.\/assets\/[^"]+)"/g)].map(([, path]) => path!);
     assert.ok(files.length > 2);
     for (const file of files) {
-      for (const coding of ["br", "gzip", "identity"]) {
+      for (const coding of ["gzip", "identity"]) {
         const headers = { "accept-encoding": coding };
         const [response, expected] = [
           await fetchFrom(`/v1/${file}`, { headers }),

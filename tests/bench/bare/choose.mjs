@@ -13,17 +13,17 @@ export function createChoice(file, port, prepare) {
     full: prepare(full),
     notModified: prepare(notModified),
   });
-  const paths = new Map(recorded.map(({ path, identity, br }) => [
+  const paths = new Map(recorded.map(({ path, identity, gzip }) => [
     path,
-    { identity: prepared(identity), br: prepared(br) },
+    { identity: prepared(identity), gzip: prepared(gzip) },
   ]));
   const missing = prepare({ status: 404, headers: [], body: "" });
   const authority = `127.0.0.1:${port}`;
   return (method, path, host, acceptEncoding, ifNoneMatch) => {
     const codings = method === "GET" && host === authority ? paths.get(path) : undefined;
     if (!codings) return missing;
-    const { etag, full, notModified } = acceptEncoding?.includes("br")
-      ? codings.br
+    const { etag, full, notModified } = acceptEncoding?.includes("gzip")
+      ? codings.gzip
       : codings.identity;
     return ifNoneMatch === etag ? notModified : full;
   };
