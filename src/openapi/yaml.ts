@@ -185,11 +185,9 @@ class Composition {
       const items: YamlItem[] = [];
       for (const { value, skipped } of parts) {
         const composer = this.#createComposer();
-        Reflect.set(composer, "directives", directives.clone());
-        for (
-          const _ of composer.next({ type: "document", offset: value.offset, start: [], value })
-        );
-        const [document] = composer.end();
+        Object.assign(composer.streamInfo().directives, directives);
+        const part: CST.Document = { type: "document", offset: value.offset, start: [], value };
+        const [document] = [...composer.next(part), ...composer.end()];
         const { items: all } = document!.contents as YAMLMap.Parsed | YAMLSeq.Parsed;
         items.push(...all.slice(skipped) as YamlItem[]);
         yield;
