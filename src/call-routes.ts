@@ -105,14 +105,14 @@ export class CallRoutes {
 
   async #callAtRoot(request: Request, visit: Visit): Promise<Response> {
     const { path } = visit;
-    if (isWellKnown(path) && !await this.#resources.isOfBuiltInKind()) {
-      return notFound(this.#resources.hint);
-    }
+    const { current, rpcPath } = await this.#resources.description();
+    if (isWellKnown(path) && !current.isBuiltIn) return notFound(this.#resources.hint);
     if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
-    const takesRpc = await this.#takesRpc(path);
+    const table = await this.gateway?.table();
+    const takesRpc = takesRpcAt(path, table, rpcPath);
     const isRpc = takesRpc && request.method === "POST";
     if (!isRpc && (takesRpc || isRedirect(path))) {
-      const methods = await this.#methodsAtRoot(path) ?? [];
+      const methods = methodsAtRoot(path, table, takesRpc) ?? [];
       const allowed = new Set([...isRedirect(path) ? ["GET", "HEAD"] : [], ...methods]);
       if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
     }
@@ -120,16 +120,9 @@ export class CallRoutes {
   }
 
   async #methodsAtRoot(path: string): Promise<readonly string[] | undefined> {
+    const { rpcPath } = await this.#resources.description();
     const table = await this.gateway?.table();
-    const methods = table && pathCalls.methodsAt(table, path);
-    if (await this.#takesRpc(path)) return [...new Set([...methods ?? [], "POST"])];
-    return methods ?? (isRedirect(path) ? [] : undefined);
-  }
-
-  async #takesRpc(path: string): Promise<boolean> {
-    const table = await this.gateway?.table();
-    if (table?.methods.size === 0) return false;
-    return path === (await this.#resources.rpcPath() || "/");
+    return methodsAtRoot(path, table, takesRpcAt(path, table, rpcPath));
   }
 
   /** @param start the part of the path that the node does not get */
@@ -178,8 +171,8 @@ function openGateway(
     forward,
     node,
     findKind: () => resources.monitor.findKind(),
-    rpcPath: () => resources.rpcPath(),
-    operations: () => resources.operations(),
+    rpcPath: async () => (await resources.description()).rpcPath,
+    operations: async () => (await resources.description()).current.operations,
     hint: () => resources.hint,
     onCall(call) {
       meters?.countCall(call);
@@ -188,6 +181,19 @@ function openGateway(
       log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });
     },
   });
+}
+
+const takesRpcAt = (path: string, table: CallTable | undefined, rpcPath: string): boolean =>
+  table?.methods.size !== 0 && path === (rpcPath || "/");
+
+function methodsAtRoot(
+  path: string,
+  table: CallTable | undefined,
+  takesRpc: boolean,
+): readonly string[] | undefined {
+  const methods = table && pathCalls.methodsAt(table, path);
+  if (takesRpc) return [...new Set([...methods ?? [], "POST"])];
+  return methods ?? (isRedirect(path) ? [] : undefined);
 }
 
 /** These paths redirect browsers to the explorer. */

@@ -55,17 +55,3 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
     return result;
   };
 }
-
-/** Calls made while `work` is running share one further run, which starts when `work` has ended. */
-export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  const run = (): Promise<void> => running = work().finally(() => running = undefined);
-  return () => {
-    if (!running) return run();
-    return next ??= running.catch(() => {}).then(() => {
-      next = undefined;
-      return run();
-    });
-  };
-}

@@ -167,9 +167,9 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
 /** The result is the processor time in milliseconds. */
 async function timeOf(description: object): Promise<number> {
   const place = { text: JSON.stringify(description), name: "a.json" };
-  const source = await sourceAt(place, openNode({}, {}), () => ({}));
+  const source = await sourceAt(place, openNode({}, {}));
   const before = process.cpuUsage();
-  const { content } = await describe(source, {
+  const { content } = await describe(source, {}, {
     operations: [],
     node: "http://127.0.0.1:9000",
     forward: resolveForward({ open: ["reads"] }),

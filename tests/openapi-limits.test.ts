@@ -187,14 +187,15 @@ limits("a path without operations counts as an operation", async () => {
 });
 
 limits("a description that a node returns by a method has the limits of the network", async () => {
-  const read = (url: URL) => {
+  const url = new URL("jsonrpc:rpc.discover");
+  const read = () => {
     const bytes = new TextEncoder().encode(
       `{${JSON_HEAD},"x":"${"a".repeat(SIZES.bytes.network)}"}`,
     );
     return Promise.resolve({ url, bytes, isJson: true, stamp: "" });
   };
-  const source = { entry: new URL("jsonrpc:rpc.discover"), name: "x", read };
-  const { content, diagnostics } = await describe(source, { own: {}, operations: [] });
+  const source = { file: { url, read }, name: "x", by: "network" } as const;
+  const { content, diagnostics } = await describe(source, {}, { own: {}, operations: [] });
   assert.is(content, undefined);
   assert.match(diagnostics.map(formatDiagnostic).join(), "has more than 4 MiB, the limit for");
 });
@@ -206,8 +207,9 @@ limits("at most a hundred YAML errors are reported", async () => {
 
 limits("an unexpected error becomes a diagnostic, and no exception is thrown", async () => {
   const read = () => Promise.reject(new TypeError("a\u2028b"));
-  const source = { entry: new URL("file:///folder/a.yaml"), name: "a.yaml", read };
-  const { content, diagnostics } = await describe(source, { own: {}, operations: [] });
+  const file = { url: new URL("file:///folder/a.yaml"), read };
+  const source = { file, name: "a.yaml", by: "operator" } as const;
+  const { content, diagnostics } = await describe(source, {}, { own: {}, operations: [] });
   assert.is(content, undefined);
   assert.equal(diagnostics.map(formatDiagnostic), ["a.yaml:1:1 cannot be shown: a b"]);
 });

@@ -10,7 +10,6 @@ import { describe, type Prepared } from "../description/prepare.ts";
 import { sourceAt, sourcesOf } from "../description/source.ts";
 import { decide, policyRows } from "../gateway/policy.ts";
 import { type Diagnostic, lintNames, lintSettings } from "../gateway/lint-settings.ts";
-import { VERSION } from "../generated/build-info.js";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { KindInterface } from "../kinds/interface.ts";
@@ -40,18 +39,18 @@ export async function describeDescription(
   const own = await documentOf(await ownDescription(false).get());
   const options = { own, operations: [], forward, base, node: node.url };
   if (description !== undefined) {
-    const read = await describe(await sourceAt(description, node, () => ({})), options);
+    const read = await describe(await sourceAt(description, node), {}, options);
     return describeShown(read, "The description is the configured one", description);
   }
   const known = await knowKind(node);
   if (!known) return { sections: [] };
   const offer = await askOfferAndMissing(known, config.node, info).catch((error: Error) => error);
-  const read = () => offer instanceof Error ? softwareIn(info) : offer;
-  const { ofNode, ofKind } = sourcesOf(node, known, VERSION, read);
+  const described = offer instanceof Error ? softwareIn(info) : offer;
+  const { ofNode, ofKind } = sourcesOf(node, known);
   let before = "";
   if (ofNode) {
     const { name } = ofNode;
-    const prepared = await describe(ofNode, options);
+    const prepared = await describe(ofNode, described, options);
     if (prepared.content) {
       return describeShown(prepared, `The description is the node's own, at ${name}`, name);
     }
@@ -61,12 +60,12 @@ export async function describeDescription(
   if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
   const lacking = await lackingOf(known, offer);
   const why = `The description has the operations of the kind ${known.name}${lacking}`;
-  return describeShown(await describe(ofKind, options), why, undefined, before);
+  return describeShown(await describe(ofKind, described, options), why, undefined, before);
 }
 
 async function lackingOf(known: KnownKind, offer: Offer | Error) {
   if (offer instanceof Error) return `; cannot tell what this node lacks: it ${offer.message}`;
-  const parts: KindInterface = JSON.parse(new TextDecoder().decode(await known.loadJson()));
+  const parts = await known.loadInterface();
   const names = ({ openrpc, openapi }: KindInterface) => [
     ...openrpc?.methods.map(({ name }) => name) ?? [],
     ...Object.keys(openapi?.paths ?? {}),

@@ -14,7 +14,7 @@ import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/report.ts";
 import { Meters } from "../metrics/metrics.ts";
-import { LOOK_AT } from "../resources/resources.ts";
+import { LOOK_AT } from "../description/description.ts";
 import { describeError } from "../log.ts";
 import type { Config } from "./read-config.ts";
 import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";

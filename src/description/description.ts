@@ -6,20 +6,19 @@
  * @module
  */
 import type { Page } from "../explorer/page.ts";
-import { VERSION } from "../generated/build-info.js";
 import type { Monitor } from "../info/info-monitor.ts";
 import type { Info } from "../info/info.ts";
-import { type Resource, runOneAtATime } from "../lazy.ts";
+import type { Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
-import type { Reader } from "../openapi/files.ts";
 import type { Offer } from "../openapi/kind.ts";
 import type { Loaded } from "../openapi/load.ts";
 import { type Description as Served, prepareDescription } from "../openapi/serve.ts";
 import { withTimeout } from "../with-timeout.ts";
+import { Checks } from "./checks.ts";
 import { knowKind, type KnownKind, softwareIn } from "./known-interface.ts";
 import { MissingMethods } from "./missing-methods.ts";
 import { type Content, describe, type DescribeOptions, type Prepared } from "./prepare.ts";
@@ -40,7 +39,10 @@ const INTERVAL_MS = 30_000;
 /** The maximum wait for the node's list of operations before the first description is prepared. */
 const PATIENCE_MS = 1000;
 
-export interface Shown extends Served, Partial<Pick<Content, "address" | "isBuiltIn">> {
+/** The shortest intervals in milliseconds between checks for a changed description. */
+export const LOOK_AT = { file: 2000, url: 30_000 } as const;
+
+export interface Shown extends Served, Partial<Pick<Content, "hint" | "isBuiltIn">> {
   readonly page: Resource<Page>;
   readonly operations?: readonly NodeOperation[] | undefined;
   readonly methods?: Loaded["methods"];
@@ -56,7 +58,7 @@ export interface DescriptionOptions extends DescribeOptions {
   readonly asksMethods: boolean;
   readonly log: Log;
   onError(error: unknown): void;
-  /** Returns milliseconds since 1970. */
+  /** A monotonic clock in milliseconds. @default performance.now */
   readonly now?: () => number;
 }
 
@@ -71,7 +73,9 @@ class Reading {
   /** True if the description may be missing. */
   readonly isOptional: boolean;
   lookedAt = -Infinity;
-  stamps: Prepared["stamps"] | undefined;
+  /** What the node offered, and the stamp of the file, when the source was read. */
+  offer: string | undefined;
+  stamp = "";
   shown: Shown | undefined;
 
   constructor(source: DescriptionSource, isOptional: boolean) {
@@ -80,8 +84,15 @@ class Reading {
     this.isOptional = isOptional;
   }
 
-  async hasChanged(): Promise<boolean> {
-    return !this.stamps || await hasChanged(this.stamps, this.source.read);
+  async hasChanged(offer: string): Promise<boolean> {
+    if (offer !== this.offer) return true;
+    const { file } = this.source;
+    try {
+      return file !== undefined && await file.read(this.stamp) !== undefined;
+    } catch {
+      // If the previous attempt to read the file failed too, nothing has changed.
+      return this.stamp !== "";
+    }
   }
 }
 
@@ -90,11 +101,14 @@ export class Description {
   readonly onReport: Listeners<[DescriptionReport]> = new Listeners();
   /** The time of `performance.now()` at which the current description was read. */
   describedAt: number | undefined;
+  /** The path of the node's JSON-RPC endpoint, as for `Node.resolve`; empty until it is known. */
+  rpcPath = "";
   readonly #node: Node;
   readonly #monitor: Monitor;
   readonly #options: DescriptionOptions;
   readonly #missing: MissingMethods;
-  readonly #refresh: () => Promise<void>;
+  readonly #checks: Checks;
+  readonly #now: () => number;
   #info: Partial<Info> = {};
   #known: KnownKind | undefined;
   /** The kind to which the readings belong. */
@@ -111,50 +125,55 @@ export class Description {
     this.#node = node;
     this.#monitor = monitor;
     this.#options = options;
-    const { place, alone } = options;
+    const { place, alone, onError, now = () => performance.now() } = options;
     if (place === "none") this.#alone = { ...alone(), operations: [] };
     else this.#alone = alone(place === undefined ? undefined : NOTICE_BEFORE);
-    this.#refresh = runOneAtATime(() => this.#look());
+    this.#now = now;
+    const interval = intervalOf(place, node.url);
+    this.#checks = new Checks(() => this.#look(), { interval, onError, now });
     this.#missing = new MissingMethods({
       prepare: (signal) => this.#questions(signal),
-      onChange: () => void this.refresh().catch(options.onError),
+      onChange: () => this.#checks.start(),
       onIncredible() {
         const message = "the node seems to lack most methods of its kind, so none is omitted; " +
           "a proxy may refuse them, or the path of node.url may be wrong";
         options.log(message, { code: "description", level: "warn" });
       },
-      onError: options.onError,
+      onError,
     });
     monitor.onInfo.add((info) => {
       this.#info = info;
       this.#missing.take(info);
     });
-    node.onKind.add(() => void this.refresh().catch(options.onError));
+    node.onKind.add(() => this.#checks.start());
   }
 
   get current(): Shown {
     return this.#readings.findLast(({ shown }) => shown)?.shown ?? this.#alone;
   }
 
-  /** Reads what has changed. */
-  async refresh(): Promise<void> {
-    await this.#refresh();
-    this.#missing.describe(this.current.methods ?? []);
+  /** Call this before `current` is used: it reads what has changed, if that is due. */
+  onRequest(): Promise<void> {
+    return this.#checks.onRequest();
   }
 
-  /** Resolves to the path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
-  async rpcPath(): Promise<string> {
-    return await (await this.#know())?.rpcPath.get() ?? "";
+  /** Reads what has changed. */
+  refresh(): Promise<void> {
+    return this.#checks.run();
   }
 
   close(): void {
+    this.#checks.end();
     this.#missing.close();
   }
 
   /** Queries the node if its kind is unknown. */
   async #know(): Promise<KnownKind | undefined> {
     const name = await this.#monitor.findKind();
-    if (name !== undefined && this.#known?.name !== name) this.#known = await knowKind(this.#node);
+    if (name !== undefined && this.#known?.name !== name) {
+      this.#known = await knowKind(this.#node);
+      this.rpcPath = await this.#known?.rpcPath.get() ?? "";
+    }
     return this.#known;
   }
 
@@ -166,19 +185,25 @@ export class Description {
   async #look(): Promise<void> {
     const { place } = this.#options;
     if (place === undefined) await this.#findSources();
-    else if (place !== "none" && this.#readings.length === 0) await this.#open(place);
+    else if (place !== "none") await this.#open(place);
     for (const reading of this.#readings) {
       const now = this.#now();
       if (now - reading.lookedAt < reading.interval) continue;
       reading.lookedAt = now;
-      if (await reading.hasChanged()) await this.#read(reading);
+      const offer = { ...this.#offer, missing: this.#missing.names };
+      if (await reading.hasChanged(JSON.stringify(offer))) await this.#read(reading, offer);
     }
+    this.#missing.describe(this.current.methods ?? []);
   }
 
   async #open(place: DescriptionPlace): Promise<void> {
+    const knowing = this.#know();
+    // The description does not wait for a node that may be down.
+    if (this.#node.kind === undefined) knowing.catch(this.#options.onError);
+    else await knowing;
+    if (this.#readings.length > 0) return;
     try {
-      const offer = () => ({ missing: this.#missing.names });
-      this.#readings = [new Reading(await sourceAt(place, this.#node, offer), false)];
+      this.#readings = [new Reading(await sourceAt(place, this.#node), false)];
     } catch (error) {
       this.#alone = this.#options.alone(NOTICE);
       const diagnostics = [diagnosticOfError(nameOf(place), error)];
@@ -193,8 +218,7 @@ export class Description {
       this.#described = known;
       this.#offer = {};
       this.#offeredAt = -Infinity;
-      const offer = () => ({ ...this.#offer, missing: this.#missing.names });
-      const { ofKind, ofNode } = sourcesOf(this.#node, known, VERSION, offer);
+      const { ofKind, ofNode } = sourcesOf(this.#node, known);
       this.#readings = [
         ...ofKind ? [new Reading(ofKind, false)] : [],
         ...ofNode ? [new Reading(ofNode, true)] : [],
@@ -227,12 +251,13 @@ export class Description {
     this.#offer = { ...offer, software, version };
   }
 
-  async #read(reading: Reading): Promise<void> {
+  async #read(reading: Reading, offer: Offer): Promise<void> {
     const { source, isOptional } = reading;
     const before = reading.shown;
-    const prepared = await describe(source, this.#options);
+    const prepared = await describe(source, offer, this.#options);
     let { diagnostics } = prepared;
-    reading.stamps = prepared.stamps;
+    reading.stamp = prepared.stamp;
+    reading.offer = JSON.stringify(offer);
     let shown: Shown | undefined;
     try {
       shown = await this.#show(prepared);
@@ -249,11 +274,11 @@ export class Description {
 
   async #show({ content, methods }: Prepared): Promise<Shown | undefined> {
     if (!content) return undefined;
-    const { json, operations, address, isBuiltIn } = content;
+    const { json, operations, hint, isBuiltIn } = content;
     const page = await this.#options.makePage(content);
     const resource = { get: () => Promise.resolve(page) };
     const served = await prepareDescription(json);
-    return { ...served, page: resource, operations, methods, address, isBuiltIn };
+    return { ...served, page: resource, operations, methods, hint, isBuiltIn };
   }
 
   #logReason(name: string, reason: string): void {
@@ -263,10 +288,6 @@ export class Description {
     }
     this.#loggedReason = reason;
   }
-
-  #now(): number {
-    return (this.#options.now ?? Date.now)();
-  }
 }
 
 /** Returns the reason why a description cannot be read. */
@@ -275,15 +296,8 @@ export function reasonIn(diagnostics: readonly Diagnostic[]): string {
   return message.replace(/^cannot be read: /, "");
 }
 
-async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boolean> {
-  for (const [url, stamp] of stamps) {
-    try {
-      if (await read(new URL(url), stamp)) return true;
-    } catch {
-      // An empty stamp means that the previous attempt to read the file failed too, so nothing has
-      // changed.
-      if (stamp !== "") return true;
-    }
-  }
-  return false;
+function intervalOf(place: DescriptionPlace | undefined, node: string | undefined): number {
+  if (place === undefined && !node) return Infinity;
+  if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
+  return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
 }

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, MethodCall, NamesIn, NameTree } from "../kinds/kind.ts";
@@ -42,9 +41,9 @@ export class KnownKind {
     this.#node = node;
     this.#isOwn = kind !== KINDS[name];
     this.isConditional = lazy(async () =>
-      /"x-(?:software|since)":/.test(new TextDecoder().decode(await this.loadJson()))
+      /"x-(?:software|since)":/.test(formatJson(await this.loadInterface()))
     );
-    this.rpcPath = lazy(async () => parse(await this.loadJson()).openrpc?.path ?? "");
+    this.rpcPath = lazy(async () => (await this.loadInterface()).openrpc?.path ?? "");
   }
 
   get isBuiltIn(): boolean {
@@ -56,12 +55,8 @@ export class KnownKind {
     return this.#isOwn ? (openrpc ?? openapi) !== undefined : Object.hasOwn(INTERFACES, this.name);
   }
 
-  /** Resolves to the kind's interface as JSON in UTF-8. */
-  async loadJson(): Promise<Bytes> {
-    const { openrpc, openapi } = this.kind;
-    return this.#isOwn
-      ? new TextEncoder().encode(formatJson({ openrpc, openapi }))
-      : await loadInterfaceJson(this.name);
+  async loadInterface(): Promise<KindInterface> {
+    return this.#isOwn ? this.kind : await loadInterface(this.name);
   }
 
   /**
@@ -108,7 +103,7 @@ export class KnownKind {
    */
   async questionsFor(offer: Offer, signal: AbortSignal): Promise<Questions | undefined> {
     if (this.#isOwn || this.#node.url === undefined) return undefined;
-    const { openrpc } = parse(await this.loadJson());
+    const { openrpc } = await this.loadInterface();
     if (!openrpc) return undefined;
     const { methods } = offered({ openrpc }, offer).openrpc!;
     const options = { path: openrpc.path, signal };
@@ -187,16 +182,11 @@ function namesOfTree(root: unknown, tree: NameTree): Set<string> {
 
 export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
 
-async function loadInterfaceJson(kind: string): Promise<Bytes> {
-  if (!Object.hasOwn(INTERFACES, kind)) return new TextEncoder().encode("{}");
-  return (await unpack(await INTERFACES[kind]!())).identity;
-}
-
-const parse = (json: Uint8Array): KindInterface =>
-  objectOf(parseJson(new TextDecoder().decode(json)));
-
 /**
  * Resolves to an empty object if the kind has no interface. Integers above 2^53 become `bigint`s.
  */
-export const loadInterface = async (kind: string): Promise<KindInterface> =>
-  parse(await loadInterfaceJson(kind));
+export async function loadInterface(kind: string): Promise<KindInterface> {
+  if (!Object.hasOwn(INTERFACES, kind)) return {};
+  const { identity } = await unpack(await INTERFACES[kind]!());
+  return objectOf(parseJson(new TextDecoder().decode(identity)));
+}

@@ -9,15 +9,11 @@ import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
 import type { KeptContent } from "../http/content-coding.ts";
 import { diagnosticOfError } from "../openapi/diagnostics.ts";
-import { load, type Loaded, type LoadJob } from "../openapi/load.ts";
-import { nameOf, type Reader } from "../openapi/files.ts";
+import type { Offer } from "../openapi/kind.ts";
+import { load, type Loaded, type LoadOptions } from "../openapi/load.ts";
 import { clientAddress, withDropInPaths } from "../openapi/drop-in.ts";
-import { originsOf, type ServerContext } from "../openapi/servers.ts";
-import {
-  describedBy,
-  listServersElsewhere,
-  type NodeOperation,
-} from "../openapi/callable-operations.ts";
+import { originsOf } from "../openapi/servers.ts";
+import { listServersElsewhere, type NodeOperation } from "../openapi/callable-operations.ts";
 import { writeJson } from "../openapi/write.ts";
 import { pause } from "../slices.ts";
 import type { DescriptionSource } from "./source.ts";
@@ -28,47 +24,47 @@ export interface Content {
   readonly origins: readonly string[];
   readonly operations: readonly NodeOperation[];
   readonly elsewhere: readonly string[];
-  /** The path that a client of the node needs in its address. */
-  readonly address: string;
+  /** Names the address that clients of the node need, if they can call anything. */
+  readonly hint: string;
   /** True if the operations are those of a built-in kind. */
   readonly isBuiltIn: boolean;
 }
 
 /** Everything but the source that decides what is shown of a description. */
-export interface DescribeOptions
-  extends Pick<LoadJob, "own" | "operations" | "documentOfHost">, ServerContext {
+export interface DescribeOptions extends LoadOptions {
   readonly forward?: ResolvedForward | undefined;
 }
 
 export interface Prepared extends Omit<Loaded, "document"> {
   /** `undefined` if a diagnostic is fatal. */
   readonly content: Content | undefined;
-  /** Maps the URL of each file to its `stamp`, or to an empty string if the file cannot be read. */
-  readonly stamps: ReadonlyMap<string, string>;
+  /** The `stamp` of the file; empty if the file cannot be read. */
+  readonly stamp: string;
 }
 
-/** Never rejects: errors become diagnostics. */
+/**
+ * Never rejects: errors become diagnostics.
+ *
+ * @param offer the operations that the node lists, and the methods that it lacks
+ */
 export async function describe(
   source: DescriptionSource,
-  { forward, node, base, ...options }: DescribeOptions,
+  offer: Offer,
+  { forward, ...options }: DescribeOptions,
 ): Promise<Prepared> {
-  const entry = source.entry.href;
-  const stamps = new Map<string, string>();
-  const read: Reader = async (url) => {
-    stamps.set(url.href, "");
-    const file = await source.read(url);
-    if (file) stamps.set(url.href, file.stamp);
-    return file;
+  const { by, file, isBuiltIn = false } = source;
+  let stamp = "";
+  const read = async () => {
+    const content = await file!.read();
+    stamp = content?.stamp ?? "";
+    return content;
   };
   try {
-    const where = { node, base };
-    const job = { ...options, entry, kind: source.kind, where };
-    const { document: whole, ...others } = await load(job, read);
-    if (!whole) return { content: undefined, ...others, stamps };
-    const by = describedBy(entry);
+    const parts = { ...source, file: file && { ...file, read } };
+    const { document: whole, ...others } = await load(parts, offer, options);
+    if (!whole) return { content: undefined, ...others, stamp };
     const { document: below, operations } = await annotateCalls(whole, forward, by);
     await pause();
-    const { isBuiltIn = false } = source;
     const { at_root: isAtRoot = false } = forward ?? {};
     const address = clientAddress(below, isAtRoot);
     const document = isAtRoot ? await withDropInPaths(below, isBuiltIn) : below;
@@ -81,12 +77,13 @@ export async function describe(
       origins,
       operations,
       elsewhere: listServersElsewhere(document),
-      address,
+      hint: operations.length > 0
+        ? `. A client of the node needs the address ${address} of this service`
+        : "",
       isBuiltIn,
     };
-    return { content, ...others, stamps };
+    return { content, ...others, stamp };
   } catch (error) {
-    const diagnostics = [diagnosticOfError(nameOf(entry), error)];
-    return { content: undefined, diagnostics, stamps };
+    return { content: undefined, diagnostics: [diagnosticOfError(source.name, error)], stamp };
   }
 }

@@ -6,9 +6,9 @@
 import type { NodeResponse } from "../node/http1.ts";
 import { SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import { createReader, type File, fileOf, type Reader, ReadError } from "../openapi/files.ts";
-import type { AboutKind, Offer } from "../openapi/kind.ts";
-import { KIND_FILES } from "../openapi/load.ts";
+import { VERSION } from "../generated/build-info.js";
+import { createReader, fileOf, type Reader, ReadError } from "../openapi/files.ts";
+import type { DescriptionFile, DescriptionParts } from "../openapi/load.ts";
 import { fileUrl } from "../platform.ts";
 import type { KnownKind } from "./known-interface.ts";
 
@@ -18,43 +18,34 @@ export type DescriptionPlace =
   | URL
   | { readonly text: string; readonly name?: string | undefined };
 
-export interface DescriptionSource {
-  /** The URL of the description. */
-  readonly entry: URL;
+export interface DescriptionSource extends DescriptionParts {
   /** The name of the source in messages. */
   readonly name: string;
-  /** Reads `entry`, and the files in `KIND_FILES`. */
-  readonly read: Reader;
   /** True if the description is that of a built-in kind. */
   readonly isBuiltIn?: boolean;
-  /** Completes the description with the node's kind. */
-  readonly kind?: AboutKind | undefined;
 }
 
-/** Returns the operations that the node lists, and the methods that it lacks. */
-export type ReadOffer = () => Offer;
-
 /** Reads a configured description. */
-export async function sourceAt(
-  place: DescriptionPlace,
-  node: Node,
-  offer: ReadOffer,
-): Promise<DescriptionSource> {
-  const name = nameOf(place);
-  if (typeof place === "object" && "text" in place) {
-    const entry = new URL(encodeURI(place.name ?? "openapi.yaml"), "file:///description/");
-    const file: File = {
-      url: entry,
-      bytes: new TextEncoder().encode(place.text),
-      isJson: entry.pathname.endsWith(".json"),
-      stamp: "text",
-    };
-    const readText: Reader = (_, stamp) => Promise.resolve(stamp === undefined ? file : undefined);
-    return { entry, name, read: withOffer(readText, offer) };
-  }
+export async function sourceAt(place: DescriptionPlace, node: Node): Promise<DescriptionSource> {
+  const file = typeof place === "object" && "text" in place
+    ? fileOfText(place)
+    : await fileAt(place, node);
+  return { file, name: nameOf(place), by: file.url.protocol === "file:" ? "operator" : "network" };
+}
+
+function fileOfText({ text, name = "openapi.yaml" }: { text: string; name?: string | undefined }) {
+  const url = new URL(encodeURI(name), "file:///description/");
+  const isJson = url.pathname.endsWith(".json");
+  const bytes = new TextEncoder().encode(text);
+  const read: Reader = (stamp) =>
+    Promise.resolve(stamp === undefined ? { url, bytes, isJson, stamp: "text" } : undefined);
+  return { url, read };
+}
+
+async function fileAt(place: string | URL, node: Node): Promise<DescriptionFile> {
   const isUrl = place instanceof URL || /^(?:https?|file):\/\//i.test(place);
-  const entry = isUrl ? new URL(place) : await fileUrl(place);
-  return { entry, name, read: withOffer(readerFor(node), offer) };
+  const url = isUrl ? new URL(place) : await fileUrl(place);
+  return { url, read: readerFor(node, url) };
 }
 
 /**
@@ -63,52 +54,35 @@ export async function sourceAt(
 export function sourcesOf(
   node: Node,
   known: KnownKind,
-  version: string,
-  offer: ReadOffer,
 ): { readonly ofKind?: DescriptionSource; readonly ofNode?: DescriptionSource } {
   const { description, title } = known.kind;
-  const readFile = readerFor(node);
-  const call = typeof description === "object" ? description : undefined;
-  const read: Reader = async (url, stamp) => {
-    if (url.href === KIND_FILES.interface) {
-      // The interface of a kind does not change while the service runs.
-      return stamp === undefined ? await fileOf(url, await known.loadJson()) : undefined;
-    }
-    if (url.protocol !== "jsonrpc:") return await readFile(url, stamp);
-    const text = await known.ask(call!).catch((error: Error) => {
-      throw new ReadError(`the node ${error.message}`);
-    });
-    return await fileOf(url, new TextEncoder().encode(text), stamp);
-  };
-  const common = { read: withOffer(read, offer), kind: { title, version } };
-  const ofKind = {
-    ...common,
-    entry: new URL(KIND_FILES.interface),
-    name: known.name,
-    isBuiltIn: known.isBuiltIn,
-  };
+  const kind = { title, version: VERSION, loadInterface: () => known.loadInterface() };
+  const { name, isBuiltIn } = known;
   return {
-    ...known.hasInterface && { ofKind },
+    ...known.hasInterface && { ofKind: { name, isBuiltIn, by: "kind", kind } },
     ...description !== undefined && node.url !== undefined && {
-      ofNode: { ...common, ...placeOf(node, description) },
+      ofNode: { ...sourceOfNode(node, known, description), by: "network", kind },
     },
   };
 }
 
-function placeOf(node: Node, description: NonNullable<KnownKind["kind"]["description"]>) {
+function sourceOfNode(
+  node: Node,
+  known: KnownKind,
+  description: NonNullable<KnownKind["kind"]["description"]>,
+): Required<Pick<DescriptionSource, "name" | "file">> {
   if (typeof description === "string") {
-    const entry = node.resolve(description);
-    return { entry, name: entry.href };
+    const url = node.resolve(description);
+    return { name: url.href, file: { url, read: readerFor(node, url) } };
   }
-  const entry = new URL(`jsonrpc:${encodeURIComponent(description.jsonrpc)}`);
-  return { entry, name: `${node.url} by ${description.jsonrpc}` };
-}
-
-function withOffer(read: Reader, offer: ReadOffer): Reader {
-  return (url, stamp) =>
-    url.href === KIND_FILES.offer
-      ? fileOf(url, new TextEncoder().encode(JSON.stringify(offer())), stamp)
-      : read(url, stamp);
+  const url = new URL(`jsonrpc:${encodeURIComponent(description.jsonrpc)}`);
+  const read: Reader = async (stamp) => {
+    const text = await known.ask(description).catch((error: Error) => {
+      throw new ReadError(`the node ${error.message}`);
+    });
+    return await fileOf(url, new TextEncoder().encode(text), stamp);
+  };
+  return { name: `${node.url} by ${description.jsonrpc}`, file: { url, read } };
 }
 
 export function nameOf(place: DescriptionPlace): string {
@@ -117,8 +91,8 @@ export function nameOf(place: DescriptionPlace): string {
 }
 
 /** Only requests to the node's own origin use the node's credentials. */
-function readerFor(node: Node): Reader {
-  return createReader(async (url, init) => {
+function readerFor(node: Node, file: URL): Reader {
+  return createReader(file, async (url, init) => {
     if (node.url === undefined || url.origin !== node.resolve("").origin) {
       return await fetch(url, init);
     }

@@ -104,11 +104,6 @@ export interface NodeOperation {
  */
 export type DescribedBy = "operator" | "kind" | "network";
 
-export function describedBy(entry: string): DescribedBy {
-  if (entry.startsWith("file:")) return "operator";
-  return entry.startsWith("kind:") ? "kind" : "network";
-}
-
 export async function listNodeOperations(
   document: Json,
   by: DescribedBy,

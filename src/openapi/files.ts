@@ -20,8 +20,8 @@ export interface File {
   readonly stamp: string;
 }
 
-/** Returns `undefined` if the file still has the given stamp. */
-export type Reader = (url: URL, stamp?: string) => Promise<File | undefined>;
+/** Reads a file. Resolves to `undefined` if the file still has the given stamp. */
+export type Reader = (stamp?: string) => Promise<File | undefined>;
 
 /** The message of a thrown {@linkcode ReadError} is reported unchanged. */
 export type FetchUrl = (
@@ -38,8 +38,8 @@ const TIMEOUT = 10_000, REDIRECTS_MAX = 5;
 const JSON_NAME = /\.json$/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
-export function createReader(fetch: FetchUrl): Reader {
-  return async (url, stamp) => {
+export function createReader(url: URL, fetch: FetchUrl): Reader {
+  return async (stamp) => {
     if (/^https?:$/.test(url.protocol)) return await readUrl(fetch, url, stamp);
     if (url.protocol !== "file:") {
       throw new ReadError(`unknown protocol "${url.protocol}"; expected http:, https: or file:`);
@@ -157,7 +157,7 @@ export const plain = (text: string): string =>
 export async function readSource(entry: URL, read: Reader): Promise<Source & { url: URL }> {
   const name = nameOf(entry.href);
   try {
-    const file = (await read(entry))!;
+    const file = (await read())!;
     return { url: file.url, ...await parse(name, file, new Tally(sourceKindOf(entry))) };
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;

@@ -3,11 +3,12 @@
  *
  * @module
  */
-import { formatJson, parseJson } from "../json/lossless.ts";
-import { isObject, type Json, objectOf, textOf } from "../json/values.ts";
+import { formatJson } from "../json/lossless.ts";
+import { isObject, type Json, textOf } from "../json/values.ts";
+import type { KindInterface } from "../kinds/interface.ts";
 import { inSlices, pause } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { describedBy, listMethodNames } from "./callable-operations.ts";
+import { type DescribedBy, listMethodNames } from "./callable-operations.ts";
 import {
   type Diagnostic,
   explainSize,
@@ -36,18 +37,25 @@ import { resolve } from "./resolve.ts";
 import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-export interface LoadJob {
-  /** The URL of the description, or `KIND_FILES.interface` if only the kind describes the node. */
-  readonly entry: string;
-  readonly kind?: AboutKind | undefined;
+/** The file of a description. */
+export interface DescriptionFile {
+  readonly url: URL;
+  readonly read: Reader;
+}
+
+/** What describes the node: a file, its kind, or a file that the kind completes. */
+export interface DescriptionParts {
+  readonly by: DescribedBy;
+  readonly file?: DescriptionFile | undefined;
+  readonly kind?: AboutKind & { loadInterface(): Promise<KindInterface> } | undefined;
+}
+
+/** What is shown beside the node's description, and where clients call the node. */
+export interface LoadOptions extends ServerContext {
   readonly own: Json;
   readonly operations: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
-  readonly where: ServerContext;
 }
-
-/** The URLs at which a {@linkcode Reader} finds the kind's interface and the node's `Offer`. */
-export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
   /** `undefined` if a diagnostic is fatal. Integers too large for `number` are `bigint`s. */
@@ -60,18 +68,16 @@ export interface Loaded {
   readonly methods?: readonly string[] | undefined;
 }
 
-export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
-  const { entry, kind, own, operations, documentOfHost } = job;
-  const readValue = async (url: string) => {
-    const file = await read(new URL(url));
-    return objectOf(file && parseJson(new TextDecoder().decode(file.bytes)));
-  };
-  const offer: Offer = await readValue(KIND_FILES.offer);
+export async function load(
+  { file, kind, by }: DescriptionParts,
+  offer: Offer,
+  { own, operations, documentOfHost, ...where }: LoadOptions,
+): Promise<Loaded> {
   const known = kind &&
-    await documentOfKind(offered(await readValue(KIND_FILES.interface), offer), kind, offer);
-  const { document, ...others } = known && entry === KIND_FILES.interface
-    ? { document: known, diagnostics: [] }
-    : await loadFile(job, known, read);
+    await documentOfKind(offered(await kind.loadInterface(), offer), kind, offer);
+  const { document, ...others } = file
+    ? await loadFile(file, by, known, where)
+    : { document: known, diagnostics: [] };
   if (!document) return { document, ...others };
   await pause();
   // Unless the node lists its methods, only some of the described methods may exist.
@@ -84,30 +90,42 @@ export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
 }
 
 async function loadFile(
-  { entry, where }: LoadJob,
+  { url, read }: DescriptionFile,
+  by: DescribedBy,
   known: Json | undefined,
-  read: Reader,
+  where: ServerContext,
 ): Promise<Loaded> {
-  const source = await readSource(new URL(entry), read);
+  const source = await readSource(url, read);
+  const document = await documentIn(source, url, by, known, where);
+  return { document, diagnostics: diagnosticsIn(source) };
+}
+
+/** Resolves to `undefined` if a diagnostic is fatal. */
+async function documentIn(
+  source: Source & { readonly url: URL },
+  entry: URL,
+  by: DescribedBy,
+  known: Json | undefined,
+  where: ServerContext,
+): Promise<Json | undefined> {
   const { diagnostics } = source;
-  const resolved = await inSlices(resolve(source, entry));
-  const before = diagnosticsIn(source);
-  if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
+  const resolved = await inSlices(resolve(source, entry.href));
+  if (diagnosticsIn(source).some(({ isFatal }) => isFatal)) return undefined;
   const whole = await normalize(resolved);
-  const sourceKind = sourceKindOf(new URL(entry));
+  const sourceKind = sourceKindOf(entry);
   if (hasMoreOperations(whole, SIZES.operations[sourceKind])) {
     diagnostics.add("fatal", explainSize("operations", sourceKind), () => 0);
-    return { document: undefined, diagnostics: diagnosticsIn(source) };
+    return undefined;
   }
   await pause();
   const given = checkOperations(whole, diagnostics);
   await pause();
   // The marks in a description from the network are not trusted: they could declare any operation
   // as `read`.
-  const isTrusted = describedBy(entry) === "operator";
+  const isTrusted = by === "operator";
   if (given.openapi === undefined && given.swagger === undefined) {
     const document = await upgradeOpenRpc(isTrusted ? given : withMarksOfMethods(given, known));
-    return { document: withOtherPart(document, known), diagnostics: diagnosticsIn(source) };
+    return withOtherPart(document, known);
   }
   const single = given.swagger === undefined ? given : await upgradeSwagger(given);
   await pause();
@@ -116,10 +134,9 @@ async function loadFile(
   checkServers(placed, where, diagnostics);
   const paths = basePathsAtNode(single, where, from);
   if (where.node !== undefined && paths.length !== 1) {
-    diagnostics.add("note", explainBase(paths, entry), () => ["servers"]);
+    diagnostics.add("note", explainBase(paths, entry.href), () => ["servers"]);
   }
-  const document = isTrusted ? placed : withOtherPart(withMarks(placed, known), known);
-  return { document, diagnostics: diagnosticsIn(source) };
+  return isTrusted ? placed : withOtherPart(withMarks(placed, known), known);
 }
 
 export function diagnosticsIn({ name, text, value, diagnostics, offsetOf }: Source): Diagnostic[] {

@@ -17,8 +17,6 @@ import { HAS_SOCKETS } from "../platform.ts";
 
 /** The longest interval between queries of the node while clients listen to its events. */
 const LISTENED_MS = 2000;
-/** The shortest interval between checks for a changed description. */
-const DESCRIBE_MS = 10_000;
 
 export class Live {
   readonly history: History | undefined;
@@ -29,7 +27,6 @@ export class Live {
   /** The interval between queries of the node, in milliseconds. */
   readonly #pace: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #describedAt = -Infinity;
   #hasEnded = false;
 
   /** @param checkDescription reads the description if it has changed */
@@ -104,9 +101,6 @@ export class Live {
   }
 
   #checkIfHeard(): void {
-    const now = performance.now();
-    if (!this.#monitor.isHeard || now - this.#describedAt < DESCRIBE_MS) return;
-    this.#describedAt = now;
-    this.#checkDescription().catch(this.#onError);
+    if (this.#monitor.isHeard) this.#checkDescription().catch(this.#onError);
   }
 }

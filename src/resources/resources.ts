@@ -4,7 +4,6 @@
  * @module
  */
 import type { Description, Shown } from "../description/description.ts";
-import type { DescriptionPlace } from "../description/source.ts";
 import { type Assets, createAssets, createIcons, type Icons } from "../explorer/files.ts";
 import type { DocumentName } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -14,9 +13,7 @@ import { isAlone } from "../info/query-plan.ts";
 import { type Lazy, lazy, type Resource, whenReady } from "../lazy.ts";
 import { expose, MEDIA_TYPE, type Meters } from "../metrics/metrics.ts";
 import type { Node } from "../node/node.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
-import { withTimeout } from "../with-timeout.ts";
 import { Live } from "./live.ts";
 
 export class Resources {
@@ -52,7 +49,6 @@ export class Resources {
   readonly #node: Node;
   #hasEnded = false;
   readonly #opened: Lazy<Description> = lazy(() => this.#openDescription());
-  readonly #description: ReturnType<typeof refreshOnDemand<Description>>;
   readonly #icons: Resource<Icons> = lazy(async () =>
     createIcons((await import("../generated/page.js")).FAVICON, this.#options.page.logo)
   );
@@ -63,24 +59,19 @@ export class Resources {
 
   /** @param waiting the function that returns the number of queued calls, for the metrics */
   constructor(options: ResolvedOptions, node: Node, waiting: () => number | undefined) {
-    const { description: place, meters, onError } = options;
+    const { meters } = options;
     this.#options = options;
     this.#node = node;
     this.#iconName = options.page.title ?? "";
     this.metrics = meters && { get: () => this.#measure(meters, waiting) };
     this.monitor = openMonitor(options, node);
-    this.#description = refreshOnDemand(this.#opened, {
-      interval: lookInterval(place, node.url),
-      isMadeCurrent: place !== undefined,
-      onError,
-    });
-    this.live = new Live(options, this.monitor, () => this.#description.get());
+    this.live = new Live(options, this.monitor, () => this.description());
   }
 
   /** @param isPlain if true, the page has no scripts and no forms */
   async page(name: DocumentName, isPlain: boolean): Promise<Representation> {
     const [{ current }, { info, examples }] = await Promise.all([
-      this.#description.get(),
+      this.description(),
       this.monitor.get(),
     ]);
     const page = await current.page.get();
@@ -94,40 +85,29 @@ export class Resources {
     return accepted.has(info.status) ? health.passing : health.failing;
   }
 
-  /** Resolves to the path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
-  async rpcPath(): Promise<string> {
-    return await (await this.#opened.get()).rpcPath();
+  /** Resolves to the description, after its changes have been read. */
+  async description(): Promise<Description> {
+    const description = await this.#opened.get();
+    await description.onRequest();
+    return description;
   }
 
   /** Names the address that clients of the node need, if it is known. */
   get hint(): string {
-    const { address, operations = [] } = this.#opened.made?.current ?? {};
-    if (address === undefined || operations.length === 0) return "";
-    return `. A client of the node needs the address ${address} of this service`;
-  }
-
-  /** Tells whether the operations are those of a built-in kind, and not the node's own. */
-  async isOfBuiltInKind(): Promise<boolean> {
-    return (await this.#description.get()).current.isBuiltIn ?? false;
-  }
-
-  /** Resolves to `undefined` if the description cannot be shown. */
-  async operations(): Promise<readonly NodeOperation[] | undefined> {
-    return (await this.#description.get()).current.operations;
+    return this.#opened.made?.current.hint ?? "";
   }
 
   async prepare(): Promise<void> {
     await Promise.all([this.catalog.get(), this.favicon.get(), this.assets.get()]);
-    await (await this.#description.get()).current.page.get();
+    await (await this.description()).current.page.get();
   }
 
-  refresh(): Promise<void> {
-    return this.#description.refresh();
+  async refresh(): Promise<void> {
+    await (await this.#opened.get()).refresh();
   }
 
   async close(): Promise<void> {
     this.#hasEnded = true;
-    this.#description.end();
     this.#opened.made?.close();
     this.live.end();
     await this.monitor[Symbol.asyncDispose]();
@@ -151,7 +131,7 @@ export class Resources {
   #shown(
     of: (shown: Shown) => Representation | Promise<Representation>,
   ): Resource<Representation> {
-    return { get: async () => await of((await this.#description.get()).current) };
+    return { get: async () => await of((await this.description()).current) };
   }
 
   async #measure(
@@ -184,58 +164,6 @@ function openMonitor(options: ResolvedOptions, node: Node): Monitor {
     monitor.onIdentity.add(() => meters.identities++);
   }
   return monitor;
-}
-
-/** The shortest intervals in milliseconds between checks for a changed description. */
-export const LOOK_AT = { file: 2000, url: 30_000 } as const;
-
-function lookInterval(place: DescriptionPlace | undefined, node: string | undefined): number {
-  if (place === undefined && !node) return Infinity;
-  if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
-  return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
-}
-
-interface RefreshOptions {
-  /** The shortest interval between checks, in milliseconds; `refresh` always checks. */
-  readonly interval: number;
-  readonly isMadeCurrent: boolean;
-  readonly onError: (error: unknown) => void;
-  /** A monotonic clock in milliseconds. @default performance.now */
-  readonly now?: () => number;
-}
-
-/** The longest time that a request waits for a check of the description, in milliseconds. */
-const PATIENCE = 250;
-
-export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
-  resource: Lazy<T>,
-  { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,
-): { get(): Promise<T>; refresh(): Promise<void>; end(): void } {
-  let lookedAt: number | undefined;
-  let look: { readonly since: number; readonly done: Promise<void> } | undefined;
-  let hasEnded = false;
-  const start = (value: T) => {
-    const done = value.refresh().finally(() => {
-      if (look?.done === done) look = undefined;
-      lookedAt = now();
-    });
-    look = { since: now(), done };
-    return done;
-  };
-  return {
-    async get() {
-      const isNew = resource.made === undefined;
-      const value = await resource.get();
-      if (isNew && isMadeCurrent) lookedAt ??= now();
-      const isDue = interval < Infinity && now() - (lookedAt ?? -Infinity) >= interval;
-      if (isDue && !hasEnded && !look) start(value).catch(onError);
-      const left = look ? look.since + PATIENCE - now() : 0;
-      if (left > 0) await withTimeout(look!.done.catch(() => {}), left, () => {});
-      return value;
-    },
-    refresh: async () => await start(await resource.get()),
-    end: () => void (hasEnded = true),
-  };
 }
 
 /**

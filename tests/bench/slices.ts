@@ -23,7 +23,7 @@ function processorTime(): number {
 
 const file = process.argv[2]!;
 const node = "http://127.0.0.1:8545";
-const source = await sourceAt(pathToFileURL(file), openNode({}, {}), () => ({}));
+const source = await sourceAt(pathToFileURL(file), openNode({}, {}));
 const options = {
   own: await documentOf(await ownDescription(false).get()),
   operations: [],
@@ -46,7 +46,7 @@ function measure() {
 const since = processorTime();
 measure();
 longest = 0;
-const { content } = await describe(source, options);
+const { content } = await describe(source, {}, options);
 const { yaml } = await prepareDescription(content!.json);
 const served = processorTime() - since;
 await yaml.get();

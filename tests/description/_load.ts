@@ -11,7 +11,7 @@ import { writeYaml } from "../../src/openapi/write.ts";
 import type { ServerContext } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
-import { createReader, type FetchUrl, type Reader } from "../../src/openapi/files.ts";
+import { createReader, type FetchUrl } from "../../src/openapi/files.ts";
 import { openNode } from "../../src/info/open-node.ts";
 import { ROOT } from "../_paths.ts";
 
@@ -47,11 +47,13 @@ export async function load(
 ): Promise<Loaded> {
   const found = typeof place === "string" ? pathOf(place) : place;
   const { fetch, ...others } = where;
-  const source = await sourceAt(found, openNode({}, {}), () => ({}));
+  const source = await sourceAt(found, openNode({}, {}));
   const options = { own: parseOnce(own), operations: [], ...others };
-  const read: Reader = (url, stamp) =>
-    fetch && url.protocol === "http:" ? createReader(fetch)(url, stamp) : source.read(url, stamp);
-  const { content, diagnostics } = await describe({ ...source, read }, options);
+  const { url } = source.file!;
+  const file = fetch && url.protocol === "http:"
+    ? { url, read: createReader(url, fetch) }
+    : source.file;
+  const { content, diagnostics } = await describe({ ...source, file }, {}, options);
   const text = async (form: KeptContent | undefined) =>
     new TextDecoder().decode(form?.identity);
   const written = content && await documentOf(content.json);

@@ -1,0 +1,70 @@
+/**
+ * Decides when a description is checked for changes.
+ *
+ * @module
+ */
+import { withTimeout } from "../with-timeout.ts";
+
+/** The longest time that a request waits for a check, in milliseconds. */
+const PATIENCE_MS = 250;
+
+interface CheckOptions {
+  /** The shortest time between a check and the next one that a request starts, in milliseconds. */
+  readonly interval: number;
+  readonly onError: (error: unknown) => void;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+export class Checks {
+  readonly #check: () => Promise<void>;
+  readonly #options: CheckOptions;
+  #running: { readonly since: number; readonly done: Promise<void> } | undefined;
+  /** The check that follows the running one. */
+  #next: Promise<void> | undefined;
+  #checkedAt = -Infinity;
+  #hasEnded = false;
+
+  constructor(check: () => Promise<void>, options: CheckOptions) {
+    this.#check = check;
+    this.#options = options;
+  }
+
+  /** Starts a check if one is due, and waits briefly for the check that is running. */
+  async onRequest(): Promise<void> {
+    const { interval, now } = this.#options;
+    if (!this.#running && !this.#hasEnded && now() - this.#checkedAt >= interval) this.start();
+    if (!this.#running) return;
+    const { since, done } = this.#running;
+    const left = since + PATIENCE_MS - now();
+    if (left > 0) await withTimeout(done.catch(() => {}), left, () => {});
+  }
+
+  start(): void {
+    this.run().catch(this.#options.onError);
+  }
+
+  /** Calls made while a check is running share one further check. */
+  run(): Promise<void> {
+    if (!this.#running && !this.#next) return this.#run();
+    return this.#next ??= this.#running!.done.catch(() => {}).then(() => {
+      this.#next = undefined;
+      return this.#run();
+    });
+  }
+
+  /** After this, requests start no checks. */
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  #run(): Promise<void> {
+    const { now } = this.#options;
+    const done = this.#check().finally(() => {
+      this.#running = undefined;
+      this.#checkedAt = now();
+    });
+    this.#running = { since: now(), done };
+    return done;
+  }
+}
