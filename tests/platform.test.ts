@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

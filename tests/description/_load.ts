@@ -54,15 +54,14 @@ export async function load(
     ? { url, read: createReader(url, fetch) }
     : source.file;
   const { content, diagnostics } = await describe({ ...source, file }, {}, options);
-  const text = async (form: KeptContent | undefined) =>
-    new TextDecoder().decode(form?.identity);
+  const text = (form: KeptContent | undefined) => new TextDecoder().decode(form?.identity);
   const written = content && await documentOf(content.json);
   return {
     diagnostics,
     origins: content?.origins ?? [],
-    document: content && parseJson(await text(content.json)) as Json,
-    json: await text(content?.json),
-    yaml: await text(written && await writeYaml(written)),
+    document: content && parseJson(text(content.json)) as Json,
+    json: text(content?.json),
+    yaml: text(written && await writeYaml(written)),
   };
 }
 
