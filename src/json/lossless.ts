@@ -56,7 +56,7 @@ export function formatJson(value: unknown, indent = 0): string {
   try {
     return JSON.stringify(value, undefined, indent) ?? "null";
   } catch {
-    return write(value, indent, "\n", 0) ?? "null";
+    return formatLarge(value, indent);
   }
 }
 
@@ -115,28 +115,18 @@ export function readNumber(digits: string): number | bigint | string {
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits);
 }
 
-function write(value: unknown, indent: number, before: string, depth: number): string | undefined {
-  const plain = hasToJson(value) ? value.toJSON() : value;
-  if (typeof plain === "bigint") return String(plain);
-  if (typeof plain !== "object" || plain === null) return JSON.stringify(plain);
-  if (depth === WRITTEN_DEPTH_MAX) {
-    throw new RangeError(
-      "cannot write JSON: the value contains itself, or is nested more than " +
-        `${WRITTEN_DEPTH_MAX} levels deep`,
-    );
+/** `JSON.stringify` rejects `bigint`s, so they become strings with a mark that nobody can guess. */
+function formatLarge(value: unknown, indent: number): string {
+  const mark = Math.random().toString(36).slice(2);
+  const markLarge = (_: string, member: unknown) =>
+    typeof member === "bigint" ? mark + member : member;
+  try {
+    const text = JSON.stringify(value, markLarge, indent) ?? "null";
+    return text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1");
+  } catch (cause) {
+    const message = "cannot write JSON: the value contains itself, or is nested too deep";
+    throw new RangeError(message, { cause });
   }
-  const inside = before + " ".repeat(indent);
-  const nested = (member: unknown) => write(member, indent, inside, depth + 1);
-  const colon = indent > 0 ? ": " : ":";
-  const members = Array.isArray(plain)
-    ? plain.map((item) => nested(item) ?? "null")
-    : Object.entries(plain).flatMap(([key, member]) => {
-      const text = nested(member);
-      return text === undefined ? [] : [JSON.stringify(key) + colon + text];
-    });
-  const [open, close] = Array.isArray(plain) ? "[]" : "{}";
-  if (members.length === 0 || indent === 0) return `${open}${members.join()}${close}`;
-  return `${open}${inside}${members.join(`,${inside}`)}${before}${close}`;
 }
 
 const hasToJson = (value: unknown): value is { toJSON(): unknown } =>

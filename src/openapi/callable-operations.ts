@@ -18,7 +18,7 @@ import {
   type PathOperation,
   serversFor,
 } from "./operations.ts";
-import { NODE, THIS_SERVICE } from "./servers.ts";
+import { baseAtNode, onlyUrl, THIS_SERVICE } from "./servers.ts";
 import { schemaOf, typesIn } from "./parameter-schema.ts";
 
 export interface NodeParameter {
@@ -145,12 +145,11 @@ export function nameOfNodeOperation(
   item: Json,
   { method, operation }: Pick<LocatedOperation, "method" | "operation">,
 ): string | undefined {
-  const [server, another] = serversFor([operation, item, document]);
-  const url = another === undefined ? textOf(objectOf(server).url) : undefined;
+  const url = onlyUrl([operation, item, document]);
   const name = methodOf(path);
   if (name !== undefined) return url === THIS_SERVICE ? name : undefined;
-  const isAtNode = url !== undefined && `${url}/`.startsWith(`${NODE}/`);
-  return isAtNode ? `${method} ${url.slice(NODE.length)}${path}` : undefined;
+  const base = baseAtNode(url);
+  return base === undefined ? undefined : `${method} ${base}${path}`;
 }
 
 /** Returns the names of the JSON-RPC methods that are called through this service. */

@@ -5,10 +5,10 @@
  * @module
  */
 import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
-import { type Json, listOf, mapMembers, objectOf, setMember, textOf } from "../json/values.ts";
+import { type Json, mapMembers, objectOf, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
-import { FURTHER, operationsOf, serversFor } from "./operations.ts";
-import { NODE, THIS_SERVICE } from "./servers.ts";
+import { FURTHER, operationsOf } from "./operations.ts";
+import { baseAtNode, NODE, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 /**
  * Tells whether the root of this service does not serve a path of the node.
@@ -19,15 +19,9 @@ import { NODE, THIS_SERVICE } from "./servers.ts";
 export const isReserved = (path: string, isBuiltIn: boolean): boolean =>
   isOwnPath(path) || (isWellKnown(path) && !isBuiltIn);
 
-/** Returns the base path of the node's operations, or `undefined` if they have no paths. */
-function basePathOf({ servers }: Json): string | undefined {
-  const url = textOf(objectOf(listOf(servers)[0]).url) ?? "";
-  return url.startsWith(NODE) ? url.slice(NODE.length) : undefined;
-}
-
 /** Returns the path that a client of the node needs in its address, such as `/v1/rpc`. */
 export function clientAddress(document: Json, isAtRoot: boolean): string {
-  const base = basePathOf(document);
+  const base = baseAtNode(onlyUrl([document]));
   if (isAtRoot) return base || "/";
   return base === undefined ? "/v1/rpc" : NODE.slice(1) + base;
 }
@@ -37,7 +31,7 @@ export function clientAddress(document: Json, isAtRoot: boolean): string {
  * this service keeps its servers.
  */
 export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promise<Json> {
-  if (basePathOf(document) === undefined) return document;
+  if (baseAtNode(onlyUrl([document])) === undefined) return document;
   const paths: Json = {};
   for (const [path, value] of Object.entries(objectOf(document.paths))) {
     await pause();
@@ -62,13 +56,12 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
 function prefixesIn(document: Json, path: string, item: Json, isBuiltIn: boolean) {
   const prefixes = new Map<string, string | undefined>();
   for (const { keys: [key], operation } of operationsOf(item)) {
-    const [server, another] = serversFor([operation, item, document]);
-    const url = another === undefined ? textOf(objectOf(server).url) ?? "" : "";
-    const isAtNode = `${url}/`.startsWith(`${NODE}/`);
-    const base = url.slice(NODE.length);
-    const ofNode = isReserved(base + path, isBuiltIn) ? NODE.slice(1) + base : base;
     if (prefixes.has(key!)) continue;
-    prefixes.set(key!, url === THIS_SERVICE ? "" : isAtNode ? ofNode : undefined);
+    const url = onlyUrl([operation, item, document]);
+    const base = url === THIS_SERVICE ? "" : baseAtNode(url);
+    const isMoved = base !== undefined && url !== THIS_SERVICE &&
+      isReserved(base + path, isBuiltIn);
+    prefixes.set(key!, isMoved ? NODE.slice(1) + base : base);
   }
   return prefixes;
 }

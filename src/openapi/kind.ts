@@ -34,9 +34,8 @@ import {
   operationsIn,
   operationsOf,
   type PathOperation,
-  serversFor,
 } from "./operations.ts";
-import { NODE, THIS_SERVICE } from "./servers.ts";
+import { NODE, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 /** The operations that a node supports, as far as the node reports them. */
 export interface Offer {
@@ -301,7 +300,6 @@ export function withOtherPart(document: Json, kind: Json = {}): Json {
 const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod(""));
 
 function addressOf(document: Json, { method, operation, item, path }: PathOperation): string {
-  const [server] = serversFor([operation, item, document]);
-  const url = textOf(objectOf(server).url) ?? "";
+  const url = onlyUrl([operation, item, document]) ?? "";
   return `${method} ${url}${path.replaceAll(/\{[^{}]*\}/g, "{}")}`;
 }

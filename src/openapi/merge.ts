@@ -17,7 +17,7 @@ import {
   setMember,
 } from "../json/values.ts";
 import { operationsOf, SERVICE_TAG } from "./operations.ts";
-import { basePathsOf, NODE, THIS_SERVICE } from "./servers.ts";
+import { baseAtNode, basePathsOf, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -133,11 +133,13 @@ export function withServiceOperations(
  */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
-    const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
+    const url = onlyUrl([objectOf(item), { servers }]);
     const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
-    const isMoved = SHOWN.test(path) && String(url).startsWith(NODE) &&
+    const isMoved = SHOWN.test(path) && baseAtNode(url) !== undefined &&
       !Object.hasOwn(objectOf(all), rest!);
-    return isMoved ? [rest!, { ...objectOf(item), servers: [{ url: url + base! }] }] : [path, item];
+    return isMoved
+      ? [rest!, { ...objectOf(item), servers: [{ url: url! + base! }] }]
+      : [path, item];
   });
   return Object.fromEntries(moved);
 }

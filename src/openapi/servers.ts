@@ -8,7 +8,7 @@ import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
-import { mapItems, mapOperations } from "./operations.ts";
+import { mapItems, mapOperations, serversFor } from "./operations.ts";
 
 const HERE = "http://here.invalid";
 /** A URL relative to the description works behind any path prefix or proxy. */
@@ -118,11 +118,11 @@ function nearUrl(url: string, from: string): string {
   return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
 
-export function basePathsOf(document: Json): string[] {
-  // A server that YAML aliases repeat is one object.
-  const urls = [...new Set(listOf(document.servers).filter(isObject))].flatMap(expand);
-  const paths = urls.filter((url) => URL.canParse(url, "http://localhost"))
-    .map((url) => trim(new URL(url, "http://localhost").pathname));
+/** Returns the paths that the servers of a document begin with, and the empty path. */
+export function basePathsOf({ servers }: Json): string[] {
+  const paths = listOf(servers).filter(isObject).map((server) => usualUrl(server) ?? "")
+    .filter((url) => URL.canParse(url, HERE))
+    .map((url) => trim(new URL(url, HERE).pathname));
   return [...new Set(["", ...paths])];
 }
 
@@ -238,56 +238,41 @@ export function trim(url: string): string {
 
 const withBraces = (url: string): string => url.replaceAll("%7B", "{").replaceAll("%7D", "}");
 
-function variablesOf(template: string): Set<string> {
+/** Returns the names of the variables in a URL. */
+export function variablesOf(template: string): Set<string> {
   return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
 }
 
 /** Returns `undefined` if the URL is too long. */
-export function usualUrl(server: Json): string | undefined {
-  return join(textsOf(server).map(([usual]) => [usual!]))[0];
-}
+export const usualUrl = (server: Json): string | undefined => expand(server, 1)[0];
 
-export function expand(server: Json): string[] {
-  const texts = textsOf(server);
-  const count = texts.reduce((count, { length }) => count * length, 1);
-  return join(count > LIMITS.combinations ? texts.map(([usual]) => [usual!]) : texts);
-}
-
-function textsOf({ url, variables }: Json): string[][] {
+/**
+ * Returns the URL with each combination of the values of its variables, or only with their usual
+ * values if there are more combinations than `most`.
+ */
+export function expand({ url, variables }: Json, most: number = LIMITS.combinations): string[] {
   if (typeof url !== "string") return [];
-  return url.split(/(\{[^{}]*\})/).map((part) => {
-    const variable = part.startsWith("{") && objectOf(objectOf(variables)[part.slice(1, -1)]);
+  const parts = url.split(/(\{[^{}]*\})/).map((part) => {
+    const variable = part.startsWith("{") && objectOf(variables)[part.slice(1, -1)];
     const { default: usual, enum: listed } = objectOf(variable);
     const texts = [usual, ...listOf(listed)].map(textOf).filter((text) => text !== undefined);
     return texts.length > 0 ? [...new Set(texts)] : [part];
   });
-}
-
-function join(parts: readonly (readonly string[])[]): string[] {
+  const count = parts.reduce((count, { length }) => count * length, 1);
   return parts.reduce<string[]>(
     (urls, texts) =>
-      urls.flatMap((url) => texts.map((text) => url + text))
+      urls.flatMap((url) => (count > most ? texts.slice(0, 1) : texts).map((text) => url + text))
         .filter(({ length }) => length <= LIMITS.url),
     [""],
   );
 }
 
-/** Omits variables that occur only in the user name or password of the server's URL. */
-export function variablesWithoutLogin({ url, variables }: Json): unknown {
-  if (typeof url !== "string" || !isObject(variables)) return variables;
-  const bare = withoutLogin(url);
-  const [before, after] = [variablesOf(url), variablesOf(bare)];
-  const inHost = bare.includes("//") ? variablesOf(hostOf(bare)) : new Set<string>();
-  return mapMembers(variables, (variable, name) => {
-    if (before.has(name) && !after.has(name)) return undefined;
-    const strip = (text: unknown): unknown => {
-      if (Array.isArray(text)) return text.map(strip);
-      if (typeof text !== "string") return text;
-      return inHost.has(name) ? withoutLogin(`//${text}`).slice(2) : withoutLogin(text);
-    };
-    return !isObject(variable) ? variable : mapMembers(
-      variable,
-      (member, key) => key === "default" || key === "enum" ? strip(member) : member,
-    );
-  });
+/** Returns the only URL of the servers that apply. See {@linkcode serversFor}. */
+export function onlyUrl(holders: readonly Json[]): string | undefined {
+  const [server, another] = serversFor(holders);
+  return another === undefined ? textOf(objectOf(server).url) : undefined;
 }
+
+/** Returns the base path of a server at the node, or `undefined` if the server is another one. */
+export const baseAtNode = (url: string = ""): string | undefined =>
+  `${url}/`.startsWith(`${NODE}/`) ? url.slice(NODE.length) : undefined;

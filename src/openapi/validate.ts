@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { isEqual, isObject, type Json, objectOf, type Path } from "../json/values.ts";
+import { isObject, type Json, mapMembers, objectOf, type Path, textOf } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { Work } from "../slices.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
-import { variablesWithoutLogin, withoutLogin } from "./servers.ts";
+import { variablesOf, withoutLogin } from "./servers.ts";
 import {
   isKeyword,
   isReference,
@@ -111,10 +111,14 @@ export function* validate(structure: Structure, place: Place): Work<MemberDiagno
   }
   if (!isPlain) return found;
   if (shape === "server") {
-    const { length } = Object.keys(objectOf(object.variables));
-    const variables = length > LIMITS.members ? {} : variablesWithoutLogin(object);
-    const isSame = isEqual(variables, object.variables);
-    if (!isSame) found.set("variables", { ...LOGIN, value: variables });
+    const url = textOf(object.url) ?? "";
+    const shown = withoutLogin(url);
+    const left = variablesOf(shown);
+    const variables = mapMembers(
+      objectOf(object.variables),
+      (variable, name) => left.has(name) ? variable : undefined,
+    );
+    if (shown !== url) found.set("variables", { ...LOGIN, value: variables });
   }
   for (const [key, { needed }] of structure.kinds[shape] ?? []) {
     if (needed !== "expected" || Object.hasOwn(value, key)) continue;
