@@ -9,7 +9,6 @@ import {
   createFreeName,
   estimateSize,
   filled,
-  isObject,
   type Json,
   listOf,
   mapMembers,
@@ -19,41 +18,20 @@ import {
   textOf,
   valueAt,
 } from "../json/values.ts";
-import { mapItemsInSlices, mapMembersInSlices } from "../json/in-slices.ts";
 import { LIMITS } from "./diagnostics.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
+import { mapSchemas } from "./map-schemas.ts";
 import { followReference } from "./operations.ts";
 import { typesIn } from "./parameter-schema.ts";
 import { THIS_SERVICE } from "./servers.ts";
-import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
 /** Types of values that a query can hold. */
 const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean"]);
 
-/** Converts schemas from draft 7 (OpenRPC) to 2020-12 (OpenAPI 3.1). */
-async function upgradeSchemas(document: unknown): Promise<unknown> {
-  const structure = structureOf({ openrpc: "1.3" });
-  const known = new Map<unknown, unknown>();
-  const upgrade = async (value: unknown, shape: Shape): Promise<unknown> => {
-    if (typeof value !== "object" || value === null) return value;
-    if (known.has(value)) return known.get(value);
-    const upgradeMember = (member: unknown, key: string) => {
-      const inner = shapeOfMember(structure, shape, key);
-      return inner === undefined ? member : upgrade(member, inner);
-    };
-    const members = isObject(value)
-      ? await mapMembersInSlices(value, upgradeMember)
-      : await mapItemsInSlices(value as unknown[], (item, at) => upgradeMember(item, String(at)));
-    const upgraded = shape === "schema" && isObject(members) ? upgradeSchema(members) : members;
-    known.set(value, upgraded);
-    return upgraded;
-  };
-  return await upgrade(document, "document");
-}
-
+/** Converts a schema from draft 7 (OpenRPC) to 2020-12 (OpenAPI 3.1). */
 function upgradeSchema(value: Json): Json {
   // The schemas of Lotus nodes contain `media`, a keyword of JSON Hyper-Schema draft 4.
   const { media, ...others } = value;
@@ -110,7 +88,7 @@ const ANY_PARAMS = {
 export async function openApiOfMethods(
   openrpc: unknown,
 ): Promise<{ paths: Json; components: Json; tags: readonly { readonly name: string }[] }> {
-  const document = objectOf(await upgradeSchemas(openrpc));
+  const document = objectOf(await mapSchemas(openrpc, { openrpc: "1.3" }, upgradeSchema));
   const follow = (value: unknown) => followReference(document, value);
   const methods = new Map<string, Json>();
   for (const method of listOf(document.methods).map(follow)) {

@@ -152,7 +152,7 @@ export const OPENRPC_1_3: Rows = {
   discriminator: OPENAPI_3_1.discriminator!,
 };
 
-const SIMPLE = `${FACETS} type:typeInSwagger items:items collectionFormat`;
+const SIMPLE = `${FACETS} type:typeInSwagger items:schema collectionFormat`;
 
 /** In Swagger 2.0, a `discriminator` is a string. */
 export const SWAGGER: Rows = {
@@ -164,12 +164,12 @@ export const SWAGGER: Rows = {
   operation: `${OPERATION} consumes produces schemes`,
   parameter:
     `${SIMPLE} name! in!:placeInSwagger description required allowEmptyValue schema:schema`,
-  items: SIMPLE,
+  simple: SIMPLE,
   header: `${SIMPLE} description`,
   response: "description* schema:schema headers:{header} examples",
   securityScheme: "type! description name in flow authorizationUrl:url tokenUrl:url scopes",
   // Many Swagger 2.0 documents contain schema members from OpenAPI 3.0.
-  schema: `${SCHEMA_3_0} type:typeInSwagger discriminator`,
+  schema: `${SCHEMA_3_0} type:typeInSwagger discriminator collectionFormat`,
 };
 
 function extend(rows: Rows, more: Rows): Rows {

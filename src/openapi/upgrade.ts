@@ -16,8 +16,8 @@ import {
   setMember,
 } from "../json/values.ts";
 import { estimateSizeInSlices, mapMembersInSlices } from "../json/in-slices.ts";
+import { mapSchemas } from "./map-schemas.ts";
 import { COMMON_METHODS, followReference } from "./operations.ts";
-import { type Shape, shapeOfMember, type Structure, structureOf } from "./structure.ts";
 import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
@@ -35,7 +35,7 @@ const KEPT = {
   response: shared("response"),
   header: shared("header"),
   scheme: shared("securityScheme"),
-  simple: [...shared("items", "schema"), "x-nullable"],
+  simple: [...shared("simple", "schema"), "x-nullable"],
   schema: shared("schema"),
 };
 
@@ -62,19 +62,37 @@ const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 /** @throws {RangeError} if the result would be many times as large as the document */
 export async function upgradeSwagger(document: Json): Promise<Json> {
   const sizeMax = 2 * await estimateSizeInSlices(document) + LIMITS.added;
-  return await new SwaggerConverter(document, sizeMax).convert();
+  const upgraded = await mapSchemas(document, document, upgradeSchema);
+  return await new SwaggerConverter(upgraded, sizeMax).convert();
 }
+
+/** Converts a schema whose inner schemas have been converted. */
+function upgradeSchema(schema: Json): Json {
+  if (typeof schema.$ref === "string") return { $ref: redirect(schema.$ref) };
+  const { "x-nullable": isNullable, ...converted } = keep(schema, KEPT.schema);
+  const types = listOf(schema.type);
+  if (isNullable === true || types.includes("null")) converted.nullable = true;
+  if (types.length > 0) {
+    const [type, another] = types.filter((type) => type !== "null");
+    delete converted.type;
+    if (another === undefined && type !== undefined) converted.type = type;
+  }
+  if (schema.type === "file") Object.assign(converted, { type: "string", format: "binary" });
+  if (typeof schema.discriminator === "string") {
+    converted.discriminator = { propertyName: schema.discriminator };
+  }
+  return converted;
+}
+
+const simpleSchema = (value: Json): Json => upgradeSchema(keep(value, KEPT.simple, false));
 
 class SwaggerConverter {
   readonly #document: Json;
-  readonly #structure: Structure;
-  readonly #schemas = new Map<unknown, unknown>();
   readonly #sizeMax: number;
   #mediaTypes = 0;
 
   constructor(document: Json, sizeMax: number) {
     this.#document = document;
-    this.#structure = structureOf(document);
     this.#sizeMax = sizeMax;
   }
 
@@ -87,7 +105,7 @@ class SwaggerConverter {
     );
     const produced = mediaTypes(document.produces);
     const components = present({
-      schemas: await convertAll(document.definitions, (schema) => this.#schema(schema)),
+      schemas: filled(objectOf(document.definitions)),
       parameters: await convertAll(
         document.parameters,
         (value) => this.#isBody(value) ? undefined : this.#parameter(value),
@@ -133,40 +151,6 @@ class SwaggerConverter {
     return /^(?:body|formData)$/.test(String(this.#resolve(value).in));
   }
 
-  #schema(value: unknown, shape: Shape = "schema"): unknown {
-    if (typeof value !== "object" || value === null) return value;
-    const known = this.#schemas.get(value);
-    if (known) return known;
-    if (Array.isArray(value)) return value.map((item) => this.#schema(item));
-    const schema = value as Json;
-    if (shape.startsWith("{")) return mapMembers(schema, (member) => this.#schema(member));
-    if (typeof schema.$ref === "string") return { $ref: redirect(schema.$ref) };
-    const { "x-nullable": isNullable, ...converted } = mapMembers(
-      keep(schema, KEPT.schema),
-      (member, key) => {
-        const inner = shapeOfMember(this.#structure, "schema", key);
-        return inner !== undefined && /schema/.test(inner) ? this.#schema(member, inner) : member;
-      },
-    );
-    const types = listOf(schema.type);
-    if (isNullable === true || types.includes("null")) converted.nullable = true;
-    if (types.length > 0) {
-      const [type, another] = types.filter((type) => type !== "null");
-      delete converted.type;
-      if (another === undefined && type !== undefined) converted.type = type;
-    }
-    if (schema.type === "file") Object.assign(converted, { type: "string", format: "binary" });
-    if (typeof schema.discriminator === "string") {
-      converted.discriminator = { propertyName: schema.discriminator };
-    }
-    this.#schemas.set(value, converted);
-    return converted;
-  }
-
-  #simpleSchema(value: Json): Json {
-    return this.#schema(keep(value, KEPT.simple, false)) as Json;
-  }
-
   #parameter(parameter: Json): Json {
     if (typeof parameter.$ref === "string") return { $ref: redirect(parameter.$ref) };
     const { "x-example": example, ...converted } = keep(parameter, KEPT.parameter);
@@ -176,7 +160,7 @@ class SwaggerConverter {
     return present({
       ...converted,
       ...styleOf(parameter, place),
-      schema: this.#simpleSchema(parameter),
+      schema: simpleSchema(parameter),
       example,
     });
   }
@@ -189,7 +173,7 @@ class SwaggerConverter {
   #body(parameters: readonly Json[], consumes: unknown): Json | undefined {
     const body = parameters.find((parameter) => parameter.in === "body");
     if (body) {
-      const schema = this.#schema(body.schema ?? {});
+      const { schema = {} } = body;
       const content = this.#content(mediaTypes(consumes), { schema });
       return { ...keep(body, KEPT.body), content };
     }
@@ -199,7 +183,7 @@ class SwaggerConverter {
     for (const field of fields) {
       const name = String(field.name);
       const { description } = field;
-      setMember(properties, name, present({ ...this.#simpleSchema(field), description }));
+      setMember(properties, name, present({ ...simpleSchema(field), description }));
       const style = styleOf(field, "query");
       if (style) setMember(encoding, name, style);
     }
@@ -215,14 +199,14 @@ class SwaggerConverter {
     if (typeof response.$ref === "string") return { $ref: redirect(response.$ref) };
     const { schema, examples, headers } = response;
     const types = schema === undefined ? [] : produces;
-    const content = this.#content(types, { schema: this.#schema(schema) });
+    const content = this.#content(types, { schema });
     for (const [type, example] of Object.entries(objectOf(examples))) {
       // Copies the object, since all members of `content` share it.
       if (type.includes("/")) setMember(content, type, { ...objectOf(content[type]), example });
     }
     const converted = mapMembers(objectOf(headers), (value) => {
       const header = objectOf(value);
-      return { ...keep(header, KEPT.header), schema: this.#simpleSchema(header) };
+      return { ...keep(header, KEPT.header), schema: simpleSchema(header) };
     });
     return present({
       description: "",
