@@ -152,8 +152,7 @@ const MINE: Kind = {
  */
 async function keepDescription(kind: Kind) {
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
-  const identity = new TextEncoder().encode(JSON.stringify(own));
-  const forms = await prepareOwn({ identity }, []);
+  const forms = await prepareOwn(own, []);
   const pageOf = (title: string) => ({ iconNameOf: () => title }) as unknown as Page;
   const node = openNode({ url }, { mine: kind });
   const onInfo = new Listeners<[object]>();

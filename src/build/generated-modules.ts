@@ -21,7 +21,6 @@ import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Json } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { withoutPaths } from "../openapi/merge.ts";
 import { writeJson } from "../openapi/write.ts";
 import { packageFolder } from "./bundle-for-runtime.ts";
 import { readScalar, staticImports } from "./scalar.ts";
@@ -63,7 +62,7 @@ async function main() {
       ...await contentModules(folders.scalar, scalar),
       ["assets.js", tableModule([[folders.explorer, explorer], [folders.scalar, scalar]])],
       ...await checkedKinds(kinds),
-      ...await descriptionModules(),
+      ["description.js", await descriptionModule()],
       ["page.js", await pageModule(folders, staticImports(scalar))],
       ["build-info.js", moduleText({ VERSION: version, COMMIT: shortCommit() })],
     ]),
@@ -135,15 +134,8 @@ function tableModule(folders: readonly [folder: string, files: Files][]): string
   return `export const ASSETS = {\n${lines.join("")}};\n`;
 }
 
-async function descriptionModules(): Promise<Modules> {
-  const whole: Json = parse(await readFile(join(ROOT, "spec/openapi.yaml"), "utf8"));
-  return new Map([
-    ["description.js", await descriptionModule(withoutPaths(whole, ["/v1/metrics"]))],
-    ["description-with-metrics.js", await descriptionModule(whole)],
-  ]);
-}
-
-async function descriptionModule(document: Json): Promise<string> {
+async function descriptionModule(): Promise<string> {
+  const document: Json = parse(await readFile(join(ROOT, "spec/openapi.yaml"), "utf8"));
   const { identity } = await writeJson(document);
   return moduleText({ SPEC_JSON: await packContent(Buffer.from(identity)) });
 }

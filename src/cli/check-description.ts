@@ -16,8 +16,7 @@ import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { type Offer, offered } from "../openapi/kind.ts";
 import { isReserved } from "../openapi/drop-in.ts";
-import { documentOf } from "../openapi/serve.ts";
-import { ownDescription } from "../resources/open-description.ts";
+import { loadOwnDocument } from "../resources/open-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 import type { Config } from "./read-config.ts";
 import { formatTable, type Section } from "./output.ts";
@@ -36,7 +35,7 @@ export async function describeDescription(
   info: Readonly<Record<string, unknown>>,
 ): Promise<Described> {
   if (description === "none") return { sections: [] };
-  const own = await documentOf(await ownDescription(false).get());
+  const own = await loadOwnDocument();
   const options = { own, operations: [], forward, base, node: node.url };
   if (description !== undefined) {
     const read = await describe(await sourceAt(description, node), {}, options);

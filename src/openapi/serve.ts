@@ -31,16 +31,14 @@ export async function documentOf(json: KeptContent): Promise<Json> {
 
 /** The host's operations and document parts are in the returned `document`, but not in `own`. */
 export async function prepareOwn(
-  packed: KeptContent,
+  whole: Json,
   operations: readonly DescribedOperation[],
   ofHost: DocumentOfHost = {},
   omitted: readonly string[] = [],
 ): Promise<Description & { readonly document: Json; readonly own: Json }> {
-  const own = withoutPaths(await documentOf(packed), omitted);
-  const isAsPacked = operations.length + omitted.length + Object.keys(ofHost).length === 0;
-  const document = isAsPacked ? own : withHost(own, operations, ofHost);
-  const json = isAsPacked ? packed : await writeJson(document);
-  return { document, own, ...await prepareDescription(json) };
+  const own = withoutPaths(whole, omitted);
+  const document = withHost(own, operations, ofHost);
+  return { document, own, ...await prepareDescription(await writeJson(document)) };
 }
 
 export async function prepareDescription(json: KeptContent): Promise<Description> {

@@ -14,8 +14,9 @@ import { renderParts } from "../explorer/render-content.ts";
 import { createNameWatch } from "../gateway/lint-settings.ts";
 import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
-import { type KeptContent, type PackedContent, unpack } from "../http/content-coding.ts";
+import { unpack } from "../http/content-coding.ts";
 import type { Monitor } from "../info/info-monitor.ts";
+import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Node } from "../node/node.ts";
 import { prepareOwn } from "../openapi/serve.ts";
@@ -49,8 +50,9 @@ export async function openDescription(
   const omitted = ["/v1/events", "/v1/history"].filter((path) =>
     hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );
-  const packed = await ownDescription(options.meters !== undefined).get();
-  const { document, own, ...forms } = await prepareOwn(packed, operations, documentOfHost, omitted);
+  if (!options.meters) omitted.push("/v1/metrics");
+  const whole = await loadOwnDocument();
+  const { document, own, ...forms } = await prepareOwn(whole, operations, documentOfHost, omitted);
   const parts = lazy(() => renderParts(document));
   const alone = (notice?: string) => ({
     ...forms,
@@ -87,15 +89,9 @@ export async function openDescription(
   return description;
 }
 
-const WITHOUT_METRICS = lazy(async () => kept(await import("../generated/description.js")));
-const WITH_METRICS = lazy(async () =>
-  kept(await import("../generated/description-with-metrics.js"))
-);
-
-export function ownDescription(hasMetrics: boolean): Resource<KeptContent> {
-  return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
-}
-
-async function kept({ SPEC_JSON }: { readonly SPEC_JSON: PackedContent }): Promise<KeptContent> {
-  return await unpack(SPEC_JSON);
+/** Resolves to the service's own description. */
+export async function loadOwnDocument(): Promise<Json> {
+  const { SPEC_JSON } = await import("../generated/description.js");
+  const { identity } = await unpack(SPEC_JSON);
+  return JSON.parse(new TextDecoder().decode(identity));
 }

@@ -9,8 +9,8 @@ import { describe } from "../../src/description/prepare.ts";
 import { sourceAt } from "../../src/description/source.ts";
 import { openNode } from "../../src/info/open-node.ts";
 import { resolveForward } from "../../src/gateway/policy.ts";
-import { documentOf, prepareDescription } from "../../src/openapi/serve.ts";
-import { ownDescription } from "../../src/resources/open-description.ts";
+import { prepareDescription } from "../../src/openapi/serve.ts";
+import { loadOwnDocument } from "../../src/resources/open-description.ts";
 
 /** The times of a main thread: the first number is the processor time in nanoseconds. */
 const schedstat = openSync(`/proc/${process.pid}/task/${process.pid}/schedstat`, "r");
@@ -25,7 +25,7 @@ const file = process.argv[2]!;
 const node = "http://127.0.0.1:8545";
 const source = await sourceAt(pathToFileURL(file), openNode({}, {}));
 const options = {
-  own: await documentOf(await ownDescription(false).get()),
+  own: await loadOwnDocument(),
   operations: [],
   node,
   base: node,
