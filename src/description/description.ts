@@ -26,7 +26,7 @@ import type { DescriptionReport } from "./report.ts";
 import {
   type DescriptionPlace,
   type DescriptionSource,
-  nameOf,
+  nameOfPlace,
   sourceAt,
   sourcesOf,
 } from "./source.ts";
@@ -206,7 +206,7 @@ export class Description {
       this.#readings = [new Reading(await sourceAt(place, this.#node), false)];
     } catch (error) {
       this.#alone = this.#options.alone(NOTICE);
-      const diagnostics = [diagnosticOfError(nameOf(place), error)];
+      const diagnostics = [diagnosticOfError(nameOfPlace(place), error)];
       this.onReport.tell({ diagnostics, shown: "own" });
     }
   }

@@ -30,7 +30,11 @@ export async function sourceAt(place: DescriptionPlace, node: Node): Promise<Des
   const file = typeof place === "object" && "text" in place
     ? fileOfText(place)
     : await fileAt(place, node);
-  return { file, name: nameOf(place), by: file.url.protocol === "file:" ? "operator" : "network" };
+  return {
+    file,
+    name: nameOfPlace(place),
+    by: file.url.protocol === "file:" ? "operator" : "network",
+  };
 }
 
 function fileOfText({ text, name = "openapi.yaml" }: { text: string; name?: string | undefined }) {
@@ -85,7 +89,7 @@ function sourceOfNode(
   return { name: `${node.url} by ${description.jsonrpc}`, file: { url, read } };
 }
 
-export function nameOf(place: DescriptionPlace): string {
+export function nameOfPlace(place: DescriptionPlace): string {
   const text = typeof place === "object" && "text" in place ? place.name : String(place);
   return text?.split("/").at(-1) || "the description";
 }

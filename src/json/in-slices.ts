@@ -6,11 +6,12 @@
 import { pause } from "../slices.ts";
 import { estimateSize, firstMembers, isObject, type Json, setMember } from "./values.ts";
 
-/** Does the same as `mapMembers`, in slices. */
-export async function mapMembersInSlices(
-  object: Json,
+/** Does the same as `mapMembers` in slices, also for the items of a list. */
+export async function mapMembersInSlices<T extends object>(
+  holder: T,
   change: (member: unknown, key: string) => unknown,
-): Promise<Json> {
+): Promise<T> {
+  const object = holder as Json;
   const keys = Object.keys(object);
   let changed: Json | undefined;
   for (const [i, key] of keys.entries()) {
@@ -21,7 +22,8 @@ export async function mapMembersInSlices(
     changed ??= firstMembers(object, keys.slice(0, i));
     if (value !== undefined) setMember(changed, key, value);
   }
-  return changed ?? object;
+  if (!changed) return holder;
+  return (Array.isArray(holder) ? Object.values(changed) : changed) as T;
 }
 
 /** Does the same as `estimateSize` for a whole document, in slices. */
@@ -36,20 +38,4 @@ export async function estimateSizeInSlices(document: Json): Promise<number> {
     }
   }
   return size;
-}
-
-/** Does the same as `mapMembersInSlices` for a list. */
-export async function mapItemsInSlices(
-  list: readonly unknown[],
-  change: (item: unknown, at: number) => unknown,
-): Promise<readonly unknown[]> {
-  const changed: unknown[] = [];
-  let isSame = true;
-  for (const [at, item] of list.entries()) {
-    await pause();
-    const value = await change(item, at);
-    isSame &&= value === item;
-    if (value !== undefined) changed.push(value);
-  }
-  return isSame ? list : changed;
 }

@@ -324,35 +324,40 @@ const SPANNED = [1, 2, 50];
 
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
   const obstacles = new Map<NodeOperation, string>();
+  const reachable: Templated[] = [];
   const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf)
-    .filter(({ operation, template: { names }, spans }) => {
-      const obstacle = /[?#]/.test(operation.path)
-        ? "its path has a query"
-        : operation.path.includes("}{")
-        ? "its path has two parameters side by side"
-        : new Set(names).size < names.length
-        ? "its path has two parameters with the same name"
-        : names.filter(spans).length > 1
-        ? "its path has two parameters that span several segments"
-        : undefined;
-      if (obstacle !== undefined) obstacles.set(operation, obstacle);
-      return obstacle === undefined;
-    })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
-  for (const [at, own] of all.entries()) {
-    // More specific templates come first. A template without multi-segment parameters is
-    // unreachable only if an equal template precedes it.
-    const last = all[at - 1];
-    const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
-    const samples = samplesOf(own);
-    const taker = isTwin
-      ? last
-      : samples && all.slice(0, at).find(({ operation, template }) =>
-        operation.method === own.operation.method && samples.every((path) => template.match(path))
-      );
-    if (taker) obstacles.set(own.operation, `${taker.operation.name} matches the same paths`);
+  // More specific templates come first.
+  for (const own of all) {
+    const taker = takerOf(own, reachable);
+    const obstacle = mistakeIn(own) ??
+      (taker && `${taker.operation.name} matches the same paths`);
+    if (obstacle === undefined) reachable.push(own);
+    else obstacles.set(own.operation, obstacle);
   }
   return obstacles;
+}
+
+function mistakeIn({ operation, template: { names }, spans }: Templated): string | undefined {
+  if (/[?#]/.test(operation.path)) return "its path has a query";
+  if (operation.path.includes("}{")) return "its path has two parameters side by side";
+  if (new Set(names).size < names.length) return "its path has two parameters with the same name";
+  return names.filter(spans).length > 1
+    ? "its path has two parameters that span several segments"
+    : undefined;
+}
+
+/**
+ * A template without multi-segment parameters is unreachable only if an equal template precedes it.
+ */
+function takerOf(own: Templated, before: readonly Templated[]): Templated | undefined {
+  const last = before.at(-1);
+  if (last?.rank === own.rank && last.template.source === own.template.source) return last;
+  const samples = samplesOf(own);
+  return samples &&
+    before.find(({ operation, template }) =>
+      operation.method === own.operation.method && samples.every((path) => template.match(path))
+    );
 }
 
 interface Templated {

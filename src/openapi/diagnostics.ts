@@ -5,7 +5,7 @@
  */
 import { type Json, type Path, valueAt } from "../json/values.ts";
 import { formatSize, groupDigits } from "../units.ts";
-import { excerpt, printable } from "../untrusted-text.ts";
+import { excerpt, printable, quote, shorten } from "../untrusted-text.ts";
 
 export const LIMITS = {
   depth: 256,
@@ -49,6 +49,10 @@ export const LIMITS = {
 } as const;
 
 export const formatCount = (count: number): string => groupDigits(String(count), ",");
+
+/** Quotes the beginning of a name in a description. */
+export const quoteName = (name: unknown, most: number = 80): string =>
+  quote(shorten(String(name), most));
 
 export const MESSAGES = {
   duplicateKey: "duplicate key; the last value is used",
@@ -146,29 +150,23 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
 }
 
 /** Equal diagnostics are stored once, with the first position and the number of repeats. */
-export interface Diagnostics {
-  /** `placeOf` is called only for the first diagnostic with this severity and message. */
-  add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
-  list(): DiagnosticAt[];
-  readonly omittedCount: number;
-}
+export class Diagnostics {
+  readonly #all = new Map<string, { -readonly [K in keyof DiagnosticAt]: DiagnosticAt[K] }>();
+  /** The number of diagnostics above the limit. */
+  omittedCount = 0;
 
-export function createDiagnostics(): Diagnostics {
-  const kept = new Map<string, { -readonly [K in keyof DiagnosticAt]: DiagnosticAt[K] }>();
-  let omittedCount = 0;
-  return {
-    add(severity, message, placeOf) {
-      const key = `${severity} ${message}`;
-      const known = kept.get(key);
-      if (known) known.more++;
-      else if (kept.size === LIMITS.findings) omittedCount++;
-      else kept.set(key, { severity, message, place: placeOf(), more: 0 });
-    },
-    list: () => [...kept.values()],
-    get omittedCount() {
-      return omittedCount;
-    },
-  };
+  /** `placeOf` is called only for the first diagnostic with this severity and message. */
+  add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void {
+    const key = `${severity} ${message}`;
+    const known = this.#all.get(key);
+    if (known) known.more++;
+    else if (this.#all.size === LIMITS.findings) this.omittedCount++;
+    else this.#all.set(key, { severity, message, place: placeOf(), more: 0 });
+  }
+
+  list(): DiagnosticAt[] {
+    return [...this.#all.values()];
+  }
 }
 
 /** The returned diagnostics are sorted by position. */

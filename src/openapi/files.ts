@@ -136,14 +136,14 @@ function loginOf({ username, password }: URL): Record<string, string> {
 }
 
 /** Returns the name of a description for its diagnostics. Local paths are never revealed. */
-export function nameOf(entry: string): string {
+export function fileNameOf(entry: string): string {
   const { pathname, host } = new URL(entry);
   return decodePercent(pathname.split("/").at(-1)!) || host;
 }
 
 /** Returns a description's name or URL as it is written in commands and settings. */
 export function spell(entry: string): string {
-  return plain(/^http/.test(entry) ? withoutLogin(entry) : nameOf(entry));
+  return plain(/^http/.test(entry) ? withoutLogin(entry) : fileNameOf(entry));
 }
 
 /**
@@ -155,7 +155,7 @@ export const plain = (text: string): string =>
 
 /** Reads and parses a description. If this fails, the result has a diagnostic and no value. */
 export async function readSource(entry: URL, read: Reader): Promise<Source & { url: URL }> {
-  const name = nameOf(entry.href);
+  const name = fileNameOf(entry.href);
   try {
     const file = (await read())!;
     return { url: file.url, ...await parse(name, file, new Tally(sourceKindOf(entry))) };

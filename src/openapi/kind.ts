@@ -189,14 +189,14 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   };
 }
 
-const LIMITS = ["x-excludes", "x-heavy-from"];
+const LIMIT_MARKS = ["x-excludes", "x-heavy-from"];
 
 function withLimits(method: Json, post: Json): Json {
   if (method.params === undefined) return method;
   const properties = valueAt(post, PROPERTIES);
   const params = listOf(method.params).map((value) => {
     const param = objectOf(value);
-    const limits = picked(objectOf(objectOf(properties)[String(param.name)]), LIMITS);
+    const limits = picked(objectOf(objectOf(properties)[String(param.name)]), LIMIT_MARKS);
     if (Object.keys(limits).length === 0) return value;
     return { ...param, schema: { allOf: [objectOf(param.schema)], ...limits } };
   });
@@ -215,7 +215,7 @@ function isLimitedRead(kind: Json, operation: Json): boolean {
   return isChecked === true || listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);
     const schema = objectOf(followReference(kind, parameter.schema));
-    return multiSegmentOf(parameter) !== undefined || LIMITS.some((mark) => mark in schema);
+    return multiSegmentOf(parameter) !== undefined || LIMIT_MARKS.some((mark) => mark in schema);
   });
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mapItemsInSlices, mapMembersInSlices } from "../json/in-slices.ts";
+import { mapMembersInSlices } from "../json/in-slices.ts";
 import { isObject, type Json } from "../json/values.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 
@@ -26,9 +26,7 @@ export async function mapSchemas<T>(
       const inner = shapeOfMember(structure, shape, key);
       return inner === undefined ? member : map(member, inner);
     };
-    const members = isObject(value)
-      ? await mapMembersInSlices(value, mapMember)
-      : await mapItemsInSlices(value as unknown[], (item, at) => mapMember(item, String(at)));
+    const members = await mapMembersInSlices(value, mapMember);
     const mapped = shape === "schema" && isObject(members) ? change(members) : members;
     known.set(value, mapped);
     return mapped;

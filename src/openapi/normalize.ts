@@ -16,7 +16,7 @@ import {
   setMember,
   valueAt,
 } from "../json/values.ts";
-import { mapItemsInSlices, mapMembersInSlices } from "../json/in-slices.ts";
+import { mapMembersInSlices } from "../json/in-slices.ts";
 import { pause } from "../slices.ts";
 import { LIMITS } from "./diagnostics.ts";
 import { isPure, type Link, nameOfComponent, type Resolved, type Target } from "./resolve.ts";
@@ -116,10 +116,10 @@ class Copier {
     if (isReference(shape, value)) return await this.#copyReference(value, shape, depth);
     const known = this.#done.get(value, shape);
     if (known !== undefined) return known;
-    const object = value as Json;
-    const copied = Array.isArray(value)
-      ? await mapItemsInSlices(value, (_, at) => this.#copyMember(object, shape, `${at}`, depth))
-      : await mapMembersInSlices(object, (_, key) => this.#copyMember(object, shape, key, depth));
+    const copied = await mapMembersInSlices(
+      value as Json,
+      (_, key) => this.#copyMember(value as Json, shape, key, depth),
+    );
     this.#done.set(value, shape, copied);
     return copied;
   }

@@ -14,8 +14,8 @@ import {
   setMember,
   textOf,
 } from "../json/values.ts";
-import { quote, shorten } from "../untrusted-text.ts";
-import { type Diagnostics, LIMITS, type Severity } from "./diagnostics.ts";
+import { shorten } from "../untrusted-text.ts";
+import { type Diagnostics, LIMITS, quoteName, type Severity } from "./diagnostics.ts";
 
 /** The HTTP methods that every version of OpenAPI allows in a path item. */
 export const COMMON_METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
@@ -192,7 +192,7 @@ class OperationCheck {
       this.#firsts.set(operationId, user);
       return operation;
     }
-    const id = nameOf(operationId);
+    const id = quoteName(operationId, NAME_MAX);
     const message = `the operationId ${id} is already used by ${first} and is omitted here`;
     this.#diagnostics.add("note", message, () => [...path, "operationId"]);
     return rest;
@@ -209,7 +209,7 @@ class OperationCheck {
         // diagnostics is exceeded.
         if (this.#diagnostics.omittedCount > 0) return;
         if (shared.has(name) || own.has(name)) continue;
-        const ends = `${nameOf(name)} of the path ${nameOf(template)}`;
+        const ends = `${quoteName(name, NAME_MAX)} of the path ${quoteName(template, NAME_MAX)}`;
         this.#diagnostics.add("note", `the parameters do not include ${ends}`, () => at);
       }
     }
@@ -223,7 +223,7 @@ class OperationCheck {
       const { name, in: place, required } = followReference(this.#document, value);
       if (typeof name !== "string" || typeof place !== "string") continue;
       const report = (severity: Severity, fault: string) => {
-        const message = `the ${place} parameter ${nameOf(name)} ${fault}`;
+        const message = `the ${place} parameter ${quoteName(name, NAME_MAX)} ${fault}`;
         this.#diagnostics.add(severity, message, () => [...path, "parameters", String(i)]);
       };
       const key = parameterKey(name, place);
@@ -232,7 +232,7 @@ class OperationCheck {
       if (place !== "path") continue;
       inPath.add(name);
       if (!names.has(name) && !template.includes(`{${name}}`)) {
-        report("error", `is not in the path ${nameOf(template)}`);
+        report("error", `is not in the path ${quoteName(template, NAME_MAX)}`);
       } else if (required !== true) report("note", 'needs "required: true"');
     }
     return inPath;
@@ -245,4 +245,3 @@ function parameterKey(name: string, place: string): string {
 }
 
 const NAME_MAX = 200;
-const nameOf = (name: unknown): string => quote(shorten(String(name), NAME_MAX));

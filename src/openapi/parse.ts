@@ -11,8 +11,7 @@ import { setMember } from "../json/values.ts";
 import { inSlices, type Work } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
 import {
-  createDiagnostics,
-  type Diagnostics,
+  Diagnostics,
   LIMITS,
   MESSAGES,
   offsetIn,
@@ -39,7 +38,7 @@ export async function parse(
   tally: Tally = new Tally("disk"),
 ): Promise<Source> {
   let text = "";
-  let diagnostics = createDiagnostics();
+  let diagnostics = new Diagnostics();
   try {
     tally.add("bytes", bytes.length);
     text = decode(bytes);
@@ -51,7 +50,7 @@ export async function parse(
         return { name, text, diagnostics, ...await inSlices(parseJson(text, diagnostics, tally)) };
       } catch (error) {
         if (isJson || !(error instanceof JsonSyntaxError)) throw error;
-        diagnostics = createDiagnostics();
+        diagnostics = new Diagnostics();
         tally = new Tally(tally.source);
       }
     }
@@ -73,7 +72,7 @@ export function unreadable(
   name: string,
   { message, offset }: TextError,
   text = "",
-  diagnostics: Diagnostics = createDiagnostics(),
+  diagnostics: Diagnostics = new Diagnostics(),
 ): Source {
   diagnostics.add("fatal", message, () => offset);
   return { name, text, value: undefined, diagnostics, offsetOf: () => 0 };

@@ -7,12 +7,12 @@
 import { type Json, objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { atOnce, type Work } from "../slices.ts";
-import { quote, shorten } from "../untrusted-text.ts";
 import {
-  createDiagnostics,
   type DiagnosticAt,
+  Diagnostics,
   formatCount,
   LIMITS,
+  quoteName,
   type Severity,
 } from "./diagnostics.ts";
 import { spell } from "./files.ts";
@@ -100,7 +100,7 @@ export class Resolved {
 
   /** @param failure the words that follow the reference in the message, such as `leads nowhere` */
   report({ reference, start }: Link, failure: string, severity: Severity = "error"): void {
-    const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));
+    const ref = quoteName(withoutLogin(reference.ref), REF_MAX);
     const placeOf = () => [...start.path, ...pathOfReference(reference)];
     this.source.diagnostics.add(severity, `the reference to ${ref} ${failure}`, placeOf);
   }
@@ -128,7 +128,7 @@ export class Resolved {
         yield;
         if (name.startsWith("x-") || isComponentName(name)) continue;
         const allowed = `up to ${NAME_MAX} letters, digits, ".", "-" and "_"`;
-        const message = `${quote(shorten(name, 80))} is not a valid name: use ${allowed}`;
+        const message = `${quoteName(name)} is not a valid name: use ${allowed}`;
         source.diagnostics.add("note", message, () => [...path, name]);
       }
     }
@@ -159,7 +159,7 @@ export class Resolved {
       yield;
       if (wrong.has(name) || Object.hasOwn(declared, name)) continue;
       if (Object.hasOwn(declared, "$ref") || isUri(name)) continue;
-      const message = `the security scheme ${quote(shorten(name, REF_MAX))} is not declared`;
+      const message = `the security scheme ${quoteName(name, REF_MAX)} is not declared`;
       source.diagnostics.add("error", message, () => [...start.path, ...pathOf(place), name]);
     }
   }
@@ -233,7 +233,7 @@ function explainOther({ name }: Structure, url: string): string {
  */
 export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const value = { info: { title: "", version: "" }, ...version, ...part };
-  const diagnostics = createDiagnostics();
+  const diagnostics = new Diagnostics();
   atOnce(resolve({ value, diagnostics }));
   checkOperations(value, diagnostics);
   return diagnostics.list() as DiagnosticAt<Path>[];

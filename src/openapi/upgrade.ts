@@ -39,15 +39,11 @@ const KEPT = {
   schema: shared("schema"),
 };
 
-const STYLES: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
-  query: {
-    csv: { style: "form", explode: false },
-    ssv: { style: "spaceDelimited", explode: false },
-    pipes: { style: "pipeDelimited", explode: false },
-    multi: { style: "form", explode: true },
-  },
-  path: { csv: { style: "simple" } },
-  header: { csv: { style: "simple" } },
+const QUERY_STYLES: Readonly<Record<string, string>> = {
+  csv: "form",
+  ssv: "spaceDelimited",
+  pipes: "pipeDelimited",
+  multi: "form",
 };
 
 const FLOWS: Readonly<Record<string, string>> = {
@@ -252,8 +248,12 @@ class SwaggerConverter {
   }
 }
 
-function styleOf({ type, collectionFormat = "csv" }: Json, place: string): Json | undefined {
-  return type === "array" ? STYLES[place]?.[String(collectionFormat)] : undefined;
+function styleOf({ type, collectionFormat }: Json, place: string): Json | undefined {
+  if (type !== "array") return undefined;
+  const format = String(collectionFormat ?? "csv");
+  const style = QUERY_STYLES[format];
+  if (place !== "query") return format === "csv" ? { style: "simple" } : undefined;
+  return style === undefined ? undefined : { style, explode: format === "multi" };
 }
 
 const convertAll = async (

@@ -7,8 +7,8 @@
 import { isObject, type Json, mapMembers, objectOf, type Path, textOf } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { Work } from "../slices.ts";
-import { quote, shorten } from "../untrusted-text.ts";
-import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
+import { quote } from "../untrusted-text.ts";
+import { formatCount, LIMITS, quoteName, type Severity } from "./diagnostics.ts";
 import { variablesOf, withoutLogin } from "./servers.ts";
 import {
   isKeyword,
@@ -99,7 +99,7 @@ export function* validate(structure: Structure, place: Place): Work<MemberDiagno
       continue;
     }
     const rule = ruleOf(structure, shape, key);
-    const name = Array.isArray(value) ? "an item" : nameOf(key);
+    const name = Array.isArray(value) ? "an item" : quoteName(key);
     const diagnostic = (isPlain ? validateKey(shape, key) : undefined) ?? (
       rule
         ? validateMember(structure, rule, name, object[key])
@@ -196,7 +196,7 @@ const LOGIN: MemberDiagnostic = {
 function validateKey(shape: Shape, key: string): MemberDiagnostic | undefined {
   const [form, words] = KEYS[shape] ?? [];
   if (!form || form.test(key) || (key.startsWith("x-") && !shape.startsWith("{"))) return undefined;
-  const message = `${nameOf(key)} ${words}; it is omitted`;
+  const message = `${quoteName(key)} ${words}; it is omitted`;
   return { severity: "error", message, isOmitted: true };
 }
 
@@ -212,12 +212,10 @@ function unknownMember(
   // A member of another OpenAPI version is omitted: it may contain references, which are not
   // checked here.
   const isOmitted = isKeyword(key);
-  const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
+  const message = `${name} has no ${quoteName(key)} in ${withArticle(nameOfShape(shape))}`;
   const omitted = isOmitted ? "; it is omitted" : "";
   return { severity: "note", message: message + omitted + didYouMean(meant), isOmitted };
 }
-
-const nameOf = (key: string): string => quote(shorten(key, 80));
 
 /** Returns the reason why the target of a reference is invalid, such as `leads nowhere`. */
 export function explainTarget(
