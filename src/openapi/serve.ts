@@ -12,7 +12,7 @@ import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { inSlices } from "../slices.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
-import { mapServers } from "./servers.ts";
+import { mapServers, mapUrls } from "./servers.ts";
 import { writeJson, writeYaml } from "./write.ts";
 
 /** All but the JSON at `/spec.json` is written from this JSON at its first request. */
@@ -56,15 +56,8 @@ export async function prepareDescription(json: KeptContent): Promise<Description
 
 /** Seen from `/v1/`, this service is one level up: `./v1/node` becomes `../v1/node`. */
 function belowVersion(document: Json): Json {
-  return mapServers(
-    document,
-    (servers) =>
-      servers.map((server) =>
-        typeof server.url === "string" && server.url.startsWith(".")
-          ? { ...server, url: `.${server.url}` }
-          : server
-      ),
-  );
+  const change = (url: string) => url.startsWith(".") ? `.${url}` : url;
+  return mapServers(document, (servers) => mapUrls(servers, change));
 }
 
 function represented(format: "json" | "yaml", content: KeptContent): Promise<Representation> {

@@ -59,7 +59,11 @@ function topServersOf({ servers }: Json): Json[] {
   return top.length > 0 ? top : [{ url: "/" }];
 }
 
-function mapUrls(servers: readonly Json[], change: (url: string) => string): readonly Json[] {
+/** Maps the URLs of servers, and omits servers whose URLs become equal. */
+export function mapUrls(
+  servers: readonly Json[],
+  change: (url: string) => string,
+): readonly Json[] {
   const mapped = servers.map((server) => {
     const url = typeof server.url === "string" ? change(server.url) : server.url;
     return url === server.url ? server : { ...server, url };
@@ -225,6 +229,16 @@ export function withoutLogin(url: string): string {
   return url.replace(LOGIN, "$1");
 }
 
+/**
+ * Returns the variables of a server that are left when the user and password are omitted, or
+ * `undefined` if the server's URL has neither.
+ */
+export function variablesWithoutLogin({ url, variables }: Json): Json | undefined {
+  if (typeof url !== "string" || withoutLogin(url) === url) return undefined;
+  const left = variablesOf(withoutLogin(url));
+  return mapMembers(objectOf(variables), (one, name) => left.has(name) ? one : undefined);
+}
+
 function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
@@ -238,8 +252,7 @@ export function trim(url: string): string {
 
 const withBraces = (url: string): string => url.replaceAll("%7B", "{").replaceAll("%7D", "}");
 
-/** Returns the names of the variables in a URL. */
-export function variablesOf(template: string): Set<string> {
+function variablesOf(template: string): Set<string> {
   return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
 }
 

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { isObject, type Json, mapMembers, objectOf, type Path, textOf } from "../json/values.ts";
+import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { Work } from "../slices.ts";
 import { quote } from "../untrusted-text.ts";
 import { formatCount, LIMITS, quoteName, type Severity } from "./diagnostics.ts";
-import { variablesOf, withoutLogin } from "./servers.ts";
+import { variablesWithoutLogin, withoutLogin } from "./servers.ts";
 import {
   isKeyword,
   isReference,
@@ -111,14 +111,8 @@ export function* validate(structure: Structure, place: Place): Work<MemberDiagno
   }
   if (!isPlain) return found;
   if (shape === "server") {
-    const url = textOf(object.url) ?? "";
-    const shown = withoutLogin(url);
-    const left = variablesOf(shown);
-    const variables = mapMembers(
-      objectOf(object.variables),
-      (variable, name) => left.has(name) ? variable : undefined,
-    );
-    if (shown !== url) found.set("variables", { ...LOGIN, value: variables });
+    const variables = variablesWithoutLogin(object);
+    if (variables) found.set("variables", { ...LOGIN, value: variables });
   }
   for (const [key, { needed }] of structure.kinds[shape] ?? []) {
     if (needed !== "expected" || Object.hasOwn(value, key)) continue;
