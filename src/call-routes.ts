@@ -105,11 +105,11 @@ export class CallRoutes {
 
   async #callAtRoot(request: Request, visit: Visit): Promise<Response> {
     const { path } = visit;
-    const { current, rpcPath } = await this.#resources.description();
+    const { current } = await this.#resources.description();
     if (isWellKnown(path) && !current.isBuiltIn) return notFound(this.#resources.hint);
     if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
     const table = await this.gateway?.table();
-    const takesRpc = takesRpcAt(path, table, rpcPath);
+    const takesRpc = await this.#takesRpc(path, table);
     const isRpc = takesRpc && request.method === "POST";
     if (!isRpc && (takesRpc || isRedirect(path))) {
       const methods = methodsAtRoot(path, table, takesRpc) ?? [];
@@ -120,9 +120,13 @@ export class CallRoutes {
   }
 
   async #methodsAtRoot(path: string): Promise<readonly string[] | undefined> {
-    const { rpcPath } = await this.#resources.description();
     const table = await this.gateway?.table();
-    return methodsAtRoot(path, table, takesRpcAt(path, table, rpcPath));
+    return methodsAtRoot(path, table, await this.#takesRpc(path, table));
+  }
+
+  async #takesRpc(path: string, table: CallTable | undefined): Promise<boolean> {
+    if (table?.methods.size === 0) return false;
+    return path === (await (await this.#resources.description()).findRpcPath() || "/");
   }
 
   /** @param start the part of the path that the node does not get */
@@ -171,7 +175,7 @@ function openGateway(
     forward,
     node,
     findKind: () => resources.monitor.findKind(),
-    rpcPath: async () => (await resources.description()).rpcPath,
+    rpcPath: async () => await (await resources.description()).findRpcPath(),
     operations: async () => (await resources.description()).current.operations,
     hint: () => resources.hint,
     onCall(call) {
@@ -182,9 +186,6 @@ function openGateway(
     },
   });
 }
-
-const takesRpcAt = (path: string, table: CallTable | undefined, rpcPath: string): boolean =>
-  table?.methods.size !== 0 && path === (rpcPath || "/");
 
 function methodsAtRoot(
   path: string,

@@ -101,8 +101,6 @@ export class Description {
   readonly onReport: Listeners<[DescriptionReport]> = new Listeners();
   /** The time of `performance.now()` at which the current description was read. */
   describedAt: number | undefined;
-  /** The path of the node's JSON-RPC endpoint, as for `Node.resolve`; empty until it is known. */
-  rpcPath = "";
   readonly #node: Node;
   readonly #monitor: Monitor;
   readonly #options: DescriptionOptions;
@@ -111,6 +109,8 @@ export class Description {
   readonly #now: () => number;
   #info: Partial<Info> = {};
   #known: KnownKind | undefined;
+  /** The path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
+  #rpcPath = "";
   /** The kind to which the readings belong. */
   #described: KnownKind | undefined;
   #offer: Offer = {};
@@ -162,6 +162,15 @@ export class Description {
     return this.#checks.run();
   }
 
+  /**
+   * Resolves to the path of the node's JSON-RPC endpoint, as for `Node.resolve`. Queries the node
+   * if its kind is unknown.
+   */
+  async findRpcPath(): Promise<string> {
+    await this.#know();
+    return this.#rpcPath;
+  }
+
   close(): void {
     this.#checks.end();
     this.#missing.close();
@@ -171,8 +180,9 @@ export class Description {
   async #know(): Promise<KnownKind | undefined> {
     const name = await this.#monitor.findKind();
     if (name !== undefined && this.#known?.name !== name) {
-      this.#known = await knowKind(this.#node);
-      this.rpcPath = await this.#known?.rpcPath.get() ?? "";
+      const known = await knowKind(this.#node);
+      this.#rpcPath = await known?.rpcPath.get() ?? "";
+      this.#known = known;
     }
     return this.#known;
   }
@@ -185,7 +195,7 @@ export class Description {
   async #look(): Promise<void> {
     const { place } = this.#options;
     if (place === undefined) await this.#findSources();
-    else if (place !== "none") await this.#open(place);
+    else if (place !== "none" && this.#readings.length === 0) await this.#open(place);
     for (const reading of this.#readings) {
       const now = this.#now();
       if (now - reading.lookedAt < reading.interval) continue;
@@ -197,11 +207,6 @@ export class Description {
   }
 
   async #open(place: DescriptionPlace): Promise<void> {
-    const knowing = this.#know();
-    // The description does not wait for a node that may be down.
-    if (this.#node.kind === undefined) knowing.catch(this.#options.onError);
-    else await knowing;
-    if (this.#readings.length > 0) return;
     try {
       this.#readings = [new Reading(await sourceAt(place, this.#node), false)];
     } catch (error) {
