@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { problem, SECURITY_HEADERS } from "../http/response.ts";
 import { handleInOrder, hasContent, requestOf, respond, serveHttp } from "./node-server.ts";
-import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
+import { type Callbacks, type Listening, type Servable, type ServeOptions } from "./shared.ts";
 
 export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
 
@@ -37,6 +37,7 @@ export type Listener = (
  * Creates a request listener for a `node:http` server. The listener is also middleware for Express
  * and similar routers. A router that strips the mount path must keep the full path in
  * `originalUrl`. Handlers of the host's operations receive the `IncomingMessage` as their context.
+ * Mount the listener before body parsers: a request whose content has been read already gets 500.
  *
  * Unlike `serve`, a listener does not disconnect slow clients: the host's server must do that.
  *
@@ -52,55 +53,27 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
     const original = typeof originalUrl === "string" ? originalUrl : undefined;
     if (next && app.matches?.({ url, originalUrl: original }) === false) return next();
     const makeRequest: typeof requestOf = (message, response) => {
-      const request = withParsedBody(message, requestOf(message, response));
+      const request = requestOf(message, response);
       return original === undefined ? request : Object.assign(request, { originalUrl: original });
     };
-    handleInOrder(app, message, response, (app) => {
+    handleInOrder(isParsed(message) ? PARSED : app, message, response, (app) => {
       void respond(app, callbacks, message, response, makeRequest, message);
     });
   };
 }
 
-const GONE =
-  "a body parser of the host has read the content of this request already, and did not " +
-  "leave it in request.body; mount Nodeface before that parser, or set request.body";
-
-function withParsedBody(message: IncomingMessage, request: Request): Request {
-  const { method } = request;
-  const { body, rawBody } = message as { body?: unknown; rawBody?: unknown };
-  const isRead = hasContent(message) && (message.readableDidRead || message.readableEnded);
-  if (!isRead || Buffer.isBuffer(rawBody) || method === "GET" || method === "HEAD") return request;
-  const content = contentOf(body, message.headers["content-type"] ?? "");
-  const headers = new Headers(request.headers);
-  // The body parser has already decoded the content.
-  headers.delete("content-encoding");
-  headers.delete("transfer-encoding");
-  if (content) headers.set("content-length", String(content.byteLength));
-  const init = { method, headers, signal: request.signal, duplex: "half" };
-  const fail = (controller: ReadableStreamController<unknown>) =>
-    controller.error(new TypeError(GONE));
-  const held = content ?? new ReadableStream({ pull: fail });
-  return new Request(request.url, { ...init, body: held } as RequestInit);
+/** Tells whether the host has read the content, without leaving it in `rawBody`. */
+function isParsed(message: IncomingMessage): boolean {
+  const isRead = message.readableDidRead || message.readableEnded;
+  return isRead && hasContent(message) && !("rawBody" in message);
 }
 
-/** White space and number formats may differ from the original content. */
-function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
-  if (typeof body === "string") return Buffer.from(body);
-  if (body instanceof Uint8Array) return Buffer.from(body);
-  if (typeof body !== "object") return undefined;
-  if (/^application\/x-www-form-urlencoded\b/i.test(type)) {
-    return Buffer.from(new URLSearchParams(fieldsOf(body ?? {})).toString());
-  }
-  return /^application\/([\w.+-]+\+)?json\b/i.test(type)
-    ? Buffer.from(JSON.stringify(body))
-    : undefined;
-}
-
-function fieldsOf(members: object, nameOf = (key: string) => key): [string, string][] {
-  return Object.entries(members).flatMap(([key, value]: [string, unknown]) => {
-    const name = nameOf(key);
-    if (Array.isArray(value)) return value.map((item): [string, string] => [name, String(item)]);
-    if (typeof value !== "object" || value === null) return [[name, String(value)]];
-    return fieldsOf(value, (inner) => `${name}[${inner}]`);
-  });
-}
+const PARSED: Servable = {
+  fetch: () =>
+    problem(
+      500,
+      "The host has read the content of this request already; mount Nodeface before body parsers",
+      // The rest of the content may never be read.
+      { ...SECURITY_HEADERS, connection: "close" },
+    ),
+};

@@ -29,8 +29,8 @@ const ownResponse = () => new Response(OWN, { status: 418 });
 async function express(nodeface, at, { parsers = [] } = {}) {
   const { default: express } = await import("express");
   const app = express();
-  for (const parser of parsers) app.use(express[parser]());
   app.use(at || "/", listener(nodeface));
+  for (const parser of parsers) app.use(express[parser]());
   app.use((_request, response) => response.status(418).send(OWN));
   return await listen(app);
 }
@@ -58,10 +58,11 @@ async function middie(nodeface, at) {
 async function fastifyCatchAll(nodeface, at) {
   const { default: fastify } = await import("fastify");
   const app = fastify();
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _content, done) => done(null));
   const answer = listener(nodeface);
   const handle = (request, reply) => {
     reply.hijack();
-    request.raw.body = request.body;
     answer(request.raw, reply.raw);
   };
   for (const path of at ? [at, `${at}/*`] : ["/*"]) app.all(path, handle);
@@ -74,14 +75,13 @@ async function listenFastify(app) {
   return { url: `http://127.0.0.1:${app.server.address().port}`, close };
 }
 
-async function koa(nodeface, at, { parses = false } = {}) {
+async function koa(nodeface, at) {
   const { default: Koa } = await import("koa");
   const { default: mount } = await import("koa-mount");
   const app = new Koa();
-  if (parses) app.use((await import("koa-bodyparser")).default());
   const answer = listener(nodeface);
-  const middleware = async ({ req, res, request, originalUrl }, next) => {
-    Object.assign(req, { originalUrl }, parses && { body: request.body });
+  const middleware = async ({ req, res, originalUrl }, next) => {
+    Object.assign(req, { originalUrl });
     const isOurs = await new Promise((resolve) => {
       res.once("close", () => resolve(true));
       answer(req, res, () => resolve(false));
@@ -179,12 +179,6 @@ export const HOSTS = {
   },
   "a catch-all route of Fastify": { needs: ["fastify"], mount: fastifyCatchAll },
   "Koa": { needs: ["koa", "koa-mount"], mount: koa, takesOff: "knows", goesOn: true },
-  "Koa with a body parser": {
-    needs: ["koa", "koa-mount", "koa-bodyparser"],
-    mount: (nodeface, at) => koa(nodeface, at, { parses: true }),
-    takesOff: "knows",
-    goesOn: true,
-  },
   "polka": { needs: ["polka"], mount: polka, goesOn: true },
   "mount of Hono": { needs: ["hono", "@hono/node-server"], mount: honoMount, takesOff: "silent" },
   "mount inside a route of Hono": {
