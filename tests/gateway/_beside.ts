@@ -27,7 +27,7 @@ export interface Beside {
   readonly service: Running;
 }
 
-/** The paths of the service itself. */
+/** The paths of the service itself, and those of some nodes, which mark their operations. */
 const OWN_PATH = /^\/(?:v1(?:\/(?!rpc\/.).*)?|spec\..*|\.well-known\/.*)?$/;
 
 /**
@@ -39,6 +39,7 @@ export async function startBeside(
   { url, auth }: Pick<AskedNode, "url" | "auth">,
   kind: string,
   forward: string | Json = "reads",
+  command: readonly string[] = COMMANDS.Node,
 ): Promise<Beside> {
   const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
   const file = join(folder, "nodeface.yaml");
@@ -48,13 +49,15 @@ export async function startBeside(
   const isFlag = typeof forward === "string";
   await writeFile(file, formatJson({ node, log_calls: "all", ...!isFlag && { forward } }));
   const flags = isFlag ? ["--forward", forward] : [];
-  const service = await start([...COMMANDS.Node, "--config", file, ...flags]);
+  const service = await start([...command, "--config", file, ...flags]);
   try {
     let paths: Record<string, Json> = {};
     await until(async () => {
       const description = await (await fetch(new URL("spec.json", service.url))).json();
       paths = objectOf(description.paths) as Record<string, Json>;
-      return Object.keys(paths).some((path) => !OWN_PATH.test(path));
+      return Object.entries(paths).some(([path, item]) =>
+        !OWN_PATH.test(path) || Object.values(item).some((part) => "x-call" in objectOf(part))
+      );
     }, 60_000);
     const url = service.url.replace(/\/$/, "");
     const ask = requestsTo(url);
