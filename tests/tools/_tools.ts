@@ -107,7 +107,7 @@ interface Generator {
   node?: string;
 }
 
-const TSC = [
+export const TSC: readonly string[] = [
   `${ROOT}node_modules/typescript/bin/tsc`,
   ...["--noEmit", "--strict", "--target", "es2022", "--lib", "es2023,dom,dom.iterable"],
   ...["--module", "esnext", "--moduleResolution", "bundler", "--types", ""],
