@@ -97,7 +97,7 @@ for (const [kind, start] of Object.entries(NODES)) {
     testWhere(
       generated,
       without(...NEEDED, ...programs),
-      `${generator.name} makes a client of ${kind} that compiles and calls the node and the service`,
+      `${generator.name} makes a client of ${kind} that calls the node and the service`,
       async () => {
         const node = await start();
         const beside = await startBeside(node, kind);
