@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { problem, SECURITY_HEADERS } from "../http/response.ts";
 import { handleInOrder, hasContent, requestOf, respond, serveHttp } from "./node-server.ts";
-import { type Callbacks, type Listening, type Servable, type ServeOptions } from "./shared.ts";
+import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 
 export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
+import { isObject, type Json, type Path } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { Work } from "../slices.ts";
 import { quote } from "../untrusted-text.ts";

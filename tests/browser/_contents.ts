@@ -31,7 +31,7 @@ export async function runAll({ path, types }: Contents): Promise<string[]> {
     if (element.tagName !== "SCRIPT") await new Promise((resolve) => setTimeout(resolve, 50));
     const isStyled = getComputedStyle(document.body).getPropertyValue("--ran") !== "";
     element.remove();
-    return scope.ran === true || isStyled;
+    return Boolean(scope.ran) || isStyled;
   };
   const make = (tag: string, members: Record<string, string>) =>
     Object.assign(document.createElement(tag), members);
