@@ -29,10 +29,11 @@ properties(
         // lists.
         const weightOf = (name: string) =>
           weights.get(name) ?? weights.get("*") ?? (name === "identity" ? 0.5 : 0);
-        const best = Math.max(...["br", "gzip", "identity"].map(weightOf));
+        const best = Math.max(...["gzip", "identity"].map(weightOf));
         const { status, headers } = await askWith({ "accept-encoding": accept }, "/spec.json");
-        assert.is(status, best === 0 ? 406 : 200, accept);
-        if (best === 0) return;
+        assert.is(status, 200, accept);
+        // RFC 9110, section 12.5.3, allows a response without a coding where none is acceptable.
+        if (best === 0) return assert.not(headers.has("content-encoding"));
         assert.is(weightOf(headers.get("content-encoding") ?? "identity"), best, accept);
       }),
       RUNS,
@@ -42,8 +43,8 @@ properties(
 
 const etag = (await ask("/spec.json")).headers.get("etag")!;
 
-const statusOf = async (field: "if-match" | "if-none-match", list: string) =>
-  (await askWith({ [field]: list }, "/spec.json")).status;
+const statusWith = async (list: string) =>
+  (await askWith({ "if-none-match": list }, "/spec.json")).status;
 
 const tag = fc.oneof(
   fc.constant(etag),
@@ -52,16 +53,14 @@ const tag = fc.oneof(
 );
 
 properties(
-  "a list of entity tags matches exactly its members (RFC 9110, 13.1.1 and 13.1.2)",
+  "a list of entity tags matches exactly its members (RFC 9110, 13.1.2)",
   async () => {
     const member = fc.record({ isWeak: fc.boolean(), tag });
     await fc.assert(
       fc.asyncProperty(fc.array(member, { maxLength: 5 }), async (members) => {
         const list = members.map(({ isWeak, tag }) => `${isWeak ? "W/" : ""}${tag}`).join(" , ");
         const named = members.filter(({ tag }) => tag === etag);
-        assert.is(await statusOf("if-none-match", list), named.length > 0 ? 304 : 200, list);
-        const isStrong = named.some(({ isWeak }) => !isWeak);
-        assert.is(await statusOf("if-match", list), isStrong ? 200 : 412, list);
+        assert.is(await statusWith(list), named.length > 0 ? 304 : 200, list);
       }),
       RUNS,
     );
@@ -75,8 +74,7 @@ properties(
     await fc.assert(
       fc.asyncProperty(nonsense, async (list) => {
         const isAny = list.trim() === "*";
-        assert.is(await statusOf("if-none-match", list), isAny ? 304 : 200, list);
-        assert.is(await statusOf("if-match", list), isAny ? 200 : 412, list);
+        assert.is(await statusWith(list), isAny ? 304 : 200, list);
       }),
       RUNS,
     );
@@ -106,7 +104,7 @@ const host = fc.oneof(
   fc.string({ unit: "grapheme-ascii", maxLength: 20 }),
 );
 const header = fc.tuple(
-  fc.constantFrom("accept-encoding", "if-none-match", "if-match", "origin", "range", "x"),
+  fc.constantFrom("accept-encoding", "if-none-match", "origin", "range", "x"),
   fc.string({ unit: "grapheme-ascii", maxLength: 60 }),
 );
 
@@ -132,7 +130,7 @@ properties(
           for (const [field, value] of fields) headers.set(field, value);
           const response = await app.fetch({ method, url, headers } as Request);
           const { status } = response;
-          const known = [200, 204, 304, 307, 400, 404, 405, 406, 412, 414, 421];
+          const known = [200, 204, 304, 307, 400, 404, 405, 414, 421];
           assert.ok(known.includes(status), `${method} ${url} gets ${status}`);
           if (status < 400 || method === "HEAD") return;
           const problem = await response.json();

@@ -127,12 +127,14 @@ const acceptsGzip = memoize((accept) => {
   return negotiator.encodings(CODINGS, { preferred: CODINGS })[0] === "gzip";
 });
 
+/** Matches a tag without its `W/`, or a quotation mark that nothing closes. */
+const TAG = /"[^"]*"?/g;
+
 /**
  * Tells whether `If-None-Match` names the current tag (RFC 9110, section 13.1.2).
  * `If-Modified-Since` is ignored, because no response has `Last-Modified`.
  */
 function namesTag(list: string | null, etag: string): boolean {
   if (list === null) return false;
-  return list.split(",").map((tag) => tag.trim().replace(/^W\//, ""))
-    .some((tag) => tag === etag || tag === "*");
+  return list.trim() === "*" || [...list.matchAll(TAG)].some(([tag]) => tag === etag);
 }
