@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TIMEOUTS } from "./shared.ts";
 
@@ -27,16 +27,37 @@ interface Connection {
    * The number of bytes that the client had taken when it last made progress, and the time of that
    * progress.
    */
-  read?: { readonly bytes: number; readonly at: number } | undefined;
+  read?: Progress | undefined;
+  /** The same for the content of the last request. */
+  sent?: Progress | undefined;
+}
+
+interface Progress {
+  readonly bytes: number;
+  readonly at: number;
+}
+
+/** The content of a request, of which `received` bytes have arrived. */
+export interface CountedMessage extends IncomingMessage {
+  readonly received: number;
 }
 
 const DRAIN_INTERVAL_MS = 20;
 
+/** The content of a request must arrive whole, or with so many bytes in `TIMEOUTS.content`. */
+const CONTENT_BYTES = 65_536;
+
 export class Connections {
   readonly #connections = new Map<Socket, Connection>();
+  readonly #onLate: (socket: Socket) => void;
   readonly #slowest: Slowest;
   readonly #timer: ReturnType<typeof setInterval>;
-  constructor(slowest: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check }) {
+  /** @param onLate called if the content of a request arrives too slowly */
+  constructor(
+    onLate: (socket: Socket) => void,
+    slowest: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check },
+  ) {
+    this.#onLate = onLate;
     this.#slowest = slowest;
     // Blank lines from a client reset `keepAliveTimeout`, so a timer checks the connections
     // instead.
@@ -52,7 +73,9 @@ export class Connections {
 
   addResponse(response: ServerResponse): void {
     const connection = this.#connections.get(response.req.socket);
-    if (connection) connection.lastResponse = response;
+    if (!connection) return;
+    connection.lastResponse = response;
+    connection.sent = { bytes: 0, at: performance.now() };
   }
 
   pendingResponse(socket: Socket): ServerResponse | undefined {
@@ -101,10 +124,27 @@ export class Connections {
       else if (!read || bytes - read.bytes >= this.#slowest.bytes) {
         connection.read = { bytes, at: now };
       } else if (now - read.at > this.#slowest.time) socket.destroy();
+      this.#checkContent(socket, connection, now);
       if (this.#isResponding(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
         connection.bytesWrittenBefore = socket.bytesWritten;
         connection.idleSince = now;
       } else if (now - connection.idleSince > TIMEOUTS.head) socket.destroy();
+    }
+  }
+
+  /** After the response, `limitContent` applies. */
+  #checkContent(socket: Socket, connection: Connection, now: number): void {
+    const { lastResponse, sent } = connection;
+    if (!sent || !lastResponse || lastResponse.writableFinished) return;
+    const message = lastResponse.req as CountedMessage;
+    if (message.complete || message.destroyed) return;
+    // An app that does not read stops the client.
+    const isUnread = message.readableLength > 0;
+    if (isUnread || message.received - sent.bytes >= CONTENT_BYTES) {
+      connection.sent = { bytes: message.received, at: now };
+    } else if (now - sent.at > TIMEOUTS.head + TIMEOUTS.content) {
+      connection.sent = undefined;
+      this.#onLate(socket);
     }
   }
 }

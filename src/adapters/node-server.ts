@@ -23,7 +23,7 @@ import {
   useResponseClass,
 } from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
-import { Connections, type Slowest } from "./connections.ts";
+import { Connections, type CountedMessage, type Slowest } from "./connections.ts";
 import {
   type Address,
   beginEntry,
@@ -51,7 +51,10 @@ export function createNodeServer(
   callbacks: Callbacks,
   slowest?: Slowest,
 ): { readonly http: Server; close(): Promise<void> } {
-  const connections = new Connections(slowest);
+  const onLate = (socket: Socket) => {
+    http.emit("clientError", Object.assign(new Error(), { code: TIMED_OUT }), socket);
+  };
+  const connections = new Connections(onLate, slowest);
   const http = createServer(SETTINGS, (message, response) => {
     connections.addResponse(response);
     // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112,
@@ -117,17 +120,17 @@ export function createNodeServer(
  * chunks. The part that exceeds the limit is still pushed, so that the reader notices the excess
  * and refuses the content.
  */
-class Message extends IncomingMessage {
+class Message extends IncomingMessage implements CountedMessage {
+  received = 0;
   #parts = 0;
-  #length = 0;
   #isRefused = false;
   #breaksOff = false;
 
   override push(part: Uint8Array | null, encoding?: BufferEncoding): boolean {
     if (this.#isRefused) return false;
     if (part) {
-      this.#length += part.byteLength;
-      this.#isRefused = isInTinyParts(++this.#parts, this.#length);
+      this.received += part.byteLength;
+      this.#isRefused = isInTinyParts(++this.#parts, this.received);
     }
     return super.push(part, encoding);
   }
@@ -147,8 +150,9 @@ class Message extends IncomingMessage {
 
 const SETTINGS = {
   headersTimeout: TIMEOUTS.head,
-  requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
-  // No timeout, since `Connections` closes idle connections.
+  // `Connections` closes connections that are idle, or send content too slowly. A time limit for
+  // the whole request would end long uploads.
+  requestTimeout: 0,
   keepAliveTimeout: 0,
   connectionsCheckingInterval: TIMEOUTS.check,
   // Many tiny parts need far more memory than their bytes, so the server reads only a little
@@ -410,8 +414,8 @@ function endWith(response: ServerResponse, endEntry: EndEntry): void {
 }
 
 /**
- * Limits the time for content that arrives after the response. Until the response, `requestTimeout`
- * applies, which gives the app the time to refuse slow content with a response of its own.
+ * Limits the time for content that arrives after the response. Until the response, `Connections`
+ * checks its speed, and gives the app the time to refuse slow content with a response of its own.
  */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   response.once("finish", () => {

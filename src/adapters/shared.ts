@@ -103,8 +103,9 @@ export const TIMEOUTS = {
    */
   head: 10_000,
   /**
-   * The time limit for a request's content, counted from the end of the request's head. `node:http`
-   * counts it from the end of the response, or adds it to the time limit for the head.
+   * The time limit for 64 KiB of a request's content, or for its end. Calls of the node are refused
+   * after this time (see `PERIOD_MS`); content that a host's operation reads gets the time for the
+   * head, too. After the response, it is the time limit for the rest of the content.
    */
   content: 10_000,
   /**
