@@ -161,7 +161,7 @@ export interface ForwardSettings {
    */
   timeout?: Duration | undefined;
   /**
-   * The response size limit.
+   * The size limit for a response, and for the body of a call of a path.
    * @default 32MiB
    */
   limit?: string | undefined;

@@ -433,12 +433,13 @@ root("a WebSocket handshake gets a sentence about WebSocket", async () => {
 
 const segment = fc.constantFrom(
   ...["a", "A", "b", "{x}", "v1", "info", "node", "rpc", "spec.json", "%61", "%2e%2e", "..", "{y}"],
-  ...[".well-known", "metrics", "c d", "é", "a;b", "a%2Fb", "status", ""],
+  ...[".well-known", "metrics", "c%20d", "%C3%A9", "a;b", "a%2Fb", "status", ""],
 );
 const template = fc.array(segment, { minLength: 1, maxLength: 4 })
   .map((parts) => `/${parts.join("/")}`);
+const access = fc.constantFrom("read", "read", "write", "secret", undefined);
 const operation = fc.record({
-  access: fc.constantFrom("read", "read", "write", "secret", undefined),
+  access,
   method: fc.constantFrom("get", "get", "post", "put", "delete", "head", "trace"),
 });
 const description = fc.array(fc.tuple(template, operation), { minLength: 1, maxLength: 8 });
@@ -448,6 +449,44 @@ const settings = fc.record({
 });
 const method = fc.constantFrom(...CALL_METHODS, "OPTIONS");
 
+/** Other spellings of a path, which a server may take for the same. */
+const SPELLINGS: readonly ((path: string) => string)[] = [
+  (path) => path,
+  (path) => `${path}/`,
+  (path) => `/${path}`,
+  (path) => `/.${path}`,
+  (path) => `/x/..${path}`,
+  (path) => `/x/%2E%2e${path}`,
+  (path) => path.replaceAll("/", "//"),
+  (path) => path.replaceAll("/", "%2F").replace("%2F", "/"),
+  (path) => path.toUpperCase(),
+  (path) => path.replace(/[a-z]/, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+  (path) => path.replace(/.$/, ";$&"),
+  (path) => `${path}%00`,
+  (path) => `http://localhost${path}`,
+];
+
+/** The same in each run. fast-check prints it if a test fails. */
+const SEED = 62;
+
+type App = ReturnType<typeof serving>["app"];
+
+/** Sends a request whose target no URL parser has changed. */
+async function askRaw(app: App, method: string, url: string, text?: string) {
+  node.forget();
+  const headers = new Headers({ host: "localhost" });
+  const { body, signal } = new Request("http://localhost", {
+    method: "POST",
+    ...text !== undefined && { body: text },
+  });
+  if (text !== undefined) headers.set("content-length", String(text.length));
+  const request = { method, url, headers, body, signal, rawUrl: url };
+  const response = await app.fetch(request as unknown as Request);
+  response.headers.delete("vary");
+  const answer = { ...await shown(response), headers: [...response.headers] };
+  return { received: node.come.map(receivedBy), answer };
+}
+
 root("nothing is callable at the root that is not callable below /v1/node", async () => {
   let reached = 0;
   await fc.assert(
@@ -455,7 +494,8 @@ root("nothing is callable at the root that is not callable below /v1/node", asyn
       description,
       settings,
       fc.array(fc.tuple(template, method), { minLength: 10, maxLength: 20 }),
-      async (operations, { open, base }, requests) => {
+      fc.constantFrom(...SPELLINGS),
+      async (operations, { open, base }, requests, spell) => {
         const paths: Record<string, Record<string, object>> = {};
         for (const [path, { access, method }] of operations) {
           const names = [...new Set(path.match(/(?<=\{)\w/g))];
@@ -467,36 +507,85 @@ root("nothing is callable at the root that is not callable below /v1/node", asyn
             responses: {},
           };
         }
-        const { ask, calls } = serving(paths, { forward: { open, at_root: true } }, [{
+        const { app, calls } = serving(paths, { forward: { open, at_root: true } }, [{
           url: base,
         }]);
         const described = operations.flatMap(([path, { method }]) =>
           method === "trace" ? [] : [[base + path, method.toUpperCase()] as const]
         );
-        const asked = [...requests, ...described];
-        for (const [text, method] of asked) {
-          const { pathname: path } = new URL(`http://localhost${text.replaceAll(/[{}]/g, "")}`);
-          const outcome = async (start: string) => {
-            node.forget();
+        const spelled = described.flatMap(([path, own]) =>
+          [own, "HEAD", "OPTIONS"].map((method) => [spell(path), method] as const)
+        );
+        for (const [text, method] of [...requests, ...described, ...spelled]) {
+          const path = text.replaceAll(/[{}]/g, "");
+          const ask = async (url: string) => {
             calls.length = 0;
-            const response = await ask(start + path, { method });
-            const { status, headers } = response;
-            headers.delete("vary");
+            const outcome = await askRaw(app, method, url);
             const logged = calls.map(({ operation, status }) => [operation, status]);
-            const received = node.come.map(receivedBy);
-            const answer = { status, headers: [...headers], text: await response.text() };
-            return { received, logged, answer };
+            return { ...outcome, logged };
           };
-          const atRoot = await outcome("");
+          const atRoot = await ask(path);
           if (atRoot.received.length === 0) continue;
           reached++;
-          assert.equal(atRoot, await outcome("/v1/node"), `${method} ${path}`);
+          const { pathname } = new URL(path.replace(/^\/+/, "/"), "http://localhost");
+          const url = path.startsWith("//") ? path : pathname;
+          assert.equal(atRoot, await ask(`/v1/node${url}`), `${method} ${path}`);
         }
       },
     ),
     {
+      seed: SEED,
       numRuns: sampleSize(60),
-      examples: [[[["/a", { access: "read", method: "get" }]], { open: ["reads"], base: "" }, []]],
+      examples: [[
+        [["/a", { access: "read", method: "get" }]],
+        { open: ["reads"], base: "" },
+        [],
+        SPELLINGS[0]!,
+      ]],
+    },
+  );
+  assert.ok(reached > 0);
+});
+
+const name = fc.constantFrom("a", "b", "A", "a/b", "rpc.discover", "eth_call", "__proto__");
+const message = fc.record({
+  jsonrpc: fc.constantFrom("2.0", "1.0"),
+  id: fc.constantFrom(1, "x", null),
+  method: name,
+  params: fc.constantFrom([], {}, [1]),
+}, { requiredKeys: ["method"] });
+
+root("no method is callable at the root that is not callable at /v1/rpc", async () => {
+  let reached = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(name, access, { minKeys: 1 }),
+      fc.subarray(["reads", "a", "eth_*"]),
+      fc.array(fc.oneof(message, fc.array(message, { maxLength: 3 })), { minLength: 6 }),
+      fc.constantFrom("/", "/", "//", "/.", "/%2f", "/v1", "/a", "/?a=b", "http://localhost/"),
+      fc.constantFrom("POST", "POST", "POST", "PUT", "GET", "DELETE"),
+      async (methods, open, messages, path, method) => {
+        const list = Object.entries(methods).map(([name, access]) => ({
+          ...{ name, params: [], result: { name: "r", schema: {} } },
+          ...access && { "x-access": access },
+        }));
+        const { app } = forwarding(node.url, { ...RPC, methods: list } as never, {
+          open,
+          at_root: true,
+        }, { log() {} });
+        for (const sent of messages) {
+          const text = JSON.stringify(sent);
+          const atRoot = await askRaw(app, method, path, text);
+          if (atRoot.received.length === 0) continue;
+          reached++;
+          assert.equal(atRoot, await askRaw(app, "POST", "/v1/rpc", text), `${path} ${text}`);
+        }
+      },
+    ),
+    {
+      seed: SEED,
+      numRuns: sampleSize(60),
+      examples: [[{ a: "read" }, ["reads"], [{ method: "a", id: 1 }], "/", "POST"]],
     },
   );
   assert.ok(reached > 0);

@@ -204,6 +204,52 @@ paths(
   },
 );
 
+const ONE = { const: 1 };
+
+/** A schema of the body of a checked operation, contents that match it, and others. */
+const CHECKED: readonly (readonly [schema: object, right: unknown[], wrong: unknown[]])[] = [
+  [
+    { properties: { a: { items: { properties: { b: { items: { properties: { c: ONE } } } } } } } },
+    [{ a: [{ b: [{ c: 1 }] }] }],
+    [{ a: [{ b: [{ c: 2 }] }] }],
+  ],
+  [{ $ref: "#/components/schemas/Tree" }, [{ next: { next: { value: 1 } } }], [
+    { next: { next: { next: { next: { next: { value: 2 } } } } } },
+  ]],
+  [{ $ref: "#/components/schemas/Any", maxLength: 1 }, ["a", 1], ["ab"]],
+  [{ $ref: "#/components/schemas/Loop" }, [], [1]],
+  [{ additionalProperties: ONE }, [{ a: 1 }], [{ a: 2 }]],
+  [{ not: { const: 2 } }, [], [1, 2]],
+  [{ patternProperties: { "^a": ONE } }, [], [{ a: 2 }]],
+];
+
+paths("a checked body is checked at every level, or refused", async () => {
+  for (const [schema, right, wrong] of CHECKED) {
+    const content = { "application/json": { schema }, "text/plain": {}, "*/*": {} };
+    const post = {
+      ...{ "x-access": "read", "x-checked": true, requestBody: { content }, responses: {} },
+    };
+    const schemas = {
+      Tree: { properties: { value: ONE, next: { $ref: "#/components/schemas/Tree" } } },
+      Any: { description: "any" },
+      Loop: { anyOf: [{ $ref: "#/components/schemas/Loop" }] },
+    };
+    const description = { ...REST, components: { schemas }, paths: { "/deep": { post } } };
+    const open = forwarding(node.url, description as never);
+    const send = async (value: unknown, type = "application/json") => {
+      const init = { method: "POST", headers: { "content-type": type } };
+      return (await open.ask("/v1/node/deep", { ...init, body: JSON.stringify(value) })).status;
+    };
+    for (const value of right) assert.is(await send(value), 200, JSON.stringify(schema));
+    node.forget();
+    for (const value of wrong) assert.is(await send(value), 400, JSON.stringify([schema, value]));
+    for (const type of ["text/plain", "application/x-ndjson", ""]) {
+      assert.is(await send(1, type), 415, type);
+    }
+    assert.equal(node.come, []);
+  }
+});
+
 paths("operations at the same path may name its parameters differently", async () => {
   const open = forwarding(node.url, REST, {
     with_token: ["GET /same/{a}", "POST /same/{b}"],

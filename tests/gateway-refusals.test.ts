@@ -194,7 +194,7 @@ const ORDER: readonly (readonly [
 
 for (const [status, path, headers] of ORDER) {
   refusals(`the first of several reasons for a refusal decides the status: ${status}`, async () => {
-    const { ask } = shared(REST, settings({ open: [] }));
+    const { ask } = shared(REST, settings({ open: [], limit: "1MiB" }));
     const body = "x".repeat(1024 * 1024 + 1);
     const answer = await ask(`${path}?odd=1`, { method: "POST", headers, body });
     assert.is(answer.status, status, await answer.text());

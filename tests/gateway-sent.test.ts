@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { isForwardable, STANDARD } from "../src/gateway/request-headers.ts";
-import { type Come, nodeOf, TOKEN } from "./_gateway.ts";
+import { type Come, nodeOf, textOf, TOKEN } from "./_gateway.ts";
 import { playTcp } from "./_sources.ts";
 
 const passing = suite("calls as they were sent");
@@ -41,6 +41,7 @@ const DESCRIPTION = {
       patch: read,
       delete: read,
     },
+    "/things/{id}": { get: { ...read, parameters: [parameter("id", "path", { required: true })] } },
     "/checked": { post: { ...read, "x-checked": true, requestBody: { content } } },
     "/search": {
       get: { ...read, requestBody: { content } },
@@ -122,6 +123,8 @@ function exchange(
     socket.write(bytes);
   });
 }
+
+const hexOf = (letter: string) => letter.charCodeAt(0).toString(16);
 
 const statusOf = ([head]: readonly string[]) => Number(head!.split(" ")[1]);
 
@@ -269,10 +272,25 @@ passing("a client's own credentials for the node arrive if nobody here has any",
   }
 });
 
-passing("a header that holds the operator's token is refused", async () => {
+passing("a header, path or query that holds the operator's token is refused", async () => {
   process.env.GATEWAY_SENT_TOKEN = TOKEN;
   const forward = { open: ["reads"], token_env: "GATEWAY_SENT_TOKEN" };
   const other = await open({ forward });
+  for (
+    const word of [
+      TOKEN,
+      encodeURIComponent(btoa(`u:${TOKEN}`)),
+      `%${hexOf(TOKEN[0]!)}${TOKEN.slice(1)}`,
+    ]
+  ) {
+    for (const target of [`/v1/node/things?api_key=${word}`, `/v1/node/things/${word}`]) {
+      assert.is(statusOf(await exchange({ target }, other)), 400, target);
+    }
+  }
+  for (const name of ["prefer", "user-agent", "if-none-match"]) {
+    const headers = { [name]: `"${TOKEN}"` };
+    assert.is(statusOf(await exchange({ target: "/v1/node/things", headers }, other)), 400, name);
+  }
   for (const value of [TOKEN, `Bearer ${TOKEN}`, `Basic ${btoa(`u:${TOKEN}`)}`]) {
     const headers = { "x-consistency": value };
     assert.is(statusOf(await exchange({ target: "/v1/node/described", headers }, other)), 400);
@@ -319,6 +337,33 @@ const REFUSED: readonly (readonly [status: number, sent: Sent])[] = [
         body: `--x\r\nContent-Disposition: form-data; ${name}\r\n\r\nDELETE\r\n--x--`,
       }] as const,
   ),
+  ...[
+    ["application/x-www-form-urlencoded", `a=${"b".repeat(65_530)}&_method=DELETE`],
+    ["application/x-www-form-urlencoded", `${"+".repeat(70_000)}_method=DELETE`],
+    [
+      "multipart/form-data",
+      `${"x\r\n".repeat(30_000)}Content-Disposition: form-data; name=_method`,
+    ],
+    ["multipart/form-data", `Content-Disposition: a="${"x".repeat(70_000)}"; name=_method`],
+    ["application/json", '{"a":1,"_method":"DELETE"}'],
+    ["application/vnd.a+json", '{"\\u005fm\\u0065thod" :"DELETE"}'],
+    ["text/json; charset=utf-8", `${" ".repeat(65_530)}{"_method":"DELETE"}`],
+  ].map(([type, body]) =>
+    [400, {
+      target: "/things",
+      method: "POST",
+      headers: { "content-type": type! },
+      body: body!,
+    }] as const
+  ),
+  ...["application/x-www-form-urlencoded", "multipart/form-data; boundary=x"].map((type) =>
+    [415, {
+      target: "/things",
+      method: "POST",
+      headers: { "content-type": type, "content-encoding": "gzip" },
+      body: "\x1f\x8b",
+    }] as const
+  ),
 ];
 
 for (const [status, sent] of REFUSED) {
@@ -330,6 +375,22 @@ for (const [status, sent] of REFUSED) {
     assert.equal(node.come, []);
   });
 }
+
+passing("a long content, and a method that is a value, are sent as they came", async () => {
+  const contents = [
+    ["application/json", `{"a":"_method","b":["_method"],"c":"${"x".repeat(2_000_000)}"}`],
+    ["application/x-www-form-urlencoded", `a=_method&${"b".repeat(2_000_000)}=x_method`],
+    ["multipart/form-data; boundary=x", `--x\r\n\r\n_method=a${"\r\n".repeat(1_000_000)}--x--`],
+    ["application/octet-stream", "&_method=DELETE".repeat(100_000)],
+  ] as const;
+  for (const [type, body] of contents) {
+    node.forget();
+    const headers = { "content-type": type };
+    const sent = { target: "/v1/node/things", method: "POST", headers, body };
+    assert.is(statusOf(await exchange(sent)), 200, type);
+    assert.ok(textOf(node.come[0]!) === body, type);
+  }
+});
 
 passing("the operator's file may describe a token and another method", async () => {
   const target = "/v1/node/described?token=x&_method=PUT";

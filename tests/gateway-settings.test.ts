@@ -3,7 +3,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { decide } from "../src/gateway/policy.ts";
-import { lintNames, lintSettings } from "../src/gateway/lint-settings.ts";
+import { lintNames, lintParameters, lintSettings } from "../src/gateway/lint-settings.ts";
 import { type Forward, type ForwardSettings, resolveForward } from "../src/gateway/policy.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import { forwardConflicts } from "../src/settings/configuration.ts";
@@ -211,6 +211,23 @@ settings("a diagnostic lists the operations that * does not match", () => {
     '"POST /send", "GET /keys"',
   ]);
   assert.equal(named({ open: ["reads", "GET /b*"] }), []);
+});
+
+settings("open operations with a parameter that may make them more than reads are named", () => {
+  const withParameter = (name: string, more: Partial<NodeOperation> = {}) => {
+    const [, operation] = operations(false);
+    const parameters = [{ name, in: "query" as const, isRequired: false }];
+    return { ...operation!, parameters, ...more };
+  };
+  const said = (one: NodeOperation, forward: ForwardSettings = { open: ["reads"] }) =>
+    lintParameters([one], resolveForward(forward)).map(({ message }) => message);
+  for (const name of ["watch", "Follow", "stream", "url", "callback", "jsonp", "cmd", "action"]) {
+    assert.match(said(withParameter(name))[0]!, new RegExp(` with "${name}", which may make it a`));
+  }
+  assert.equal(said(withParameter("limit")), []);
+  assert.equal(said(withParameter("watch", { isChecked: true })), []);
+  assert.equal(said(withParameter("watch", { access: "write" })), []);
+  assert.equal(said(withParameter("watch"), { with_token: ["reads"] }), []);
 });
 
 settings.run();

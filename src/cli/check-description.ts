@@ -9,7 +9,12 @@ import { findMissing, mayAskMethods, type NodeState } from "../description/missi
 import { describe, type Prepared } from "../description/prepare.ts";
 import { sourceAt, sourcesOf } from "../description/source.ts";
 import { decide, policyRows } from "../gateway/policy.ts";
-import { type Diagnostic, lintNames, lintSettings } from "../gateway/lint-settings.ts";
+import {
+  type Diagnostic,
+  lintNames,
+  lintParameters,
+  lintSettings,
+} from "../gateway/lint-settings.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { KindInterface } from "../kinds/interface.ts";
@@ -141,6 +146,7 @@ export async function describeCalls(
     ...await lintSettings(forward, { url: node.url, listening: { host, port } }),
     // Without a description, `lintNames` would report every operation name as unknown.
     ...described.content ? lintNames(operations, forward) : [],
+    ...isBuiltIn ? [] : lintParameters(operations, forward).slice(0, NAMES_MAX),
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
   const messagesOf = (of: Diagnostic["level"]) =>

@@ -9,7 +9,8 @@ import { CODES } from "../node/json-rpc.ts";
 import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { type Call, type CallForm, type Content, inTurn, readContent } from "./call.ts";
+import { decodePercent } from "../untrusted-text.ts";
+import { type Call, type CallForm, type Content, JSON_MAX, readContent } from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
@@ -17,7 +18,14 @@ import type { UpstreamResponse } from "./lease.ts";
 import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
-import { CREDENTIALS_REJECTED, NO_UPGRADE, Refusal, refuse, responseHeaders } from "./response.ts";
+import {
+  CREDENTIALS_REJECTED,
+  NO_UPGRADE,
+  Refusal,
+  refuse,
+  responseHeaders,
+  WITHOUT_CONTENT,
+} from "./response.ts";
 
 const COLLECTED_MAX = 1024 * 1024;
 
@@ -40,12 +48,20 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   if (refusal) throw refusal;
   if (request.headers.has("upgrade")) throw NO_UPGRADE;
   if (wrong) throw refusalOfParameter("path", wrong.name, wrong.rule);
-  const content = await readContent(call, typesOf(operation));
+  const content = await readContent(
+    call,
+    typesOf(operation),
+    operation.isChecked ? JSON_MAX : gateway.limit,
+  );
   const query = await queryOf(call, match, content);
   const target = targetOf(gateway.node, path, query);
   if (!target) return notFound(gateway.hint);
   const headers = chooseHeaders(request, operation, gateway.ownCredentials);
-  await caller.checkHeaders(headers.described);
+  await caller.checkSent(headers.described, {
+    ...headers.standard,
+    path: decodePercent(path),
+    query: `${call.query} ${decodePercent(call.query)}`,
+  });
   const sent = {
     ...target,
     method: request.method,
@@ -56,7 +72,9 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const recording = gateway.record(operation, lease);
   let upstream: UpstreamResponse;
   try {
-    await lease.begin(operation.isHeavy);
+    // Such a stream may hold its slot as long as the call may take.
+    const isStream = /\bevent-stream\b/i.test(headers.standard.accept ?? "");
+    await lease.begin(operation.isHeavy || isStream);
     upstream = await lease.send(sent, operation, COLLECTED_MAX, headers.hasCredentials);
     checkStatus(upstream.status, headers.hasCredentials);
   } catch (error) {
@@ -69,16 +87,17 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
 }
 
 /** A checked body is sent without parameters of its type, which could change its meaning. */
-function typeOf({ isChecked }: NodeOperation, { type }: Content): Record<string, string> {
-  const isPlain = isChecked && type !== undefined && !type.startsWith("multipart/");
-  return isPlain ? { "content-type": type } : {};
-}
+const typeOf = ({ isChecked }: NodeOperation, { type }: Content): Record<string, string> =>
+  isChecked && type !== undefined ? { "content-type": type } : {};
 
 const HAS_BODY = /^(?:POST|PUT|PATCH)$/;
 
-/** The media types that a call may have; none if its method has no body. */
+/**
+ * The media types that a call may have; none if its method has no body. Of a checked operation,
+ * only JSON can be checked.
+ */
 function typesOf({ isChecked, body, method }: NodeOperation): readonly string[] | "any" {
-  if (isChecked) return Object.keys(body?.schemas ?? {});
+  if (isChecked) return Object.keys(body?.schemas ?? {}).filter((type) => /[/+]json$/.test(type));
   return body || HAS_BODY.test(method) ? "any" : [];
 }
 
@@ -94,14 +113,12 @@ async function queryOf(
   content: Content,
 ): Promise<string | undefined> {
   const { headers } = request;
-  const named = (operation.parameters ?? []).filter((parameter) => parameter.in === "query");
-  if (hasTokenInQuery(query) && !named.some(({ name }) => /^(?:access_)?token$/.test(name))) {
-    throw TOKEN_IN_QUERY;
-  }
-  await inTurn(
-    content.bytes?.byteLength ?? 0,
-    () => refuseOtherMethods(headers, query, content, operation),
-  );
+  const isTokenNamed = !operation.isForeign &&
+    operation.parameters?.some((parameter) =>
+      parameter.in === "query" && /^(?:access_)?token$/.test(parameter.name)
+    );
+  if (hasTokenInQuery(query) && !isTokenNamed) throw TOKEN_IN_QUERY;
+  await refuseOtherMethods(headers, query, content, operation);
   if (!operation.isChecked) return rawQueryOf(request.rawUrl ?? request.url, query);
   const parts = { query, pathParameters: parameters, headers, content };
   return await checkCall(operation, parts) || undefined;
@@ -141,7 +158,7 @@ function passOn(
   const { status, parts, size, isWhole } = upstream;
   const headers = responseHeaders(upstream, { path, isPublic });
   const isHead = request.method === "HEAD";
-  if (isHead || status === 204 || status === 205 || status === 304) {
+  if (isHead || WITHOUT_CONTENT.includes(status)) {
     const length = upstream.headers.get("content-length");
     const hasLength = isHead && status !== 204 && /^\d+$/.test(length ?? "");
     if (hasLength) headers["content-length"] = length!;

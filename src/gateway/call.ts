@@ -7,6 +7,7 @@ import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { nextTurn } from "../slices.ts";
+import { formatSize } from "../units.ts";
 import { LightSignal } from "../with-timeout.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import type { Caller } from "./guard.ts";
@@ -43,7 +44,11 @@ export interface CallForm {
 /** The maximum nesting depth of JSON that is read. */
 export const DEPTH_MAX = 64;
 
-const BODY_MAX = 1024 * 1024, BODY_TIMEOUT_MS = 10_000;
+/** The maximum length of a content that is read as JSON, in bytes. */
+export const JSON_MAX: number = 1024 * 1024;
+
+/** A content must arrive whole, or at least with so many bytes in each period. */
+const LEAST_BYTES = 65_536, PERIOD_MS = 10_000;
 
 export interface Content {
   readonly bytes: Bytes | undefined;
@@ -56,7 +61,6 @@ const NO_CONTENT: Content = { bytes: undefined, type: undefined };
 const invalid = (status: 400 | 408 | 413 | 415 | 501, message: string): Refusal =>
   new Refusal(status, CODES.invalidCall, message);
 
-const TOO_LARGE = invalid(413, `The content of a call may have at most ${BODY_MAX / 1024} KiB`);
 const LATE = invalid(408, "The content of the call did not arrive in time");
 const TINY = invalid(400, "The content of the call arrived in too many small parts");
 const BROKEN = invalid(400, "The content of the call is incomplete");
@@ -66,11 +70,13 @@ const ENCODED = invalid(415, "The content of a call must not be encoded");
 /**
  * @param types the allowed content types, in lower case, where `""` allows a missing header; `any`
  * allows content of any type and coding
+ * @param sizeMax the maximum length of content of an allowed type, in bytes
  * @throws {Refusal} if the content is not allowed, or does not arrive
  */
 export async function readContent(
   { request, content, lease }: Pick<Call, "request" | "content" | "lease">,
   types: readonly string[] | "any",
+  sizeMax: number = JSON_MAX,
 ): Promise<Content> {
   const { headers } = request;
   const isAny = types === "any";
@@ -86,10 +92,10 @@ export async function readContent(
   if (readChunks) {
     // Empty content is accepted whatever its type. If `content-length` is missing, the content must
     // be read to find out whether it is empty.
-    const most = isTaken ? BODY_MAX : 0;
-    if (Number(headers.get("content-length") ?? 0) > most) throw TOO_LARGE;
+    const most = isTaken ? sizeMax : 0;
+    if (Number(headers.get("content-length") ?? 0) > most) throw tooLarge(most);
     const bytes = await readBody(readChunks, lease, most);
-    if (!bytes) throw isTaken ? TOO_LARGE : wrongType(types);
+    if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
     content.isRead = true;
     if (bytes.byteLength > 0) return { bytes, type };
     // Bun 1.4 drops the content of GET and HEAD.
@@ -99,6 +105,9 @@ export async function readContent(
   content.isRead = true;
   return NO_CONTENT;
 }
+
+const tooLarge = (most: number): Refusal =>
+  invalid(413, `The content of this call may have at most ${formatSize(most)}`);
 
 const wrongType = (types: readonly string[] | "any"): Refusal =>
   invalid(
@@ -130,13 +139,19 @@ async function readBody(
   most: number,
 ): Promise<Bytes | undefined> {
   const parts = createCollector();
-  let length = 0, count = 0;
+  let length = 0, count = 0, wanted = LEAST_BYTES;
   let refusal: Refusal | undefined;
   const stop = new LightSignal();
-  const timer = setTimeout(() => stop.abort(LATE), BODY_TIMEOUT_MS);
+  const startPeriod = () => setTimeout(() => stop.abort(LATE), PERIOD_MS);
+  let timer = startPeriod();
   const take = (part: Bytes) => {
     length += part.byteLength;
     if (length > most) return false;
+    if (length >= wanted) {
+      clearTimeout(timer);
+      timer = startPeriod();
+      wanted = length + LEAST_BYTES;
+    }
     if (isInTinyParts(++count, length)) refusal = TINY;
     else if (!lease.holdBody(length)) refusal = FULL;
     else parts.push(part);

@@ -27,8 +27,29 @@ const NAME_MAX = 300, VALUE_MAX = 100, VALUES_MAX = 20, RULE_MAX = 300;
 
 const wrong = (rule: string): WrongValue => ({ path: [], rule });
 
-/** Returns only the first error. Integers above 2^53 must be passed as `bigint`. */
-export function checkValue(schema: Json, value: unknown): WrongValue | undefined {
+/** Keywords that are not read. A value cannot be checked against a schema that has one. */
+const UNREAD = [
+  ...["not", "if", "contains", "prefixItems", "patternProperties", "propertyNames"],
+  ...["dependentSchemas", "dependentRequired", "unevaluatedItems", "unevaluatedProperties"],
+  ...["multipleOf", "uniqueItems", "minProperties", "maxProperties", "$dynamicRef"],
+];
+
+/** The maximum number of alternatives within each other, since a schema may refer to itself. */
+const ALTERNATIVES_MAX = 8;
+
+/**
+ * Returns only the first error. Integers above 2^53 must be passed as `bigint`.
+ *
+ * @param depth the number of alternatives that the schema is within
+ */
+export function checkValue(
+  schema: Json,
+  value: unknown,
+  depth: number = 0,
+): WrongValue | undefined {
+  const unread = UNREAD.find((keyword) => schema[keyword] !== undefined);
+  if (unread !== undefined) return wrong(`cannot be checked, since its schema has "${unread}"`);
+  if (depth > ALTERNATIVES_MAX) return wrong("cannot be checked, since its schema is too deep");
   const types = schema.type === undefined ? [] : [schema.type].flat().map(String);
   if (types.length > 0 && !types.some((type) => isOfType(value, type))) {
     return wrong(`must be ${types.map(withArticle).join(" or ")}`);
@@ -39,11 +60,11 @@ export function checkValue(schema: Json, value: unknown): WrongValue | undefined
     (typeof value === "string" ? wrongText(schema, value) : undefined);
   if (misfit !== undefined) return wrong(misfit);
   const options = listOf(schema.anyOf ?? schema.oneOf).map(objectOf);
-  if (options.length > 0 && options.every((one) => checkValue(one, value))) {
+  if (options.length > 0 && options.every((one) => checkValue(one, value, depth + 1))) {
     return wrong("must match one of the alternatives in the description");
   }
   for (const part of listOf(schema.allOf)) {
-    const inPart = checkValue(objectOf(part), value);
+    const inPart = checkValue(objectOf(part), value, depth + 1);
     if (inPart) return inPart;
   }
   if (Array.isArray(value)) return inItems(objectOf(schema.items), value);
@@ -99,18 +120,19 @@ function inItems(schema: Json, items: readonly unknown[]): WrongValue | undefine
 }
 
 function inMembers(schema: Json, value: Json): WrongValue | undefined {
+  const { additionalProperties: others } = schema;
   const properties = objectOf(schema.properties);
   const missing = listOf(schema.required).map(String).find((name) => !Object.hasOwn(value, name));
   if (missing !== undefined) return { path: [missing], rule: "is required" };
   const folded = new Set(Object.keys(properties).map(fold));
   for (const name of Object.keys(value)) {
-    if (Object.hasOwn(properties, name)) {
-      const wrong = checkValue(objectOf(properties[name]), value[name]);
-      if (wrong) return { ...wrong, path: [name, ...wrong.path] };
-    } else if (schema.additionalProperties === false || folded.has(fold(name))) {
-      // Nodes written in Go ignore the case of member names.
+    const isKnown = Object.hasOwn(properties, name);
+    // Nodes written in Go ignore the case of member names.
+    if (!isKnown && (others === false || folded.has(fold(name)))) {
       return { path: [name], rule: "is unknown" };
     }
+    const wrong = checkValue(objectOf(isKnown ? properties[name] : others), value[name]);
+    if (wrong) return { ...wrong, path: [name, ...wrong.path] };
   }
   return undefined;
 }
@@ -267,7 +289,7 @@ const scalarOf = (schema: Json, text: string): unknown =>
 /** Refuses duplicate keys, since JSON parsers disagree about which of two equal keys counts. */
 async function checkContent({ bytes, type = "" }: Content, { body }: NodeOperation): Promise<void> {
   if (!bytes && body?.isRequired) throw refusalOfParameter("body", "body", "is required");
-  if (!bytes || !/[/+]json$/.test(type)) return;
+  if (!bytes) return;
   const text = decodeUtf8(bytes);
   if (text === undefined) throw refusalOfParameter("body", "body", "must be UTF-8 text");
   try {

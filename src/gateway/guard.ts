@@ -88,16 +88,29 @@ export class Caller {
     });
   }
 
-  /** @throws {Refusal} if a header for the node contains the operator's token */
-  async checkHeaders(headers: Readonly<Record<string, string>>): Promise<void> {
+  /**
+   * @param described the headers for the node that its operation describes
+   * @param others the other headers, the path and the query
+   * @throws {Refusal} if one of them contains the operator's token
+   */
+  async checkSent(
+    described: Readonly<Record<string, string>>,
+    others: Readonly<Record<string, string>>,
+  ): Promise<void> {
     const { token_file, token_env } = this.#forward;
-    const long = Object.entries(headers).filter(([, value]) => value.length >= TOKEN_LENGTH_MIN);
+    const sent = { ...others, ...described };
+    const long = Object.entries(sent).filter(([, value]) => LONG_WORD.test(value));
     if (long.length === 0 || (token_file ?? token_env) === undefined) return;
     const known = this.#token ??= await readToken(this.#forward);
-    if ("reason" in known) throw NO_TOKEN;
+    if ("reason" in known) {
+      // Most calls have a long word, and must not fail with the token.
+      if (long.some(([name]) => name in described)) throw NO_TOKEN;
+      return;
+    }
     const leak = long.find(([, value]) => holdsToken(value, known.token));
     if (!leak) return;
-    const message = `The header ${leak[0]} contains the operator's token, which is never forwarded`;
+    const place = /^(?:path|query)$/.test(leak[0]) ? leak[0] : `header ${leak[0]}`;
+    const message = `The ${place} contains the operator's token, which is never forwarded`;
     throw new Refusal(400, CODES.invalidCall, message);
   }
 }
@@ -110,6 +123,8 @@ export function hasTokenInQuery(query: string): boolean {
 export const TOKEN_LENGTH_MIN = 32;
 /** The syntax of a token (RFC 6750, section 2.1). */
 const FORM = new RegExp(`^[A-Za-z0-9._~+/-]{${TOKEN_LENGTH_MIN},}=*$`);
+/** A word that may contain a token. */
+const LONG_WORD = new RegExp(`[\\w.~+/-]{${TOKEN_LENGTH_MIN}}`);
 /** A word in base64 that is long enough to contain a token. */
 const BASE64 = new RegExp(`[\\w+/-]{${TOKEN_LENGTH_MIN},}={0,2}`, "g");
 

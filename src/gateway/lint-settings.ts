@@ -10,7 +10,7 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { warnOfReaders } from "../platform.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { readToken } from "./guard.ts";
-import { type Allowed, matchOf, type NameMatch, type ResolvedForward } from "./policy.ts";
+import { type Allowed, decide, matchOf, type NameMatch, type ResolvedForward } from "./policy.ts";
 
 export interface Diagnostic {
   readonly level: "error" | "warn";
@@ -71,6 +71,25 @@ function lintName(
     found.push(["warn", `${what}: ${lines(omitted)}`]);
   }
   return found;
+}
+
+/** Names of parameters that may make of a call a stream, a write or a request to elsewhere. */
+const RISKY = /^(?:watch|follow|stream|url|uri|redirect|callback|jsonp|cmd|action)$/i;
+
+/** Warns of open operations that may be more than reads with a certain parameter. */
+export function lintParameters(
+  operations: readonly NodeOperation[],
+  forward: ResolvedForward,
+): Diagnostic[] {
+  return decide(operations, forward).flatMap(({ operation, permission }): Diagnostic[] => {
+    const { name, isChecked, parameters = [] } = operation;
+    const risky = parameters.filter(({ name }) => RISKY.test(name));
+    if (permission !== "open" || isChecked || risky.length === 0) return [];
+    const named = risky.map(({ name }) => quote(name)).join(" and ");
+    const message = `every client may call ${quote(shorten(name, 200))} with ${named}, which may ` +
+      "make it a stream, a write or a request to elsewhere; x-checked restricts parameters";
+    return [{ level: "warn", message }];
+  });
 }
 
 function namesIn(settings: ResolvedForward): { list: "open" | "with_token"; name: string }[] {

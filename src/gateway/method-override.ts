@@ -4,8 +4,10 @@
  *
  * @module
  */
+import type { Bytes } from "../bytes.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { inSlices, type Work } from "../slices.ts";
 import type { Content } from "./call.ts";
 import { Refusal } from "./response.ts";
 
@@ -14,9 +16,20 @@ const HEADERS = ["x-http-method", "x-http-method-override", "x-method-override"]
 /** PHP reads `.` and spaces as `_`. */
 const GAP = "[-_. +]";
 const NAMES = `[-_.]method|x${GAP}http${GAP}method(?:${GAP}override)?|x${GAP}method${GAP}override`;
-/** PHP ends a name at NUL, and reads `[` as the start of a list. */
-const IN_FORM = new RegExp(`(?:^|[&;])[ +]*(${NAMES})[ +]*(?=[[\\0=&;]|$)`, "gi");
+/**
+ * PHP ends a name at NUL, and reads `[` as the start of a list. A name after very many spaces might
+ * be in two blocks.
+ */
+const IN_FORM = new RegExp(
+  `(?:^|[&;])(?:[ +]*(${NAMES})[ +]*(?=[[\\0=&;]|$)|([ +]{1000}))`,
+  "gi",
+);
 const IN_PART = new RegExp(`^[ +]*(${NAMES})[ +]*(?:[[\\0]|$)`, "i");
+/** Laravel reads the parameters of a form in JSON, too. Any letter may be written as `\u006d`. */
+const IN_JSON = new RegExp(
+  `"${"_method".replaceAll(/./g, (letter) => `(?:${letter}|\\\\u00${hex(letter)})`)}"\\s*(?::|$)`,
+  "i",
+);
 
 const REFUSED = new Refusal(
   400,
@@ -24,21 +37,47 @@ const REFUSED = new Refusal(
   "The method of a call is in its request line only, not in a parameter or header",
 );
 
+const ENCODED = new Refusal(415, CODES.invalidCall, "A form must not be encoded");
+
 /**
  * The kind, or the operator's own file, may describe a parameter with such a name.
  *
- * @throws {Refusal} if the headers, the query or a form has such a name
+ * @throws {Refusal} if the headers, the query, a form or JSON has such a name
  */
-export function refuseOtherMethods(
+export async function refuseOtherMethods(
   headers: Pick<Headers, "has">,
   query: string,
-  content: Content,
+  { bytes, type = "" }: Content,
   { isForeign, parameters = [] }: NodeOperation,
-): void {
+): Promise<void> {
   const known = isForeign ? [] : parameters.map(({ name }) => plainName(name));
-  const sent = HEADERS.filter((name) => headers.has(name));
-  const names = [...sent, ...namesInForm(query), ...namesInContent(content)];
-  if (names.some((name) => !known.includes(plainName(name)))) throw REFUSED;
+  const check = (names: readonly string[]) => {
+    if (names.some((name) => !known.includes(plainName(name)))) throw REFUSED;
+  };
+  check([...HEADERS.filter((name) => headers.has(name)), ...namesInForm(query)]);
+  const find = bytes && finderOf(type);
+  if (!find) return;
+  if (find !== namesInJson && headers.has("content-encoding")) throw ENCODED;
+  await inSlices(searchBlocks(bytes, (text) => check(find(text))));
+}
+
+/** Some frameworks read a body without a type as a form. PHP ends a type at a comma or space. */
+function finderOf(type: string): ((text: string) => string[]) | undefined {
+  const [essence = ""] = type.split(/[,\s]/);
+  if (essence === "" || essence === "application/x-www-form-urlencoded") return namesInForm;
+  if (essence.startsWith("multipart/")) return namesInParts;
+  return /[/+]json/.test(type) ? namesInJson : undefined;
+}
+
+/** What names a method is shorter than the overlap of two blocks. */
+const BLOCK = 65_536, OVERLAP = 4096;
+const latin1 = new TextDecoder("latin1");
+
+function* searchBlocks(bytes: Bytes, search: (text: string) => void): Work<void> {
+  for (let at = 0; at < bytes.byteLength; at += BLOCK) {
+    search(latin1.decode(bytes.subarray(at, at + BLOCK + OVERLAP)));
+    yield;
+  }
 }
 
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[-. +]/g, "_");
@@ -46,10 +85,13 @@ const plainName = (name: string): string => name.toLowerCase().replaceAll(/[-. +
 /** The characters that such a name, and what ends it, may have, by their percent-encodings. */
 const DECODED: ReadonlyMap<string, string> = new Map(
   [..."\0 -._[abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"].map((character) => {
-    const digits = character.charCodeAt(0).toString(16).padStart(2, "0");
-    return [`%${digits}`, character];
+    return [`%${hex(character)}`, character];
   }),
 );
+
+function hex(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(2, "0");
+}
 
 /** Takes linear time, and throws for no text. */
 const decodeNames = (text: string): string =>
@@ -57,24 +99,20 @@ const decodeNames = (text: string): string =>
 
 /** Returns the names that would be read as a method. */
 const namesInForm = (text: string): string[] =>
-  [...decodeNames(text).matchAll(IN_FORM)].map(([, name]) => name!);
+  [...decodeNames(text).matchAll(IN_FORM)].map(([, name, spaces]) => name ?? spaces!);
 
-const latin1 = new TextDecoder("latin1");
+const namesInJson = (text: string): string[] => IN_JSON.test(text) ? ["_method"] : [];
+
 /** The fields of a part that name it. Rack falls back to `Content-ID`. */
 const NAMING = /^content-(?:disposition|id):[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim;
 const NAME = /(?:\bname\*?=|^content-id:)\s*(?:"([^"]*)"|'([^']*)'|<?([^;\s>]*))/gim;
 
-/** Some frameworks read a body without a type as a form. PHP ends a type at a comma or space. */
-function namesInContent({ bytes, type = "" }: Content): string[] {
-  if (!bytes) return [];
-  const [essence = ""] = type.split(/[,\s]/);
-  if (essence === "" || essence === "application/x-www-form-urlencoded") {
-    return namesInForm(latin1.decode(bytes));
-  }
-  if (!essence.startsWith("multipart/")) return [];
-  const fields = decodeNames(latin1.decode(bytes)).match(NAMING) ?? [];
-  return fields.flatMap((field) => [...field.matchAll(NAME)])
+function namesInParts(text: string): string[] {
+  const fields = text.match(NAMING) ?? [];
+  const long = fields.filter(({ length }) => length >= OVERLAP);
+  const names = fields.flatMap((field) => [...decodeNames(field).matchAll(NAME)])
     .map(([, ...texts]) => texts.find(Boolean) ?? "")
     .map((text) => text.replaceAll("\\", "").replace(/^.*''/, ""))
     .flatMap((text) => IN_PART.exec(text)?.[1] ?? []);
+  return [...long, ...names];
 }

@@ -42,7 +42,7 @@ export interface ResolvedForward
   readonly origins: readonly string[] | "*";
   /** The time limit for a whole response, in milliseconds. */
   readonly timeout: number;
-  /** The size limit for a response, in bytes. */
+  /** The size limit for a response, and for the body of a call of a path, in bytes. */
   readonly limit: number;
   readonly concurrency: number;
 }

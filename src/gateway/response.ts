@@ -146,6 +146,8 @@ const DENIED = patternOf(
    surrogate-* *cdn-cache-control edge-control`,
 );
 
+export const WITHOUT_CONTENT: readonly number[] = [204, 205, 304];
+
 /** Headers about caching, which pass only with what everybody may read. */
 const OF_CACHES = ["cache-control", "etag", "last-modified", "vary"] as const;
 
@@ -185,7 +187,7 @@ export function responseHeaders(
   const passed: Record<string, string> = {
     ...PROTECTED,
     "cache-control": isPublic ? "no-store" : "private, no-store",
-    ...status === 304 ? {} : typeOf(headers.get("content-type")),
+    ...WITHOUT_CONTENT.includes(status) ? {} : typeOf(headers.get("content-type")),
   };
   for (const [name, value] of headers.entries()) {
     if (!DENIED.test(name) && VALUE.test(value)) passed[name] = value;

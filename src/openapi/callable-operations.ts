@@ -19,7 +19,7 @@ import {
   serversFor,
 } from "./operations.ts";
 import { baseAtNode, onlyUrl, THIS_SERVICE } from "./servers.ts";
-import { schemaOf, typesIn } from "./parameter-schema.ts";
+import { SchemaReader, typesIn } from "./parameter-schema.ts";
 
 export interface NodeParameter {
   readonly name: string;
@@ -176,9 +176,11 @@ function methodOf(path: string): string | undefined {
 class OperationReader {
   readonly #document: Json;
   readonly #by: DescribedBy;
+  readonly #schemas: SchemaReader;
   constructor(document: Json, by: DescribedBy) {
     this.#document = document;
     this.#by = by;
+    this.#schemas = new SchemaReader(document);
   }
 
   operation(name: string, method: string, operation: Json, item: Json): NodeOperation {
@@ -215,7 +217,7 @@ class OperationReader {
         name,
         in: "body",
         isRequired: required.has(name),
-        schema: common.isChecked ? schemaOf(this.#document, value) : undefined,
+        schema: common.isChecked ? this.#schemas.read(value) : undefined,
         types: typesIn(this.#document, value),
         heavyFrom: typeof heavyFrom === "number" ? heavyFrom : undefined,
       };
@@ -257,7 +259,7 @@ class OperationReader {
       name,
       in: place,
       isRequired: parameter.required === true || place === "path",
-      schema: isChecked ? schemaOf(this.#document, schema) : undefined,
+      schema: isChecked ? this.#schemas.read(schema) : undefined,
       isExploded: place === "query" && isForm && parameter.explode !== false,
       // In a description from the network, a multi-segment parameter could match the paths of
       // other operations.
@@ -269,7 +271,7 @@ class OperationReader {
     const content = isChecked ? Object.entries(objectOf(body.content)) : [];
     const schemas = content.map(([type, media]) => [
       withoutParameters(type.toLowerCase()),
-      schemaOf(this.#document, this.#follow(media).schema),
+      this.#schemas.read(this.#follow(media).schema),
     ]);
     return { isRequired: body.required === true, schemas: Object.fromEntries(schemas) };
   }

@@ -4,10 +4,16 @@
  *
  * @module
  */
-import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../json/values.ts";
+import {
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  setMember,
+  textOf,
+} from "../json/values.ts";
 import { followReference } from "./operations.ts";
-
-const DEPTH_MAX = 4;
 
 /** Stands in `typesIn` for a text that holds a hexadecimal number, such as `0x1a3`. */
 export const QUANTITY = "quantity";
@@ -38,13 +44,40 @@ export function typesIn(document: Json, value: unknown): readonly string[] {
   return [...types];
 }
 
-/** Copies a schema with what its references lead to, down to a depth of `DEPTH_MAX`. */
-export function schemaOf(document: Json, value: unknown, depth: number = 0): Json {
-  if (depth === DEPTH_MAX) return {};
-  const inner = (one: unknown): unknown => isObject(one) ? schemaOf(document, one, depth + 1) : one;
-  return mapMembers(followReference(document, value), (member, key) => {
-    if (Array.isArray(member)) return member.map(inner);
-    if (key !== "properties") return inner(member);
-    return mapMembers(objectOf(member), inner);
-  });
+/** Keys beside a reference that restrict nothing. */
+const ANNOTATION = /^(?:\$comment|title|summary|description|default|examples?|x-.*)$/;
+
+/**
+ * Copies schemas with what their references lead to. The copy of a schema that refers to itself does
+ * so, too.
+ */
+export class SchemaReader {
+  readonly #document: Json;
+  readonly #copies = new Map<Json, Json>();
+  constructor(document: Json) {
+    this.#document = document;
+  }
+
+  read(value: unknown): Json {
+    const { $ref: reference, ...beside } = objectOf(value);
+    const isWhole = Object.keys(beside).every((key) => ANNOTATION.test(key));
+    if (reference !== undefined && !isWhole) {
+      return { allOf: [this.read({ $ref: reference }), this.read(beside)] };
+    }
+    const schema = followReference(this.#document, value);
+    const known = this.#copies.get(schema);
+    if (known) return known;
+    const copy: Json = {};
+    this.#copies.set(schema, copy);
+    const inner = (one: unknown) => isObject(one) ? this.read(one) : one;
+    for (const [key, member] of Object.entries(schema)) {
+      const read = Array.isArray(member)
+        ? member.map(inner)
+        : key === "properties"
+        ? mapMembers(objectOf(member), inner)
+        : inner(member);
+      setMember(copy, key, read);
+    }
+    return copy;
+  }
 }

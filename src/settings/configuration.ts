@@ -290,7 +290,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     timeout: setting(CALL_TIMEOUT, "The maximum duration of a call, including its whole response", {
       default: FORWARD_DEFAULTS.timeout,
     }),
-    limit: setting(SIZE, "The response size limit", {
+    limit: setting(SIZE, "The size limit for a response, and for the body of a call of a path", {
       default: FORWARD_DEFAULTS.limit,
     }),
     concurrency: setting(

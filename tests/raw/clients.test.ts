@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FILES } from "../../src/generated/page.js";
-import { optionsFor, playNode, RPC } from "../_gateway.ts";
+import { optionsFor, playNode, REST, RPC } from "../_gateway.ts";
 import { COMMANDS, type Running, serving, start, startEach, withEach } from "../_server.ts";
 import { exchange } from "./_exchange.ts";
 import { LARGE, LENGTH } from "./_large.ts";
@@ -106,6 +106,31 @@ clients("a call whose content does not end is refused with 408, on every runtime
     }
   });
   assert.equal(node.come.filter(({ method }) => method === "POST"), []);
+  await node.close();
+});
+
+clients("an upload that is steady is not cut, on any runtime", async () => {
+  const node = await playNode();
+  const options = JSON.stringify({ ...optionsFor(node.url, REST), forward: { open: ["reads"] } });
+  const part = "x".repeat(20_000), count = 60;
+  await withEach(Object.entries(COMMANDS), async (command, runtime) => {
+    const server = await start([...serving(command, "tests/raw/_gateway-server.ts"), options]);
+    const socket = await dial(server.url);
+    const head = "POST /v1/node/raw HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+    socket.write(`${head}Content-Length: ${part.length * count}\r\n\r\n`);
+    let answer = "";
+    socket.on("data", (bytes) => answer += bytes);
+    const end = closed(socket);
+    // The whole takes 12 s.
+    for (let sent = 0; sent < count && !socket.destroyed; sent++) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      socket.write(part);
+    }
+    await end;
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/, runtime);
+    await server.stop();
+  });
+  assert.equal(node.come.map(({ body }) => body.byteLength), Array(3).fill(part.length * count));
   await node.close();
 });
 

@@ -247,7 +247,7 @@ for (const [runtime, command] of RELEASES) {
       ];
       const answer = await talk(
         paths.url,
-        [...head, "Content-Length: 1048577", "", '{"a":'].join("\r\n"),
+        [...head, `Content-Length: ${32 * 1024 * 1024 + 1}`, "", '{"a":'].join("\r\n"),
       );
       assert.is(statusOf(answer), 413);
       const rpcAnswer = await talk(
