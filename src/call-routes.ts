@@ -20,6 +20,7 @@ import {
   notAllowed,
   notFound,
   problem,
+  useJsonType,
 } from "./http/response.ts";
 import type { Handler, Route, Visit } from "./http/routes.ts";
 import { isLogged } from "./log.ts";
@@ -135,6 +136,8 @@ export class CallRoutes {
     const response = await this.#callNode(request, visit, form, start, content);
     // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
     if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
+    // Clients of nodes know no problem details, and some read only `application/json`.
+    useJsonType(response, request.headers.get("accept") ?? "");
     return response;
   }
 

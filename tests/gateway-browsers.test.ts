@@ -158,7 +158,7 @@ browsers("only links to read-only operations may navigate to a response", async 
 browsers("the text of a refusal gives the reason and points to the explorer", async () => {
   const answer = await rest.ask("/v1/node/status", { headers: { "sec-fetch-site": "cross-site" } });
   assert.match((await answer.json()).detail, "/v1/spec");
-  assert.is(answer.headers.get("content-type"), "application/problem+json");
+  assert.is(answer.headers.get("content-type"), "application/json");
 });
 
 browsers("only listed origins may read responses, and never with credentials", async () => {

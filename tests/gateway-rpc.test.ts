@@ -417,7 +417,7 @@ for (const [error, status, passed = error] of sampleOf(ERRORS)) {
       node.answer = rpcError(error, sentAs);
       const answer = await gateway.ask("/v1/rpc/number");
       assert.is(answer.status, status);
-      assert.is(answer.headers.get("content-type"), "application/problem+json");
+      assert.is(answer.headers.get("content-type"), "application/json");
       assert.is(answer.headers.has("retry-after"), status === 503);
       const { code, message, data, stack } = await answer.json();
       const { code: given } = error as Record<string, unknown>;

@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { isForwardable, STANDARD } from "../src/gateway/request-headers.ts";
-import { type Come, nodeOf, textOf, TOKEN } from "./_gateway.ts";
+import { type Come, nodeOf, textOf, TOKEN, until } from "./_gateway.ts";
 import { playTcp } from "./_sources.ts";
 
 const passing = suite("calls as they were sent");
@@ -398,6 +398,37 @@ passing("the operator's file may describe a token and another method", async () 
   assert.is(node.come[0]!.url, "/described?token=x&_method=PUT");
 });
 
+passing("a description from the network describes neither a token nor another method", async () => {
+  const text = JSON.stringify(DESCRIPTION);
+  node.answer = ({ url }, response) =>
+    response.writeHead(200, { "content-type": "application/json" })
+      .end(url === "/d.json" ? text : "{}");
+  const other = await open({
+    description: new URL("/d.json", node.url).href,
+    forward: { open: ["GET /described"] },
+  });
+  const target = "/v1/node/described";
+  assert.is(statusOf(await exchange({ target }, other)), 200);
+  for (const query of ["token=x", "_method=PUT"]) {
+    assert.is(statusOf(await exchange({ target: `${target}?${query}` }, other)), 400, query);
+  }
+  await other.close();
+});
+
+passing("calls that ask for a stream run one at a time", async () => {
+  const held: ServerResponse[] = [];
+  node.answer = (_, response) => void held.push(response);
+  const headers = { accept: "application/json, text/event-stream" };
+  const stream = { target: "/v1/node/things", headers };
+  const calls = [stream, stream, { target: "/v1/node/things?plain" }].map((one) => exchange(one));
+  await until(() => held.length === 2);
+  assert.equal(node.come.map(({ url }) => url).sort(), ["/things", "/things?plain"]);
+  for (const response of held) response.end("{}");
+  await until(() => held.length === 3);
+  held[2]!.end("{}");
+  assert.equal((await Promise.all(calls)).map(statusOf), [200, 200, 200]);
+});
+
 passing("a described body of GET or DELETE has a connection of its own", async () => {
   const requests: string[] = [];
   // This server reads the body of a GET as the next request, as Python's http.server does.
@@ -544,23 +575,27 @@ passing("HEAD has the headers of GET, with the length of its content", async () 
   assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), ["HEAD /things?a"]);
 });
 
-passing("problem details are application/json for a client that asks for it by name", async () => {
-  const typeFor = async (accept?: string) => {
-    const headers: Record<string, string> = accept === undefined ? {} : { accept };
-    const [head, text] = await exchange({ target: "/v1/node/none", headers });
-    const { detail, message } = JSON.parse(
-      text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1),
+passing(
+  "refusals are application/json for a client that does not ask for problem details by name",
+  async () => {
+    const typeFor = async (accept?: string) => {
+      const headers: Record<string, string> = accept === undefined ? {} : { accept };
+      const [head, text] = await exchange({ target: "/v1/node/none", headers });
+      const { detail, message } = JSON.parse(
+        text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1),
+      );
+      assert.is(message, detail);
+      return /content-type: (\S+)/i.exec(head)![1];
+    };
+    assert.is(await typeFor(), "application/json");
+    assert.is(await typeFor("*/*"), "application/json");
+    assert.is(await typeFor("application/problem+json"), "application/problem+json");
+    assert.is(await typeFor("application/json, */*;q=0.1"), "application/json");
+    assert.is(
+      await typeFor("application/json, application/problem+json"),
+      "application/problem+json",
     );
-    assert.is(message, detail);
-    return /content-type: (\S+)/i.exec(head)![1];
-  };
-  assert.is(await typeFor(), "application/problem+json");
-  assert.is(await typeFor("*/*"), "application/problem+json");
-  assert.is(await typeFor("application/json, */*;q=0.1"), "application/json");
-  assert.is(
-    await typeFor("application/json, application/problem+json"),
-    "application/problem+json",
-  );
-});
+  },
+);
 
 passing.run();

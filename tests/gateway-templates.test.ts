@@ -183,6 +183,7 @@ templates(
   async () => {
     const description = describe(
       ["GET /q?a=b"],
+      ["GET /q#a?b"],
       ["GET /a/{b}{c}"],
       ["GET /b/{c}/{c}"],
       ["GET /c/{d}/x/{e}", "read", { d: true, e: true }],
@@ -197,6 +198,7 @@ templates(
     );
     assert.equal(await rowsOf(description), [
       ["GET /q?a=b", "refused", "its path has a query"],
+      ["GET /q#a?b", "refused", "its path has a fragment"],
       ["GET /a/{b}{c}", "refused", "its path has two parameters side by side"],
       ["GET /b/{c}/{c}", "refused", "its path has two parameters with the same name"],
       ["GET /c/{d}/x/{e}", "refused", "its path has two parameters that span several segments"],

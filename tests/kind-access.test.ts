@@ -54,7 +54,8 @@ const SECRETS: Readonly<Record<string, string>> = {
     "author_hasKey author_pendingExtrinsics system_localListenAddresses system_localPeerId " +
     "system_peers system_reservedPeers system_unstable_networkState offchain_localStorageGet",
   kubo:
-    "id config_show diag_cmds diag_profile diag_sys files_ls files_read key_ls log_tail p2p_ls " +
+    "id config_show diag_cmds diag_profile diag_sys files_ls files_read key_ls key_verify log_tail " +
+    "p2p_ls " +
     "pin_ls pin_remote_service_ls refs_local repo_ls repo_stat swarm_addrs swarm_peers " +
     "swarm_resources bootstrap",
 };

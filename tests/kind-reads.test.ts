@@ -474,6 +474,22 @@ reads("bitcoin: no spelling of a verbosity makes getblock lighter", async () => 
   assert.not.ok(isHeavy(`[${hash}]`) || isHeavy(`{"blockhash":${hash}}`));
 });
 
+reads("monero: a block or header with its proof of work is heavy", async () => {
+  const document = await documentOfKind(await loadInterface("monero"), { title: "", version: "" });
+  const operations = await listNodeOperations(document, "kind");
+  for (const method of ["get_last_block_header", "get_block_header_by_height", "get_block"]) {
+    const operation = operations.find(({ name }) => name === method)!;
+    const isHeavy = (params: string) => readParams(operation, params).isHeavy;
+    for (const value of ["true", "1", '"true"', "[]"]) {
+      assert.ok(isHeavy(`{"fill_pow_hash":${value}}`), `${method} ${value}`);
+    }
+    assert.ok(isHeavy('{"Fill_pow_hash":true}'), method);
+    for (const more of ["", '"fill_pow_hash":false', '"fill_pow_hash":null']) {
+      assert.not.ok(isHeavy(`{${more}}`), `${method} ${more}`);
+    }
+  }
+});
+
 interface Evaluated {
   readonly kind: string;
   readonly name: string;

@@ -142,6 +142,7 @@ function exchange(
 const ROOTS = ["/v1/node", ""] as const;
 
 interface Sent {
+  readonly issue?: string;
   readonly line: string;
   readonly fields?: readonly string[];
   readonly body?: string | Buffer;
@@ -250,8 +251,103 @@ const REQUESTS: readonly Sent[] = [
     : [{ line: "GET /search?q", fields: ["content-type: application/json"], body: '{"q":1}' }],
 ];
 
-for (const { line, fields = [], body = "", dropped = [] } of REQUESTS) {
-  recording(`${line} ${fields.join(", ")} arrives as it was sent`, async () => {
+/** Requests that proxies and validators broke, by the public issue that says so. */
+const PUBLIC: readonly (Sent & { readonly issue: string })[] = [
+  ...IS_BUN ? [] : [{
+    issue: "Azure/api-management-developer-portal#1731",
+    line: "GET /search",
+    fields: ["content-type: application/json"],
+    body: '{"query":{"match_all":{}}}',
+  }],
+  {
+    issue: "wiremock/wiremock#627",
+    line: "DELETE /search",
+    fields: ["content-type: application/json"],
+    body: '{"reason":"gone"}',
+  },
+  {
+    issue: "twitchax/AspNetCore.Proxy#112",
+    line: "DELETE /search?id=1",
+    fields: ["content-type: application/vnd.api+json"],
+    body: '{"data":[]}',
+  },
+  { issue: "cdimascio/express-openapi-validator#133", line: "GET /things?legacy=1&limit=10" },
+  {
+    issue: "cdimascio/express-openapi-validator#111",
+    line: "GET /things?APIKey=test&param1=anotherTest",
+  },
+  { issue: "PayU/openapi-validator-middleware#140", line: "GET /things?user_id=123456" },
+  { issue: "membrane/api-gateway#2224", line: "GET /things?name=0123" },
+  { issue: "zaproxy/zaproxy#1284", line: "GET /things", fields: ['if-none-match: "33a64df5"'] },
+  {
+    issue: "lindenlab/caddy-s3-proxy#10",
+    line: "GET /things",
+    fields: [
+      'if-match: "a"',
+      "if-modified-since: Wed, 21 Oct 2015 07:28:00 GMT",
+      'if-none-match: "b"',
+      "if-unmodified-since: Wed, 21 Oct 2015 07:28:00 GMT",
+    ],
+  },
+  {
+    issue: "opensandbox-group/OpenSandbox#1901",
+    line: "GET /things?b=2&a=1&b=3&uploads&sig=%E9%FF&s=1;2&q=hello%20world",
+  },
+  { issue: "fpco/http-reverse-proxy#33", line: "GET /things?program=%2B%2B%2B.&input=" },
+  {
+    issue: "ProxymanApp/Proxyman#269",
+    line: "GET /things?data=123%2Bn&email=a%2Balias%40gmail.com&search[category]=all",
+  },
+  { issue: "Kong/kong#2040", line: "GET /things?discount=25%&text=100%25%20off" },
+  { issue: "rackerlabs/repose#1300", line: "GET /things?q=a%20b+c" },
+  {
+    issue: "Zibri/cloudflare-cors-anywhere#30",
+    line: "GET /things?where=Number!%3Dnull%26%26Name.StartsWith(%22TX%20-%20%22)",
+  },
+  {
+    issue: "elastic/elasticsearch#146526",
+    line: "POST /things",
+    fields: ["content-type: application/x-ndjson", "content-encoding: zstd"],
+    body: Buffer.from("28b52ffd0458110000", "hex"),
+  },
+  {
+    issue: "searchbox-io/Jest#555",
+    line: "POST /things",
+    fields: ["content-type: application/json", "content-encoding: gzip"],
+    body: gzipSync('{"index":{}}\n{"a":1}\n'),
+  },
+  {
+    issue: "logstash-plugins/logstash-output-elasticsearch#552",
+    line: "POST /things",
+    fields: ["content-type: text/plain; charset=ISO-8859-1"],
+    body: '{"index":{}}\n{"a":1}\n',
+  },
+  {
+    issue: "10up/ElasticPress#1187",
+    line: "POST /things",
+    fields: ["content-type: application/json"],
+    body: '{"index":{}}\n{"a":1}\n',
+  },
+  { issue: "Esri/resource-proxy#174", line: "GET /things", fields: ["range: bytes=32768-862445"] },
+  { issue: "oxyno-zeta/s3-proxy#740", line: "GET /things", fields: ["range: bytes=0-"] },
+  {
+    issue: "Austinb/nginx-upload-module#3",
+    line: "POST /things",
+    fields: ['content-type: multipart/form-data; boundary="x"'],
+    body: MULTIPART,
+  },
+  {
+    issue: "http4k/http4k#749",
+    line: "POST /things",
+    fields: ["content-type: multipart/form-data; charset=utf-8; boundary=x"],
+    body: MULTIPART,
+  },
+  { issue: "minio/minio-go#2102", line: "PUT /things?partNumber=2&uploadId=a", body: ALL_BYTES },
+  { issue: "gaul/s3proxy#461", line: "PUT /things", body: Buffer.alloc(2_100_000, "a") },
+];
+
+for (const { issue = "", line, fields = [], body = "", dropped = [] } of [...REQUESTS, ...PUBLIC]) {
+  recording(`${issue} ${line} ${fields.join(", ")} arrives as it was sent`, async () => {
     const [method, target] = line.split(/ (.*)/) as [string, string];
     const bytes = Buffer.from(body as string);
     const length = bytes.length > 0 ? [`content-length: ${bytes.length}`] : [];

@@ -167,7 +167,7 @@ export async function describeCalls(
     title: "Calls",
     text: [...lines, table, hint(operations)].join(""),
     troubles: messagesOf("error"),
-    notes: messagesOf("warn"),
+    notes: [...messagesOf("warn"), hintElsewhere(described).trimEnd()].filter(Boolean),
     data: {
       calls: rows.map(([operation, mark, call, address, why]) => ({
         operation,

@@ -10,11 +10,19 @@ import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { decodePercent } from "../untrusted-text.ts";
-import { type Call, type CallForm, type Content, JSON_MAX, readContent } from "./call.ts";
+import {
+  type Call,
+  type CallForm,
+  type Content,
+  JSON_MAX,
+  LEAST_BYTES,
+  PERIOD_MS,
+  readContent,
+} from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
-import type { UpstreamResponse } from "./lease.ts";
+import type { Lease, UpstreamResponse } from "./lease.ts";
 import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
@@ -83,7 +91,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const isPublic = match.entry.permission === "open" &&
     Object.keys(headers.described).length === 0 &&
     !request.headers.has("authorization") && !request.headers.has("cookie");
-  return passOn(upstream, call, recording, isPublic);
+  return passOn(gateway, upstream, call, recording, isPublic);
 }
 
 /** A checked body is sent without parameters of its type, which could change its meaning. */
@@ -149,7 +157,38 @@ function targetOf(
   url.search = query;
   return { url, target };
 }
+/** Ends a response that a client reads too slowly while other calls wait for its slot. */
+class Pace {
+  readonly #upstream: UpstreamResponse;
+  #bytes = 0;
+  #since = performance.now();
+  readonly #timer: ReturnType<typeof setInterval>;
+  constructor(upstream: UpstreamResponse, gateway: Gateway, lease: Lease) {
+    this.#upstream = upstream;
+    this.#timer = setInterval(() => {
+      if (this.#isSlow() && gateway.waiting > 0) lease.breakOff();
+    }, CHECK_INTERVAL_MS);
+  }
+
+  #isSlow(): boolean {
+    const now = performance.now();
+    const { size } = this.#upstream;
+    if (size - this.#bytes >= LEAST_BYTES) {
+      this.#bytes = size;
+      this.#since = now;
+    }
+    return now - this.#since > PERIOD_MS;
+  }
+
+  dispose(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+const CHECK_INTERVAL_MS = 1000;
+
 function passOn(
+  gateway: Gateway,
   upstream: UpstreamResponse,
   { request, path, makeResponse, lease }: Call,
   recording: Recording,
@@ -172,7 +211,9 @@ function passOn(
     return makeResponse(status, headers, lease.handOverBytes(parts));
   }
   const release = lease.handOver();
+  const pace = new Pace(upstream, gateway, lease);
   const end = () => {
+    pace.dispose();
     release();
     recording.bytes = upstream.size;
     recording.end(status);

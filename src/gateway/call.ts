@@ -5,14 +5,13 @@
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
-import { CODES } from "../node/json-rpc.ts";
 import { nextTurn } from "../slices.ts";
 import { formatSize } from "../units.ts";
 import { LightSignal } from "../with-timeout.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import type { Caller } from "./guard.ts";
 import type { Lease } from "./lease.ts";
-import { FULL, type MakeResponse, Refusal } from "./response.ts";
+import { FULL, invalidCall, type MakeResponse, type Refusal } from "./response.ts";
 
 export interface Call {
   readonly request: ServedRequest;
@@ -47,8 +46,11 @@ export const DEPTH_MAX = 64;
 /** The maximum length of a content that is read as JSON, in bytes. */
 export const JSON_MAX: number = 1024 * 1024;
 
-/** A content must arrive whole, or at least with so many bytes in each period. */
-const LEAST_BYTES = 65_536, PERIOD_MS = 10_000;
+/**
+ * A content must arrive whole, or at least with so many bytes in each period. So must a response
+ * that is sent while other calls wait for a slot.
+ */
+export const LEAST_BYTES: number = 65_536, PERIOD_MS: number = 10_000;
 
 export interface Content {
   readonly bytes: Bytes | undefined;
@@ -58,14 +60,11 @@ export interface Content {
 
 const NO_CONTENT: Content = { bytes: undefined, type: undefined };
 
-const invalid = (status: 400 | 408 | 413 | 415 | 501, message: string): Refusal =>
-  new Refusal(status, CODES.invalidCall, message);
-
-const LATE = invalid(408, "The content of the call did not arrive in time");
-const TINY = invalid(400, "The content of the call arrived in too many small parts");
-const BROKEN = invalid(400, "The content of the call is incomplete");
-const LOST = invalid(501, "This server cannot read the content of a call with this method");
-const ENCODED = invalid(415, "The content of a call must not be encoded");
+const LATE = invalidCall("The content of the call did not arrive in time", 408);
+const TINY = invalidCall("The content of the call arrived in too many small parts");
+const BROKEN = invalidCall("The content of the call is incomplete");
+const LOST = invalidCall("This server cannot read the content of a call with this method", 501);
+const ENCODED = invalidCall("The content of a call must not be encoded", 415);
 
 /**
  * @param types the allowed content types, in lower case, where `""` allows a missing header; `any`
@@ -107,14 +106,14 @@ export async function readContent(
 }
 
 const tooLarge = (most: number): Refusal =>
-  invalid(413, `The content of this call may have at most ${formatSize(most)}`);
+  invalidCall(`The content of this call may have at most ${formatSize(most)}`, 413);
 
 const wrongType = (types: readonly string[] | "any"): Refusal =>
-  invalid(
-    415,
+  invalidCall(
     types === "any" || types.length === 0
       ? "This operation accepts no content"
       : `The content of this call must be ${types.filter(Boolean).join(" or ")}`,
+    415,
   );
 
 function readerOf({ body }: Request): ReadChunks | undefined {

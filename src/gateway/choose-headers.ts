@@ -4,12 +4,11 @@
  *
  * @module
  */
-import { CODES } from "../node/json-rpc.ts";
 import { VALUE } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { isProgram, looksLikeBrowser } from "./guard.ts";
 import { isForwardable, STANDARD } from "./request-headers.ts";
-import { Refusal } from "./response.ts";
+import { invalidCall } from "./response.ts";
 
 /** The headers for the node, with names in lower case. */
 export interface ChosenHeaders {
@@ -37,26 +36,23 @@ export function chooseHeaders(
   operation: NodeOperation,
   own: OwnCredentials,
 ): ChosenHeaders {
-  const standard: Record<string, string> = {};
-  const described: Record<string, string> = {};
-  const add = (to: Record<string, string>, name: string) => {
-    const value = headers.get(name);
-    if (value !== null) to[name] = value;
-    return value !== null;
-  };
-  STANDARD.forEach((name) => add(standard, name));
+  const pick = (names: readonly string[]): Record<string, string> =>
+    Object.fromEntries(names.flatMap((name) => {
+      const value = headers.get(name);
+      return value === null ? [] : [[name, value]];
+    }));
+  const standard = pick(STANDARD);
   // A range of several parts would arrive as a type that browsers must not see as it is, and the
   // node's secret could not be found in the parts of a response.
   if (own.hasSecret || standard.range?.includes(",")) delete standard.range;
   if (looksLikeBrowser(headers)) delete standard["user-agent"];
   const { parameters, cookies, credentials } = operation.headers;
-  for (const name of parameters) {
-    if (isForwardable(name) && name !== own.secretHeader) add(described, name);
-  }
-  const isTaken = (name: string) =>
-    name === "authorization" ? !own.hasToken : isForwardable(name) && name !== own.secretHeader;
-  const hasCredentials = !own.hasSecret &&
-    credentials.filter((name) => isTaken(name) && add(described, name)).length > 0;
+  const isTaken = (name: string) => isForwardable(name) && name !== own.secretHeader;
+  const secrets = own.hasSecret
+    ? {}
+    : pick(credentials.filter((name) => name === "authorization" ? !own.hasToken : isTaken(name)));
+  const described = { ...pick(parameters.filter(isTaken)), ...secrets };
+  const hasCredentials = Object.keys(secrets).length > 0;
   const cookie = cookies.length > 0 ? cookieOf(headers, cookies) : "";
   if (cookie !== "") described.cookie = cookie;
   checkHeaders(headers, { ...standard, ...described });
@@ -76,16 +72,15 @@ function checkHeaders(headers: Headers, chosen: Readonly<Record<string, string>>
   const nominated = (headers.get("connection") ?? "").toLowerCase().split(/[\t ]*,[\t ]*/);
   const dropped = nominated.find((name) => Object.hasOwn(chosen, name));
   if (dropped !== undefined) {
-    const message = `Connection names the header ${dropped}, which belongs to the whole request`;
-    throw new Refusal(400, CODES.invalidCall, message);
+    throw invalidCall(
+      `Connection names the header ${dropped}, which belongs to the whole request`,
+    );
   }
   const malformed = Object.keys(chosen).find((name) => !VALUE.test(chosen[name]!));
   if (malformed !== undefined) {
-    const message = `The header ${malformed} has a character that no header may have`;
-    throw new Refusal(400, CODES.invalidCall, message);
+    throw invalidCall(`The header ${malformed} has a character that no header may have`);
   }
   const size = Object.entries(chosen).reduce((sum, [a, b]) => sum + a.length + b.length, 0);
   if (size <= SIZE_MAX) return;
-  const message = `The headers of a call may have at most ${SIZE_MAX} characters`;
-  throw new Refusal(431, CODES.invalidCall, message);
+  throw invalidCall(`The headers of a call may have at most ${SIZE_MAX} characters`, 431);
 }

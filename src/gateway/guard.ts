@@ -8,11 +8,9 @@
 import { CODES } from "../node/json-rpc.ts";
 import { readPlace, settingOf } from "../node/secrets.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
-import { LATER, Refusal } from "./response.ts";
+import { invalidCall, LATER, Refusal } from "./response.ts";
 
-export const TOKEN_IN_QUERY: Refusal = new Refusal(
-  400,
-  CODES.invalidCall,
+export const TOKEN_IN_QUERY: Refusal = invalidCall(
   "Send the token in the Authorization header (Bearer), never in the URL",
 );
 
@@ -110,8 +108,7 @@ export class Caller {
     const leak = long.find(([, value]) => holdsToken(value, known.token));
     if (!leak) return;
     const place = /^(?:path|query)$/.test(leak[0]) ? leak[0] : `header ${leak[0]}`;
-    const message = `The ${place} contains the operator's token, which is never forwarded`;
-    throw new Refusal(400, CODES.invalidCall, message);
+    throw invalidCall(`The ${place} contains the operator's token, which is never forwarded`);
   }
 }
 

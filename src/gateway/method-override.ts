@@ -5,11 +5,10 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { CODES } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { inSlices, type Work } from "../slices.ts";
 import type { Content } from "./call.ts";
-import { Refusal } from "./response.ts";
+import { invalidCall } from "./response.ts";
 
 const HEADERS = ["x-http-method", "x-http-method-override", "x-method-override"] as const;
 
@@ -25,19 +24,14 @@ const IN_FORM = new RegExp(
   "gi",
 );
 const IN_PART = new RegExp(`^[ +]*(${NAMES})[ +]*(?:[[\\0]|$)`, "i");
-/** Laravel reads the parameters of a form in JSON, too. Any letter may be written as `\u006d`. */
-const IN_JSON = new RegExp(
-  `"${"_method".replaceAll(/./g, (letter) => `(?:${letter}|\\\\u00${hex(letter)})`)}"\\s*(?::|$)`,
-  "i",
-);
+/** Laravel reads the parameters of a form in JSON, too. */
+const IN_JSON = /"_method"\s*(?::|$)/i;
 
-const REFUSED = new Refusal(
-  400,
-  CODES.invalidCall,
+const REFUSED = invalidCall(
   "The method of a call is in its request line only, not in a parameter or header",
 );
 
-const ENCODED = new Refusal(415, CODES.invalidCall, "A form must not be encoded");
+const ENCODED = invalidCall("A form must not be encoded", 415);
 
 /**
  * The kind, or the operator's own file, may describe a parameter with such a name.
@@ -82,26 +76,23 @@ function* searchBlocks(bytes: Bytes, search: (text: string) => void): Work<void>
 
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[-. +]/g, "_");
 
-/** The characters that such a name, and what ends it, may have, by their percent-encodings. */
-const DECODED: ReadonlyMap<string, string> = new Map(
-  [..."\0 -._[abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"].map((character) => {
-    return [`%${hex(character)}`, character];
-  }),
-);
-
-function hex(character: string): string {
-  return character.charCodeAt(0).toString(16).padStart(2, "0");
-}
+/** An encoded character, in a URL or in JSON. */
+const ENCODED_CHARACTER = /(?:%|\\u00)([0-7][\da-f])/gi;
+/** The characters that such a name, and what ends it, may have. */
+const IN_NAME = /[\0 \-._[a-z]/i;
 
 /** Takes linear time, and throws for no text. */
 const decodeNames = (text: string): string =>
-  text.replaceAll(/%[0-7][\da-f]/gi, (encoded) => DECODED.get(encoded.toLowerCase()) ?? encoded);
+  text.replaceAll(ENCODED_CHARACTER, (encoded, digits: string) => {
+    const character = String.fromCharCode(parseInt(digits, 16));
+    return IN_NAME.test(character) ? character : encoded;
+  });
 
 /** Returns the names that would be read as a method. */
 const namesInForm = (text: string): string[] =>
   [...decodeNames(text).matchAll(IN_FORM)].map(([, name, spaces]) => name ?? spaces!);
 
-const namesInJson = (text: string): string[] => IN_JSON.test(text) ? ["_method"] : [];
+const namesInJson = (text: string): string[] => IN_JSON.test(decodeNames(text)) ? ["_method"] : [];
 
 /** The fields of a part that name it. Rack falls back to `Content-ID`. */
 const NAMING = /^content-(?:disposition|id):[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim;

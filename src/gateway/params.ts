@@ -89,10 +89,10 @@ function placeParams(
   }
 }
 
-/** A text counts as heavy, since the node may read it as a number. */
+/** A text counts as heavy, since the node may read it as a number. `true` counts as 1. */
 function makesHeavy({ heavyFrom }: NodeParameter, text: string = "null"): boolean {
-  if (heavyFrom === undefined || /^(?:null|true|false)$/.test(text)) return false;
-  return !(Number(text) < heavyFrom);
+  if (heavyFrom === undefined || /^(?:null|false)$/.test(text)) return false;
+  return !((text === "true" ? 1 : Number(text)) < heavyFrom);
 }
 
 /** Empty parameters are omitted, since a method that expects an array may refuse an object. */

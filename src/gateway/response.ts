@@ -44,6 +44,10 @@ export class Refusal extends Error {
   }
 }
 
+/** Refuses a call that nobody may make as it is. */
+export const invalidCall = (message: string, status: HttpStatus = 400): Refusal =>
+  new Refusal(status, CODES.invalidCall, message);
+
 export function refuse({ status, message, details }: Refusal): Response {
   const { more = "", members = {}, headers } = details;
   return problemWith(status, message + more, members, headers);
@@ -61,7 +65,7 @@ export const FULL: Refusal = new Refusal(
 export const NO_WEBSOCKET: string = "WebSocket connections are not served; use http: in place of " +
   "ws: in the address, or connect to the node itself";
 
-export const NO_UPGRADE: Refusal = new Refusal(400, CODES.invalidCall, NO_WEBSOCKET);
+export const NO_UPGRADE: Refusal = invalidCall(NO_WEBSOCKET);
 
 export const CREDENTIALS_REJECTED: Refusal = new Refusal(
   502,

@@ -293,10 +293,7 @@ export function finish(
   if (!(COMPLETE in response)) {
     const { headers } = response;
     const accept = asked?.get("accept") ?? "";
-    const isProblem = headers.get("content-type") === PROBLEM;
-    if (isProblem && accept.includes("application/json") && !accept.includes(PROBLEM)) {
-      headers.set("content-type", "application/json");
-    }
+    if (accept.includes("application/json")) useJsonType(response, accept);
     for (const [name, value] of Object.entries(common)) {
       if (!headers.has(name)) headers.set(name, value);
     }
@@ -308,6 +305,14 @@ export function finish(
   response.body?.cancel().catch(() => {});
   const withoutBody = new FastResponse(null, { status, statusText, headers: response.headers });
   return Object.assign(withoutBody, { [COMPLETE]: true });
+}
+
+/** Makes problem details `application/json`, unless the client asks for their own type by name. */
+export function useJsonType(response: Response, accept: string): void {
+  const isProblem = !(COMPLETE in response) && response.headers.get("content-type") === PROBLEM;
+  if (isProblem && !accept.includes(PROBLEM)) {
+    response.headers.set("content-type", "application/json");
+  }
 }
 
 export function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {

@@ -93,8 +93,10 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "private data or cost too much. A call must be as described, and is written anew: an " +
       "unknown parameter is refused, a required one that can have one value only is added. A " +
       "text that does not match the schema's `pattern`, or has more than 1000 characters, is " +
-      "refused with the schema's `description`. A pattern must be anchored. A node's own " +
-      "description cannot use this mark. Calls of all other operations are sent as they came",
+      "refused with the schema's `description`. A pattern must be anchored. A body must be JSON, " +
+      "and no value matches a schema with `not`, `if`, `patternProperties` or other keywords " +
+      "that are not read. A node's own description cannot use this mark. Calls of all other " +
+      "operations are sent as they came",
   },
   "x-multi-segment": {
     on: "parameter",
@@ -112,7 +114,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-heavy-from": {
     on: "schema of a parameter",
     value: "a number",
-    text: "A call is heavy (`x-cost`) if the parameter has at least this value",
+    text: "A call is heavy (`x-cost`) if the parameter has at least this value. `true` counts as 1",
   },
   "x-example-from": {
     on: "schema of a parameter",

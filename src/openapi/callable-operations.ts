@@ -341,7 +341,8 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
 }
 
 function mistakeIn({ operation, template: { names }, spans }: Templated): string | undefined {
-  if (/[?#]/.test(operation.path)) return "its path has a query";
+  const [separator] = /[?#]/.exec(operation.path) ?? [];
+  if (separator) return `its path has a ${separator === "?" ? "query" : "fragment"}`;
   if (operation.path.includes("}{")) return "its path has two parameters side by side";
   if (new Set(names).size < names.length) return "its path has two parameters with the same name";
   return names.filter(spans).length > 1

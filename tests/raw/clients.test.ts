@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FILES } from "../../src/generated/page.js";
-import { optionsFor, playNode, REST, RPC } from "../_gateway.ts";
+import { forwarding, optionsFor, playNode, REST, RPC } from "../_gateway.ts";
 import { COMMANDS, type Running, serving, start, startEach, withEach } from "../_server.ts";
 import { exchange } from "./_exchange.ts";
 import { LARGE, LENGTH } from "./_large.ts";
@@ -131,6 +131,26 @@ clients("an upload that is steady is not cut, on any runtime", async () => {
     await server.stop();
   });
   assert.equal(node.come.map(({ body }) => body.byteLength), Array(3).fill(part.length * count));
+  await node.close();
+});
+
+clients("a response that is not read is cut while other calls wait for its slot", async () => {
+  const node = await playNode();
+  node.answer = (come, response) => {
+    response.writeHead(200, { "content-type": "application/octet-stream" });
+    response.end(come.url === "/status" ? new Uint8Array(20_000_000) : "");
+  };
+  const { ask } = forwarding(node.url, REST, { open: ["reads"], concurrency: 1, timeout: "60s" });
+  const unread = await ask("/v1/node/status");
+  const began = performance.now();
+  let status = 0;
+  while (status !== 200 && performance.now() - began < 40_000) {
+    ({ status } = await ask("/v1/node/blocks/1"));
+  }
+  const took = performance.now() - began;
+  assert.ok(took > 9000 && took < 30_000, `the other call got ${status} after ${took} ms`);
+  const error = await unread.arrayBuffer().then(() => undefined, (error: unknown) => error);
+  assert.ok(error, "the response was not cut");
   await node.close();
 });
 
