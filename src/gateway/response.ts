@@ -193,19 +193,16 @@ export function responseHeaders(
     "cache-control": isPublic ? "no-store" : "private, no-store",
     ...WITHOUT_CONTENT.includes(status) ? {} : typeOf(headers.get("content-type")),
   };
-  for (const [name, value] of headers.entries()) {
-    if (!DENIED.test(name) && VALUE.test(value)) passed[name] = value;
-  }
-  const wanted = [
+  const wanted: readonly string[] = [
     ...isPublic ? OF_CACHES : [],
     ...status === 206 || status === 416 ? ["content-range"] : [],
     ...(status === 201 || status === 202) && staysBelow(headers.get("location"), path)
       ? ["location"]
       : [],
   ];
-  for (const name of wanted) {
-    const value = headers.get(name);
-    if (value !== null && VALUE.test(value)) passed[name] = value;
+  for (const [name, value] of headers.entries()) {
+    const isPassed = wanted.includes(name) || !DENIED.test(name);
+    if (isPassed && VALUE.test(value)) passed[name] = value;
   }
   return passed;
 }
