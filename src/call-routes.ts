@@ -5,8 +5,10 @@
  */
 import type { CallForm } from "./gateway/call.ts";
 import { pathCalls } from "./gateway/call-path.ts";
-import { methodCalls, rpcCalls } from "./gateway/call-rpc.ts";
+import { methodCalls } from "./gateway/call-method.ts";
+import { rpcCalls } from "./gateway/call-rpc.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
+import { Budget, Room } from "./gateway/lease.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import { type MakeResponse, NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
 import { isOwnPath, isWellKnown } from "./http/own-paths.ts";
@@ -42,6 +44,8 @@ export class CallRoutes {
   /** The drop-in address: the node's own paths, or `undefined` if the root is closed. */
   readonly root: Route | undefined;
   readonly #resources: Resources;
+  /** The content of calls that are refused without a gateway. */
+  readonly #unread = new Budget();
   /** For calls, the setting `forward.origins` applies instead of `cors`. */
   readonly #headersFor: CommonHeadersFor;
 
@@ -150,7 +154,16 @@ export class CallRoutes {
   ): Promise<Response> {
     const { gateway } = this;
     const table: CallTable | undefined = await gateway?.table();
-    if (!gateway || !table) return form.refuse(NOT_FORWARDED[gateway ? "unknown" : "off"]);
+    if (!gateway || !table) {
+      const refusal = NOT_FORWARDED[gateway ? "unknown" : "off"];
+      const body = new Room(this.#unread, "body");
+      const lease = { holdBody: (bytes: number) => body.set(bytes) };
+      try {
+        return await form.refuse(refusal, { request, content, lease });
+      } finally {
+        body.dispose();
+      }
+    }
     const query = visit.target!.search.slice(1);
     const path = visit.path.slice(start.length);
     const makeResponse = responseMaker(visit.common);
@@ -160,7 +173,7 @@ export class CallRoutes {
       const call = { request, path, query, content, makeResponse, table, caller, lease };
       return await form.respond(gateway, call);
     } catch (error) {
-      if (error instanceof Refusal) return form.refuse(error);
+      if (error instanceof Refusal) return await form.refuse(error);
       throw error;
     } finally {
       lease.dispose();

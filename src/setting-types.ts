@@ -166,8 +166,8 @@ export interface ForwardSettings {
    */
   limit?: string | undefined;
   /**
-   * The maximum number of concurrent calls. Up to 64 further calls wait for at most 5 s.
-   * @default 8
+   * The maximum number of concurrent calls. Up to 1000 further calls wait for at most 15 s.
+   * @default 64, but 8 for Bitcoin's family
    */
   concurrency?: number | undefined;
   /**

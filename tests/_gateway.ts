@@ -76,12 +76,19 @@ export const json = (
   );
 };
 
-/** @param text the result as JSON */
-export const result = (text: string): PlayedAnswer =>
-  json(`{"jsonrpc":"2.0","id":1,"result":${text}}`);
+/** @param text the result of each call as JSON */
+export const result = (text: string): PlayedAnswer => responseTo(`"result":${text}`);
 
 export const rpcError = (error: unknown, status = 200): PlayedAnswer =>
-  json({ jsonrpc: "2.0", id: 1, error }, status);
+  responseTo(`"error":${JSON.stringify(error)}`, status);
+
+const responseTo = (member: string, status = 200): PlayedAnswer => (come, response) => {
+  const respond = (id: unknown) => `{"jsonrpc":"2.0","id":${id},${member}}`;
+  const text = textOf(come);
+  if (!text.startsWith("[")) return json(respond(1), status)(come, response);
+  const all = JSON.parse(text).map(({ id }: { id: unknown }) => respond(id));
+  return json(`[${all.join(",")}]`, status)(come, response);
+};
 
 export const textOf = ({ body }: Come): string => new TextDecoder().decode(body);
 

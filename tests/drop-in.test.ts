@@ -154,7 +154,7 @@ root("POST / is JSON-RPC where the node speaks it there", async () => {
     if (status !== 200) continue;
     const [first, second] = await response.json();
     assert.equal(first, { jsonrpc: "2.0", id: 7, result: 41 });
-    assert.is(second.error.code, -32011);
+    assert.is(second.error.code, -32601);
   }
   assert.equal(node.come.map(({ url }) => url), ["/", "/"]);
   assert.equal(calls.map(({ operation }) => operation), ["number", "number"]);
@@ -210,7 +210,7 @@ root("CometBFT's operations are called by path and by JSON-RPC, as CosmJS does",
     assert.equal(received.map((text) => JSON.parse(text).params ?? {}), [params], method);
   }
   assert.is((await ask("/block?height=7")).status, 200);
-  assert.is((await (await rpc("/", "net_info")).json()).error.code, -32011);
+  assert.is((await (await rpc("/", "net_info")).json()).error.code, -32601);
 });
 
 root("/ and /v1 redirect browsers, and give other clients what the node has there", async () => {

@@ -28,9 +28,14 @@ load.before.each(() => {
   held = [];
 });
 
-const hold = () => node.answer = (_, response) => held.push(response);
+const requests = new WeakMap<ServerResponse, Come>();
+const keep = (come: Come, response: ServerResponse) => {
+  requests.set(response, come);
+  return held.push(response);
+};
+const hold = () => node.answer = keep;
 const release = () => {
-  for (const response of held.splice(0)) result("1")(node.come[0]!, response);
+  for (const response of held.splice(0)) result("1")(requests.get(response)!, response);
 };
 
 load(
@@ -101,12 +106,12 @@ load("heavy calls run one at a time, and do not delay light ones", async () => {
   assert.ok(isSecond);
 });
 
-load("up to 64 calls wait, and the next call is refused at once", async () => {
+load("up to 1000 calls wait, and the next call is refused at once", async () => {
   const places = new Slots(1);
   const { signal } = new AbortController();
   const slot = await places.take(false, false, signal);
   const waiting = Array.from(
-    { length: 64 },
+    { length: 1000 },
     () => places.take(false, false, new AbortController().signal),
   );
   let error: unknown;
@@ -165,7 +170,7 @@ load(
       concurrency: 2,
     });
     const waiting = Array.from(
-      { length: 66 },
+      { length: 1002 },
       (_, at) => ask(`/v1/rpc/block?hash=${at}`),
     );
     await until(() => held.length === 2);
@@ -178,15 +183,15 @@ load(
     ) {
       assert.is(answer.status, 503);
       assert.match(answer.headers.get("retry-after")!, /^\d+$/);
-      const { id = null } = await answer.json();
-      assert.is(id, null);
+      const [{ id, error, status }] = [await answer.json()].flat();
+      assert.equal(status === 503 ? [1, -32054] : [id, error.code], [1, -32054]);
     }
     assert.is(node.come.length, 2);
     assert.is((await ask("/v1/info")).status, 200);
     await app.close();
     release();
     const statuses = (await Promise.all(waiting)).map(({ status }) => status);
-    assert.is(statuses.filter((status) => status === 503).length, 64);
+    assert.is(statuses.filter((status) => status === 503).length, 1000);
     assert.is(statuses.filter((status) => status === 200).length, 2);
   },
 );
@@ -309,8 +314,8 @@ load("a value that the node may read as a heavy number makes a call heavy", asyn
 
 const holdAndCount = () => {
   const count = { closed: 0 };
-  node.answer = (_, response) => {
-    held.push(response);
+  node.answer = (come, response) => {
+    keep(come, response);
     response.on(
       "close",
       () => count.closed += response.writableFinished ? 0 : 1,
@@ -453,11 +458,12 @@ load(
     process.env.GATEWAY_TOKEN = TOKEN;
     const nonces = new WeakMap<object, string>();
     let refused = 0;
-    node.answer = ({ headers }, response) => {
+    node.answer = (come, response) => {
+      const { headers } = come;
       const socket = response.socket!;
       const nonce = nonces.get(socket) ?? crypto.randomUUID();
       nonces.set(socket, nonce);
-      if (headers.authorization?.includes(nonce)) return held.push(response);
+      if (headers.authorization?.includes(nonce)) return keep(come, response);
       refused++;
       const challenge = `Digest realm="r", nonce="${nonce}", qop="auth"`;
       response.writeHead(401, { "www-authenticate": challenge }).end();
@@ -521,10 +527,11 @@ const leasing = (timeout = 10_000) => {
     });
   };
   const leases = new Leases({
-    ...{ timeout, limit: 32 * MIB, concurrency: 1000 },
+    ...{ timeout, limit: 32 * MIB },
     isAnonymous: () => Promise.resolve(false),
     node: contextFor(node.url, { client }),
   });
+  leases.slots.count = 1000;
   const send = async (
     length: number,
     hasToken = false,
@@ -601,27 +608,36 @@ load(
   },
 );
 
-load("all calls of a batch use the same slot", async () => {
-  hold();
-  const { ask, rpc } = forwarding(node.url, RPC, {
-    open: ["reads"],
-    concurrency: 1,
-  });
-  const batch = rpc(
-    [1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] })),
-  );
-  await until(() => held.length === 1);
-  const other = ask("/v1/rpc/block?hash=other");
-  for (const count of [1, 2, 3]) {
+load(
+  "all calls of a batch use the same slot, and what is no read goes alone and in order",
+  async () => {
+    process.env.GATEWAY_TOKEN = TOKEN;
+    hold();
+    const { ask, rpc } = forwarding(node.url, RPC, {
+      open: ["reads"],
+      with_token: ["send"],
+      token_env: "GATEWAY_TOKEN",
+      concurrency: 1,
+    });
+    const methods = ["block", "number", "send", "send", "block"];
+    const batch = rpc(
+      methods.map((method, id) => ({ id, method, params: ["a"] })),
+      { headers: { authorization: `Bearer ${TOKEN}` } },
+    );
     await until(() => held.length === 1);
-    assert.is(node.come.length, count);
+    const other = ask("/v1/rpc/block?hash=other");
+    for (const sent of [["block", "number"], ["send"], ["send"], ["block"]]) {
+      await until(() => held.length === 1);
+      const calls = [JSON.parse(textOf(node.come.at(-1)!))].flat();
+      assert.equal(calls.map(({ method }) => method), sent);
+      release();
+    }
+    assert.equal((await (await batch).json()).length, 5);
+    await until(() => held.length === 1);
     release();
-  }
-  assert.equal((await (await batch).json()).length, 3);
-  await until(() => held.length === 1);
-  release();
-  assert.is((await other).status, 200);
-});
+    assert.is((await other).status, 200);
+  },
+);
 
 load(
   "if the client of a batch disconnects, the running call ends and no other call is sent",

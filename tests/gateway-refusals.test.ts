@@ -240,7 +240,8 @@ const WRONG: readonly (readonly [why: string, authorization: string | undefined]
   ["another scheme", `Basic ${TOKEN}`],
   ["a scheme that begins with Bearer", `Bearers ${TOKEN}`],
   ["no scheme", TOKEN],
-  ["HTTP Basic", `Basic ${btoa(`:${TOKEN}`)}`],
+  ["HTTP Basic with another password", `Basic ${btoa(`u:${TOKEN}a`)}`],
+  ["HTTP Basic with the token as the user name", `Basic ${btoa(`${TOKEN}:`)}`],
   ["two tokens", `Bearer ${TOKEN}, Bearer ${TOKEN}`],
   ["two tokens, of which the second is right", `Bearer ${"b".repeat(32)}, Bearer ${TOKEN}`],
   ["two tokens after one scheme", `Bearer ${TOKEN} ${TOKEN}`],
@@ -267,13 +268,36 @@ for (const [why, authorization] of sampleOf(WRONG)) {
         /^bearer \S/i.test(authorization ?? "") ? `${challenge}, error="invalid_token"` : challenge,
       );
     }
-    const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
+    const content = { jsonrpc: "2.0", id: 1, method: "send", params: ["a"] };
+    const call = await methods.rpc(content, { headers });
     assert.is(call.status, 200);
     const { error } = await call.json();
-    assert.equal([error.code, error.data], [-32012, { setting: "forward.token_file" }]);
+    assert.equal([error.code, error.data], [-32050, { setting: "forward.token_file" }]);
     assert.equal(node.come, []);
   });
 }
+
+refusals("a program may send the token as the password of HTTP Basic, but no browser", async () => {
+  const { ask } = shared(RPC, settings());
+  const send = async (user: string, more: Record<string, string> = {}) => {
+    const headers = { ...JSON_TYPE, authorization: `Basic ${btoa(`${user}:${TOKEN}`)}`, ...more };
+    return await ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
+  };
+  for (const user of ["", "u", "__cookie__"]) assert.is((await send(user)).status, 200);
+  assert.is(node.come.length, 3);
+  const signs = [
+    { "sec-fetch-site": "same-origin" },
+    { "x-nodeface": "1", "user-agent": "Mozilla/5.0" },
+    { "accept-language": "en" },
+    { "sec-fetch-site": "same-origin", cookie: "a=b" },
+  ];
+  for (const sign of signs) {
+    const response = await send("u", sign);
+    assert.is(response.status, 401);
+    assert.not.match(response.headers.get("www-authenticate")!, /basic/i);
+  }
+  assert.is(node.come.length, 3);
+});
 
 for (const scheme of ["Bearer ", "bearer ", "BEARER   "]) {
   refusals(`the token is accepted after ${JSON.stringify(scheme)}`, async () => {
@@ -324,7 +348,7 @@ for (
       assert.is((await paths.ask("/v1/node/send", init)).status, 503);
       assert.is((await methods.ask("/v1/rpc/send", init)).status, 503);
       const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
-      assert.is((await call.json()).error.code, -32012);
+      assert.is((await call.json()).error.code, -32050);
     }
     assert.equal(node.come, []);
     assert.is((await paths.ask("/v1/node/status")).status, 200);

@@ -28,6 +28,7 @@ import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
 import {
   CREDENTIALS_REJECTED,
+  isAboutConnection,
   NO_UPGRADE,
   Refusal,
   refuse,
@@ -82,7 +83,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   try {
     // Such a stream may hold its slot as long as the call may take.
     const isStream = /\bevent-stream\b/i.test(headers.standard.accept ?? "");
-    await lease.begin(operation.isHeavy || isStream);
+    await lease.begin(operation.isHeavy || isStream, operation.isWaiting);
     upstream = await lease.send(sent, operation, COLLECTED_MAX, headers.hasCredentials);
     checkStatus(upstream.status, headers.hasCredentials);
   } catch (error) {
@@ -221,13 +222,10 @@ function passOn(
   return makeResponse(status, headers, streamOf(upstream, end));
 }
 
-/** Statuses about the connection to the node, on which a client must not act. */
-const ABOUT_CONNECTION: readonly number[] = [408, 421, 425, 426];
-
 /** @throws {Refusal} if the node's status must not be passed on */
 function checkStatus(status: number, hasCredentials: boolean): void {
   if (status === 407 || (status === 401 && !hasCredentials)) throw CREDENTIALS_REJECTED;
-  if (!ABOUT_CONNECTION.includes(status)) return;
+  if (!isAboutConnection(status)) return;
   const message = `The node responded with ${status}, which is not passed on`;
   throw new Refusal(502, CODES.notReached, message, { isUncertain: true });
 }

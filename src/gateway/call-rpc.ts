@@ -1,46 +1,49 @@
 /**
- * Forwards calls to the node's methods: single JSON-RPC calls, JSON-RPC batches, and requests to
- * `/v1/rpc/METHOD`.
+ * Forwards JSON-RPC calls to the node, alone and in batches.
  *
  * @module
  */
-import { joinBytes } from "../bytes.ts";
-import {
-  FastResponse,
-  type HttpStatus,
-  notAllowed,
-  notFound,
-  problemWith,
-  REASONS,
-} from "../http/response.ts";
-import { JsonSyntaxError } from "../json/scan.ts";
+import type { Bytes } from "../bytes.ts";
+import { FastResponse, titleOf } from "../http/response.ts";
 import {
   CODES,
   isFault,
-  isNoMethod,
   readRpcBody,
-  readRpcError,
-  readRpcParams,
-  readRpcResponse,
+  type RpcBody,
   type RpcCall,
-  type RpcError,
-  writeCall,
+  type RpcFault,
+  type RpcOutcome,
+  type RpcReply,
+  wholeFault,
   writeRpcResponse,
 } from "../node/json-rpc.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { parsePercent } from "../untrusted-text.ts";
-import { type Call, type CallForm, decodeUtf8, DEPTH_MAX, inTurn, readContent } from "./call.ts";
-import type { CallTable, Gateway, Recording } from "./gateway.ts";
-import { hasTokenInQuery, looksLikeBrowser, TOKEN_IN_QUERY } from "./guard.ts";
-import type { Lease, UpstreamResponse } from "./lease.ts";
-import { paramsOfQuery, readParams, type SentParams } from "./params.ts";
-import type { PolicyEntry } from "./policy.ts";
-import { busyNode, JSON_HEADERS, LATER, NO_UPGRADE, Refusal, refuse } from "./response.ts";
+import { excerpt } from "../untrusted-text.ts";
+import {
+  type Call,
+  type CallForm,
+  decodeUtf8,
+  DEPTH_MAX,
+  Excess,
+  inTurn,
+  JSON_MAX,
+  readContent,
+  type UnreadCall,
+} from "./call.ts";
+import type { Gateway, Recording } from "./gateway.ts";
+import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
+import type { UpstreamResponse } from "./lease.ts";
+import { readParams } from "./params.ts";
+import { isAboutConnection, JSON_HEADERS, NO_UPGRADE, Refusal } from "./response.ts";
+import { type ReadyCall, RpcExchange } from "./rpc-exchange.ts";
 
-/** An HTML form cannot send any of these content types. */
-const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
-
-const WRONG_TYPE = new Refusal(415, CODES.invalidCall, "A call must be sent as application/json");
+/** What clients send. A page of another origin is refused whatever it sends: see `guard.ts`. */
+const TYPES = [
+  "application/json",
+  "application/json-rpc",
+  "application/jsonrequest",
+  "text/plain",
+  "",
+];
 
 export const rpcCalls: CallForm = {
   start: "/v1/rpc",
@@ -49,245 +52,259 @@ export const rpcCalls: CallForm = {
   methodsAt: () => ["POST"],
 };
 
-/** A call of a batch: either it is ready to be sent, or it has a response already. */
-interface CheckedCall {
-  readonly ready?: ReadyCall;
-  /** `undefined` for a notification, which gets no response. */
-  readonly response?: string | undefined;
-}
-
-interface ReadyCall extends SentParams {
-  readonly call: RpcCall;
-  readonly entry: PolicyEntry;
+/** What a call gets, and the HTTP status that its response has if the call is alone. */
+interface Answer {
+  readonly reply: RpcReply;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** True if nobody has the method. */
+  readonly isAbsent?: boolean;
 }
 
 async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
-  const { request, query, caller, lease, makeResponse } = call;
+  const { request, query, caller } = call;
   const foreign = caller.refusalForPage();
   if (foreign) throw foreign;
   if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
   if (request.headers.has("upgrade")) throw NO_UPGRADE;
-  // The npm package bitcoin-core sends no content type. A request from a browser must have a
-  // content type: any web page can make a browser send a request without a content type.
-  const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
-  const { bytes } = await readContent(call, types);
-  if (!bytes) throw WRONG_TYPE;
+  const body = await readCalls(call);
+  const answers = await new Calls(gateway, call).answer(body.calls);
+  const { text, status, headers } = written(body, answers);
+  if (text === undefined) return call.makeResponse(status, headers, null);
+  const bytes = await inTurn(text.length, () => encoder.encode(text));
+  headers["content-length"] = String(bytes.byteLength);
+  return call.makeResponse(status, headers, call.lease.handOverBytes([bytes]));
+}
+
+/**
+ * Refuses each call, if the content can be read.
+ */
+async function refuseRpc(refusal: Refusal, call?: UnreadCall): Promise<Response> {
+  const { code, message, status, details: { headers } } = refusal;
+  const body = call && await readCalls(call).catch(() => undefined);
+  if (!body) return responseTo({ ...written(NONE, [answerOf(refusal)]), status, headers });
+  const isOff = code === CODES.notAllowed;
+  const answers = body.calls.map((one) =>
+    isFault(one)
+      ? answerToFault(one)
+      : answerOf(isOff ? unavailable(one.method, message, "forward") : refusal)
+  );
+  return responseTo(written(body, answers));
+}
+
+async function readCalls(call: UnreadCall): Promise<RpcBody> {
+  const excess = new Excess();
+  let bytes: Bytes | undefined;
+  try {
+    ({ bytes } = await readContent(call, TYPES, JSON_MAX, excess));
+  } catch (error) {
+    const id = idIn(excess);
+    if (id === undefined || !(error instanceof Refusal)) throw error;
+    return { isBatch: false, calls: [{ id, code: error.code, message: error.message }] };
+  }
+  if (!bytes) return wholeFault("The body is empty");
   const text = decodeUtf8(bytes);
-  const body = text === undefined
-    ? { id: "null", code: CODES.noJson, message: "The body is not UTF-8" }
+  return text === undefined
+    ? wholeFault("The body is not UTF-8")
     : await readRpcBody(text, DEPTH_MAX);
-  if (isFault(body)) {
-    const status = body.code === CODES.noJson ? 400 : 200;
-    return jsonResponse(status, writeRpcResponse(body, { error: body }));
+}
+
+const ID = String.raw`"id"\s*:\s*("(?:[^"\\]|\\.){0,1000}"|[-+.\deE]{1,100}|null)\s*`;
+const OTHER = String.raw`"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*`;
+const ID_AT_START = new RegExp(String.raw`^\s*\{\s*(?:${OTHER},\s*){0,2}${ID},`);
+const ID_AT_END = new RegExp(String.raw`,\s*${ID}(?:,\s*${OTHER}){0,2}\}\s*$`);
+
+/** Clients write the id of a call at the beginning or at the end. */
+function idIn({ start, end }: Excess): string | undefined {
+  const decoder = new TextDecoder();
+  const first = decoder.decode(start);
+  if (!/^\s*\{/.test(first)) return undefined;
+  return (ID_AT_START.exec(first) ?? ID_AT_END.exec(decoder.decode(end)))?.[1];
+}
+
+interface SentCall extends ReadyCall {
+  /** The position of the call in its batch. */
+  readonly at: number;
+  readonly recording: Recording;
+}
+
+/** The calls of one request. */
+class Calls {
+  readonly #gateway: Gateway;
+  readonly #call: Call;
+  readonly #exchange: RpcExchange;
+  readonly #answers: Answer[] = [];
+  constructor(gateway: Gateway, call: Call) {
+    this.#gateway = gateway;
+    this.#call = call;
+    this.#exchange = new RpcExchange(gateway, call.lease);
   }
-  const checked: CheckedCall[] = [];
-  for (const one of body.calls) {
-    checked.push(
-      isFault(one)
-        ? { response: writeRpcResponse(one, { error: one }) }
-        : await checkCall(call, one),
-    );
+
+  async answer(calls: readonly (RpcCall | RpcFault)[]): Promise<readonly Answer[]> {
+    const ready: SentCall[] = [];
+    for (const [at, one] of calls.entries()) {
+      if (isFault(one)) {
+        this.#answers[at] = answerToFault(one);
+        continue;
+      }
+      try {
+        const checked = await this.#check(one);
+        const recording = this.#gateway.record(checked.entry.operation, this.#call.lease);
+        ready.push({ ...checked, at, recording });
+      } catch (error) {
+        this.#answers[at] = answerOf(error);
+      }
+    }
+    if (ready.length > 0) await this.#send(ready);
+    return this.#answers;
   }
-  const ready = checked.flatMap(({ ready }) => ready ?? []);
-  const [first] = ready;
-  if (first) {
+
+  /** @throws {Refusal} if the call must not be sent */
+  async #check(call: RpcCall): Promise<ReadyCall> {
+    const { table, caller } = this.#call;
+    const entry = table.methods.get(call.method);
+    if (!entry) throw unavailable(call.method, "the description has no such method");
+    if (entry.permission === "refused") throw unavailable(call.method, entry.reason, "forward");
+    const refusal = caller.refusal(entry, call.method);
+    if (refusal) throw refusal;
+    const { length } = call.params ?? "";
+    return { entry, ...await inTurn(length, () => readParams(entry.operation, call.params)) };
+  }
+
+  /** All calls have the same slot. */
+  async #send(calls: readonly SentCall[]): Promise<void> {
+    const isHeavy = calls.some(({ isHeavy }) => isHeavy);
+    const isWaiting = calls.some(({ entry }) => entry.operation.isWaiting);
     try {
-      await lease.begin(ready.some(({ isHeavy }) => isHeavy));
+      await this.#call.lease.begin(isHeavy, isWaiting);
     } catch (error) {
-      throw gateway.record(first.entry.operation, lease).fail(error);
+      for (const { at, recording } of calls) this.#answers[at] = answerOf(recording.fail(error));
+      return;
+    }
+    for (const part of await this.#partsOf(calls)) {
+      const outcomes = await this.#exchange.send(part);
+      for (const [place, outcome] of outcomes.entries()) {
+        const { at, recording } = part[place]!;
+        this.#answers[at] = this.#answerTo(outcome, recording, calls.length === 1);
+      }
     }
   }
-  const responses: string[] = [];
-  // Some nodes accept no batch, so the calls are sent one by one. If the connection breaks, the
-  // outcome of only one call is unknown.
-  for (const { ready, response } of checked) {
-    const text = ready ? await sendOne(gateway, ready, lease) : response;
-    if (text !== undefined) responses.push(text);
-  }
-  if (responses.length > 0) {
-    const text = body.isBatch ? `[${responses.join(",")}]` : responses[0]!;
-    return await sendJson(text, call);
-  }
-  return makeResponse(204, { "cache-control": "no-store" }, null);
-}
 
-async function checkCall({ table, caller }: Call, call: RpcCall): Promise<CheckedCall> {
-  const { method, params = "" } = call;
-  const fail = ({ code, message }: RpcError, data?: object): CheckedCall => ({
-    response: responseTo(call, { error: { code, message, data: data && JSON.stringify(data) } }),
-  });
-  const entry = table.methods.get(method);
-  if (!entry) return fail({ code: CODES.noMethod, message: "Unknown method" });
-  const refusal = caller.refusal(entry, method);
-  if (refusal) return fail(refusal, { setting: refusal.details.setting });
-  try {
-    const sent = await inTurn(params.length, () => readParams(entry.operation, call.params));
-    return { ready: { call, entry, ...sent } };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return fail(error);
+  /** Splits calls into those that go as one batch. What is not a light read goes alone. */
+  async #partsOf(calls: readonly SentCall[]): Promise<SentCall[][]> {
+    const parts: SentCall[][] = [];
+    let before: boolean | undefined;
+    for (const one of calls) {
+      const { operation } = one.entry;
+      const isAlone = operation.access !== "read" || one.isHeavy;
+      const isAnonymous = isAlone ? undefined : await this.#gateway.isAnonymous(operation);
+      if (isAnonymous !== undefined && isAnonymous === before) parts.at(-1)!.push(one);
+      else parts.push([one]);
+      before = isAnonymous;
+    }
+    return parts;
   }
-}
 
-async function sendOne(gateway: Gateway, { call, entry, params }: ReadyCall, lease: Lease) {
-  const { operation } = entry;
-  const recording = gateway.record(operation, lease);
-  try {
-    const outcome = await send(gateway, operation, params, lease, recording);
-    recording.end(200);
-    return responseTo(call, outcome);
-  } catch (error) {
-    const { code, message } = recording.fail(error);
-    return responseTo(call, { error: { code, message } });
+  #answerTo(outcome: RpcOutcome, recording: Recording, isAlone: boolean): Answer {
+    const { upstream } = this.#exchange;
+    if (isAlone && upstream) recording.bytes = upstream.size;
+    if (outcome.error && outcome.json === undefined) {
+      const answer = answerOf(recording.fail(this.#exchange.refusalOf(outcome)));
+      const isNodes = upstream && !(outcome.reason instanceof Refusal);
+      return isNodes ? { ...answer, ...headOf(upstream) } : answer;
+    }
+    const reply = outcome.error ? { error: outcome.json! } : outcome;
+    const head = isAlone && upstream ? headOf(upstream) : { status: 200 };
+    if (!isAlone) recording.bytes = Object.values(reply)[0]!.length;
+    recording.end(head.status);
+    return { reply, isAbsent: outcome.error?.isAbsent ?? false, ...head };
   }
 }
 
-const responseTo = (call: RpcCall, outcome: Outcome): string | undefined =>
-  call.id === undefined ? undefined : writeRpcResponse(call, outcome);
+/** Clients know these words. */
+function unavailable(method: string, reason: string, setting?: string): Refusal {
+  const message = `the method ${excerpt(method, 80)} does not exist/is not available: ${reason}`;
+  return new Refusal(404, CODES.noMethod, message, setting === undefined ? {} : { setting });
+}
 
-export const methodCalls: CallForm = {
-  start: "/v1/rpc/",
-  respond: callMethod,
-  refuse,
-  methodsAt(table, path) {
-    const entry = entryOf(table, path);
-    return entry && methodsOf(entry.operation);
-  },
-};
+const answerToFault = ({ code, message, status = 200 }: RpcFault): Answer => ({
+  reply: { error: JSON.stringify({ code, message }) },
+  status,
+});
 
-const entryOf = ({ methods }: CallTable, path: string): PolicyEntry | undefined =>
-  methods.get(parsePercent(path) ?? "");
+/**
+ * A refusal is a response to the call, with the status 200, unless the client should try again.
+ *
+ * @throws what is no refusal
+ */
+function answerOf(error: unknown): Answer {
+  if (!(error instanceof Refusal)) throw error;
+  const { status, code, message, details: { setting, headers } } = error;
+  const data = setting === undefined ? undefined : { setting };
+  const isLater = headers?.["retry-after"] !== undefined;
+  return {
+    reply: { error: JSON.stringify({ code, message, data }) },
+    status: isLater ? status : 200,
+    headers: isLater ? headers : undefined,
+    isAbsent: code === CODES.noMethod,
+  };
+}
 
-async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
-  const { request, path, table, caller, lease } = call;
-  const entry = entryOf(table, path);
-  if (!entry) return notFound(gateway.hint);
-  const { operation } = entry;
-  const methods = methodsOf(operation);
-  if (!methods.includes(request.method)) return notAllowed(methods, gateway.hint);
-  const refusal = caller.refusal(entry);
-  if (refusal) throw refusal;
-  if (request.headers.has("upgrade")) throw NO_UPGRADE;
-  const given = await paramsOf(operation, call);
-  const read = () => readParams(operation, given, true);
-  const { params, isHeavy } = await inTurn(given.length, read);
-  const recording = gateway.record(operation, lease);
-  let outcome: Outcome;
-  try {
-    await lease.begin(isHeavy);
-    outcome = await send(gateway, operation, params, lease, recording);
-  } catch (error) {
-    throw recording.fail(error);
+/** Returns the part of the node's head that is passed on. */
+function headOf({ status, headers }: UpstreamResponse): Pick<Answer, "status" | "headers"> {
+  const later = headers.get("retry-after") ?? "";
+  return {
+    status: status >= 400 && !isAboutConnection(status) ? status : 200,
+    headers: /^[\w ,:+-]{1,40}$/.test(later) ? { "retry-after": later } : undefined,
+  };
+}
+
+interface Written {
+  /** `undefined` if all calls are notifications. */
+  readonly text: string | undefined;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+}
+
+/** @param answers what each call gets */
+function written({ calls, isBatch }: RpcBody, answers: readonly Answer[]): Written {
+  const texts = calls.flatMap((call, at) =>
+    call.id === undefined ? [] : writeRpcResponse(call, answers[at]!.reply)
+  );
+  if (texts.length === 0) {
+    return { text: undefined, status: 204, headers: { "cache-control": "no-store" } };
   }
-  const response = "result" in outcome
-    ? await sendJson(outcome.result, call)
-    : refuseAsNode(outcome.error);
-  recording.end(response.status);
-  return response;
+  const [first] = answers as [Answer];
+  const isSame = answers.every(({ status }) => status === first.status);
+  return {
+    text: isBatch ? `[${texts.join(",")}]` : texts[0],
+    status: !isSame ? 200 : isBatch ? first.status : statusOf(calls[0]!, first),
+    headers: { ...JSON_HEADERS, ...isSame ? first.headers : {} },
+  };
 }
 
-const methodsOf = ({ isGettable }: NodeOperation): readonly string[] =>
-  isGettable ? ["GET", "HEAD", "POST"] : ["POST"];
-
-function refuseAsNode(error: RpcError): Response {
-  const { code, message, data } = error;
-  const status = statusOf(error);
-  const members = { code: code?.toString(), message: JSON.stringify(message), data };
-  return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
+/** Clients of Bitcoin Core tell an error of JSON-RPC 1 by its status. */
+function statusOf(call: RpcCall | RpcFault, { reply, status, isAbsent }: Answer): number {
+  const isByStatus = !isFault(call) && call.isJsonRpc1 && "error" in reply;
+  if (!isByStatus || status >= 400) return status;
+  return isAbsent ? 404 : 500;
 }
 
-/** Returns the parameters as the JSON text of an array or an object. */
-async function paramsOf(operation: NodeOperation, call: Call): Promise<string> {
-  const isInQuery = call.request.method !== "POST";
-  const { bytes } = await readContent(call, isInQuery ? [] : ["application/json"]);
-  if (isInQuery) return paramsOfQuery(operation, call.query);
-  if (hasTokenInQuery(call.query)) throw TOKEN_IN_QUERY;
-  if (!bytes) return "{}";
-  const text = decodeUtf8(bytes);
-  const params = text === undefined
-    ? { code: CODES.noJson, message: "The content is not UTF-8" }
-    : await readRpcParams(text, DEPTH_MAX);
-  if (typeof params === "string") return params;
-  throw new Refusal(400, params.code, params.message);
-}
-
-/** The JSON text of the result, or the node's error. */
-type Outcome = { readonly result: string } | { readonly error: RpcError };
-
-/** @throws {Refusal} if the response is not JSON-RPC */
-async function send(
-  gateway: Gateway,
-  operation: NodeOperation,
-  params: string | undefined,
-  lease: Lease,
-  recording: Recording,
-): Promise<Outcome> {
-  const request = await gateway.rpcRequest(writeCall(operation.path, 1, params));
-  const upstream = await lease.send(request, operation, gateway.limit);
-  const outcome = await readResponse(upstream, lease);
-  recording.bytes = upstream.size;
-  if (outcome) return outcome;
-  if (upstream.status === 503 || upstream.status === 429) {
-    throw busyNode(upstream.status, upstream.headers.get("retry-after"));
-  }
-  throw new Refusal(502, CODES.notReached, "The node's response is not JSON-RPC");
-}
-
-/** Returns `undefined` if the response is not JSON-RPC. */
-async function readResponse(
-  { isWhole, parts, size }: UpstreamResponse,
-  lease: Lease,
-): Promise<Outcome | undefined> {
-  if (!isWhole) return undefined;
-  // The text needs about as much memory as its bytes, which are held already.
-  const release = lease.hold(size);
-  try {
-    const join = () => parts.length === 1 ? parts[0]! : joinBytes(parts);
-    const bytes = await inTurn(size, join);
-    const text = await inTurn(size, () => decodeUtf8(bytes));
-    if (text === undefined) return undefined;
-    const response = await readRpcResponse(text, DEPTH_MAX);
-    if (Array.isArray(response)) return undefined;
-    const { result, error } = response;
-    if (error !== undefined) return { error: await readRpcError(error, DEPTH_MAX) };
-    return result === undefined ? undefined : { result };
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return undefined;
-    throw error;
-  } finally {
-    release();
-  }
-}
-
-function statusOf(error: RpcError): HttpStatus {
-  const code = Number(error.code);
-  if (code === CODES.wrongParams) return 400;
-  if (isNoMethod(error)) return 404;
-  // Bitcoin Core responds with -28 while it starts.
-  return code === -28 ? 503 : 422;
-}
-
-function refuseRpc({ status, code, message, details: { headers } }: Refusal): Response {
-  return jsonResponse(status, writeRpcResponse({}, { error: { code, message } }), headers);
-}
+/** What is refused as a whole. */
+const NONE: RpcBody = { isBatch: false, calls: [{ id: "null", code: 0, message: "" }] };
 
 const encoder = new TextEncoder();
-const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
 
-function jsonResponse(
-  status: HttpStatus,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
+function responseTo(
+  { text, status, headers = {} }: Omit<Written, "headers"> & {
+    headers?: Readonly<Record<string, string>> | undefined;
+  },
 ): Response {
-  const bytes = encoder.encode(text);
+  const bytes = text === undefined ? null : encoder.encode(text);
+  const length = bytes ? { "content-length": String(bytes.byteLength) } : {};
   return new FastResponse(bytes, {
     status,
-    statusText: REASONS[status],
-    headers: Object.entries({ ...headersOf(bytes.byteLength), ...headers }),
+    statusText: titleOf(status) ?? "",
+    headers: Object.entries({ ...JSON_HEADERS, ...length, ...headers }),
   });
-}
-
-async function sendJson(text: string, { lease, makeResponse }: Call): Promise<Response> {
-  const bytes = await inTurn(text.length, () => encoder.encode(text));
-  return makeResponse(200, headersOf(bytes.byteLength), lease.handOverBytes([bytes]));
 }

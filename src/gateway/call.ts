@@ -26,19 +26,38 @@ export interface Call {
   readonly lease: Lease;
 }
 
+/** A call whose content has not been read yet. */
+export interface UnreadCall extends Pick<Call, "request" | "content"> {
+  readonly lease: Pick<Lease, "holdBody">;
+}
+
 /** One of the ways to call the node. */
 export interface CallForm {
   /** The part of the path before `Call.path`. */
   readonly start: string;
   /** @throws {Refusal} if the call is refused */
   respond(gateway: Gateway, call: Call): Promise<Response>;
-  refuse(refusal: Refusal): Response;
+  /** @param call the call, if its content can be read to find out whom to respond to */
+  refuse(refusal: Refusal, call?: UnreadCall): Response | Promise<Response>;
   /**
    * Returns the methods that do not get 405, or `undefined` for an unknown path. `path` is like
    * `Call.path`.
    */
   methodsAt(table: CallTable, path: string): readonly string[] | undefined;
 }
+
+/** The beginning and the end of a content that is too large. */
+export class Excess {
+  start: Bytes = new Uint8Array();
+  end: Bytes = new Uint8Array();
+
+  take(part: Bytes): void {
+    if (this.start.length === 0) this.start = part.slice(0, END_MAX);
+    this.end = joinBytes([this.end, part.subarray(-END_MAX)]).slice(-END_MAX);
+  }
+}
+
+const END_MAX = 4096, EXCESS_MAX = 32 * 1024 * 1024;
 
 /** The maximum nesting depth of JSON that is read. */
 export const DEPTH_MAX = 64;
@@ -70,12 +89,14 @@ const ENCODED = invalidCall("The content of a call must not be encoded", 415);
  * @param types the allowed content types, in lower case, where `""` allows a missing header; `any`
  * allows content of any type and coding
  * @param sizeMax the maximum length of content of an allowed type, in bytes
+ * @param excess is told the content if it is too large
  * @throws {Refusal} if the content is not allowed, or does not arrive
  */
 export async function readContent(
-  { request, content, lease }: Pick<Call, "request" | "content" | "lease">,
+  { request, content, lease }: UnreadCall,
   types: readonly string[] | "any",
   sizeMax: number = JSON_MAX,
+  excess?: Excess,
 ): Promise<Content> {
   const { headers } = request;
   const isAny = types === "any";
@@ -92,8 +113,9 @@ export async function readContent(
     // Empty content is accepted whatever its type. If `content-length` is missing, the content must
     // be read to find out whether it is empty.
     const most = isTaken ? sizeMax : 0;
-    if (Number(headers.get("content-length") ?? 0) > most) throw tooLarge(most);
-    const bytes = await readBody(readChunks, lease, most);
+    const mayRead = isTaken && excess ? EXCESS_MAX : most;
+    if (Number(headers.get("content-length") ?? 0) > mayRead) throw tooLarge(most);
+    const bytes = await readBody(readChunks, lease, most, excess);
     if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
     content.isRead = true;
     if (bytes.byteLength > 0) return { bytes, type };
@@ -134,8 +156,9 @@ function readerOf({ body }: Request): ReadChunks | undefined {
 /** Returns `undefined` if the content has more than `most` bytes. */
 async function readBody(
   readChunks: ReadChunks,
-  lease: Lease,
+  lease: UnreadCall["lease"],
   most: number,
+  excess?: Excess,
 ): Promise<Bytes | undefined> {
   const parts = createCollector();
   let length = 0, count = 0, wanted = LEAST_BYTES;
@@ -145,11 +168,15 @@ async function readBody(
   let timer = startPeriod();
   const take = (part: Bytes) => {
     length += part.byteLength;
-    if (length > most) return false;
     if (length >= wanted) {
       clearTimeout(timer);
       timer = startPeriod();
       wanted = length + LEAST_BYTES;
+    }
+    if (length > most) {
+      for (const before of parts.take()) excess?.take(before);
+      excess?.take(part);
+      return excess !== undefined && length <= EXCESS_MAX;
     }
     if (isInTinyParts(++count, length)) refusal = TINY;
     else if (!lease.holdBody(length)) refusal = FULL;
@@ -163,8 +190,8 @@ async function readBody(
   }
   clearTimeout(timer);
   if (stop.aborted) throw LATE;
-  if (length > most) return undefined;
   if (refusal) throw refusal;
+  if (length > most) return undefined;
   return joinBytes(parts.take());
 }
 

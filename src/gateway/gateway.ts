@@ -5,8 +5,6 @@
  */
 import type { ServedRequest } from "../http/request.ts";
 import type { CallRecord } from "../log.ts";
-import type { RequestContent } from "../node/http1.ts";
-import { RPC_HEADERS } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { Caller } from "./guard.ts";
@@ -37,7 +35,8 @@ export interface CallTable {
   readonly methods: ReadonlyMap<string, PolicyEntry>;
 }
 
-const encoder = new TextEncoder();
+/** The number of calls that nodes of most kinds can handle at once. */
+const CONCURRENCY = 64;
 
 export class Gateway {
   readonly limit: number;
@@ -61,8 +60,10 @@ export class Gateway {
     this.#leases = new Leases({
       ...forward,
       node,
-      isAnonymous: (operation) => this.#isAnonymous(operation),
+      isAnonymous: (operation) => this.isAnonymous(operation),
     });
+    // Another kind of node may handle more calls.
+    node.onKind.add(() => this.#table = undefined);
   }
 
   get hint(): string {
@@ -84,6 +85,9 @@ export class Gateway {
       const entries = decide(operations, this.#options.forward);
       const methods = entries.filter(({ operation }) => operation.isMethod)
         .map((entry) => [entry.operation.path, entry] as const);
+      const kind = (await this.node.kinds.get())[this.node.kind ?? "none"];
+      this.#leases.slots.count = this.#options.forward.concurrency ?? kind?.concurrency ??
+        CONCURRENCY;
       this.#table = { operations, paths: new PathTable(entries), methods: new Map(methods) };
     }
     return operations && this.#table;
@@ -101,19 +105,14 @@ export class Gateway {
     return new Lease(this.#leases, request.gone ?? request.signal, hasToken);
   }
 
-  async rpcRequest(text: string): Promise<RequestContent> {
-    return {
-      method: "POST",
-      url: this.node.resolve(await this.#options.rpcPath()),
-      headers: RPC_HEADERS,
-      body: encoder.encode(text),
-    };
+  rpcPath(): Promise<string> {
+    return this.#options.rpcPath();
   }
 
   /**
    * Reads of some kinds are called without `node.auth`, so that responses contain no private data.
    */
-  async #isAnonymous({ isAnonymous, access }: NodeOperation): Promise<boolean> {
+  async isAnonymous({ isAnonymous, access }: NodeOperation): Promise<boolean> {
     if (isAnonymous || access !== "read" || !this.node.auth) return isAnonymous;
     const [kind, kinds] = await Promise.all([this.#options.findKind(), this.node.kinds.get()]);
     return kinds[kind ?? "none"]?.auth?.reads === "none";
@@ -152,7 +151,7 @@ export class Recording {
 
   fail(error: unknown): Refusal {
     const isRead = this.#operation.access === "read";
-    const refusal = refusalOf(error, isRead, this.#options.forward.timeout);
+    const refusal = refusalOf(error, isRead);
     this.end(this.#lease.gone.aborted ? STATUS_GONE : refusal.status);
     return refusal;
   }

@@ -44,7 +44,7 @@ export class Caller {
     // The file is not opened for clients that send no token.
     if (authorization === null && this.#forward.token_file !== undefined) return;
     const token = this.#token = await readToken(this.#forward);
-    this.hasToken = "token" in token && await isToken(token.token, authorization);
+    this.hasToken = "token" in token && await isToken(token.token, tokenIn(this.#request.headers));
   }
 
   /** `what` completes the message "Pages of other origins may not call …". */
@@ -143,9 +143,25 @@ export async function readToken(
   };
 }
 
+/**
+ * Returns the token of a request. Programs such as `bitcoin-cli` can send it only as the password
+ * of HTTP Basic. A browser that knows a password sends it with requests of foreign pages, too.
+ */
+function tokenIn(headers: Headers): string | undefined {
+  const authorization = headers.get("authorization") ?? "";
+  const [, scheme = "", word = ""] = /^(bearer|basic) +(\S+)$/i.exec(authorization) ?? [];
+  if (scheme.toLowerCase() === "bearer") return word;
+  if (scheme === "" || !isProgram(headers)) return undefined;
+  try {
+    const pair = atob(word);
+    return pair.slice(pair.indexOf(":") + 1);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Compares digests, so that the time of the comparison does not reveal the token. */
-export async function isToken(token: string, authorization: string | null): Promise<boolean> {
-  const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
+async function isToken(token: string, given: string | undefined): Promise<boolean> {
   if (given === undefined) return false;
   const [a, b] = await Promise.all(
     [token, given].map(async (text) =>

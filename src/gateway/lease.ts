@@ -8,7 +8,7 @@ import { type Bytes, createCollector, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import type { NodeRequest, NodeResponse, RequestContent, ResponseHead } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
-import type { Node } from "../node/node.ts";
+import { isBusy, type Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { nextTurn } from "../slices.ts";
 import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
@@ -17,7 +17,7 @@ import type { ResolvedForward } from "./policy.ts";
 import { CREDENTIALS_REJECTED, FULL, LATER, Refusal } from "./response.ts";
 import { type Slot, Slots } from "./slots.ts";
 
-export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" | "concurrency"> {
+export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit"> {
   readonly node: Pick<Node, "send">;
   /** Resolves to true if the call is sent without the node's secret. */
   readonly isAnonymous: (operation: NodeOperation) => Promise<boolean>;
@@ -25,15 +25,21 @@ export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" 
 
 const GRACE_MS = 4000;
 
+/** The number of slots of calls that wait, for callers without the token and for all. */
+const WAITS_OPEN = 16, WAITS = 32;
+/** Nodes let a call wait for a minute. */
+const WAIT_MS = 65_000;
+
 export class Leases {
   readonly options: LeaseOptions;
-  readonly slots: Slots;
+  readonly slots: Slots = new Slots(1);
+  /** The slots of calls that wait for an event at the node. */
+  readonly waits: Slots = new Slots(WAITS_OPEN, WAITS - WAITS_OPEN);
   readonly budget: Budget = new Budget();
   readonly #underWay = new Set<Lease>();
   #closing: ReturnType<typeof setTimeout> | undefined;
   constructor(options: LeaseOptions) {
     this.options = options;
-    this.slots = new Slots(options.concurrency);
   }
 
   add(lease: Lease): void {
@@ -48,6 +54,7 @@ export class Leases {
   /** A running call has `GRACE_MS` to finish if its client is still connected. */
   close(): void {
     this.slots.close();
+    this.waits.close();
     for (const lease of this.#underWay) if (lease.isLeft) lease.breakOff();
     if (this.#underWay.size === 0) return;
     this.#closing ??= setTimeout(() => {
@@ -92,11 +99,14 @@ export class Lease {
   }
 
   /** @throws {Refusal} if no slot becomes free */
-  async begin(isHeavy: boolean): Promise<void> {
-    this.#deadline = new Deadline(this.gone, this.#leases.options.timeout, isHeavy);
+  async begin(isHeavy: boolean, isWaiting: boolean = false): Promise<void> {
+    const { options, slots, waits } = this.#leases;
+    const timeout = isWaiting ? WAIT_MS : options.timeout;
+    this.#deadline = new Deadline(this.gone, timeout, isHeavy);
     this.#leases.add(this);
     const { client } = this.#deadline;
-    this.#slot = await this.#leases.slots.take(this.#hasToken, isHeavy, client);
+    if (isWaiting) client.addEventListener("abort", () => this.#deadline!.end(client.reason));
+    this.#slot = await (isWaiting ? waits : slots).take(this.#hasToken, isHeavy, client);
     client.addEventListener("abort", () => this.#end());
   }
 
@@ -130,6 +140,7 @@ export class Lease {
       const hasNodeEnded = response ? response.isWhole : !client.aborted;
       if (hasNodeEnded) this.#called = undefined;
     }
+    if (!choosesStatus(operation)) this.#leases.slots.isBusy = saysBusy(response);
     this.#left -= response.size;
     if (response.isWhole) this.#room.set(this.#held += response.received);
     return response;
@@ -243,6 +254,16 @@ const FULL_AFTERWARDS = new Refusal(503, CODES.busy, FULL.message, {
   isUncertain: true,
 });
 
+/** The client of such an operation could make the node look busy. */
+const choosesStatus = ({ parameters = [] }: NodeOperation): boolean =>
+  parameters.some(({ name }) => /status/i.test(name));
+
+/** Bitcoin Core before 22 says with 500 that its queue is full. */
+function saysBusy({ status, parts: [part], size }: LimitedResponse): boolean {
+  if (status !== 500 || !part || size > 100) return isBusy(status);
+  return new TextDecoder().decode(part).startsWith("Work queue depth exceeded");
+}
+
 /** The end of a call for its client, and for the node. */
 class Deadline {
   /** Aborted when nobody waits for the response any more. */
@@ -253,7 +274,8 @@ class Deadline {
   constructor(gone: Signal, timeout: number, isHeavy: boolean) {
     this.client = following(gone);
     this.#timer = setTimeout(() => {
-      const reason = new DOMException("The call took too long", "TimeoutError");
+      const message = `The node did not finish its response within ${timeout / 1000} s`;
+      const reason = new Refusal(504, CODES.tooLate, message, { isUncertain: true });
       if (!isHeavy) return this.end(reason);
       // Most nodes finish a heavy call even if the service disconnects.
       this.#timer = setTimeout(() => this.node.abort(reason), timeout);
@@ -368,7 +390,7 @@ const BYTES_MAX = 128 * 1024 * 1024;
 const SMALL = 16_384;
 
 /** Fractions of `BYTES_MAX`. The budget never limits the response to a write call. */
-const SHARES = {
+const SHARES: Readonly<Record<"body" | "response" | "token" | "write", number>> = {
   body: 0.25,
   response: 0.625,
   token: 1,
@@ -377,12 +399,12 @@ const SHARES = {
 const SHARE_OF_SMALL = 0.75;
 
 /** The bytes of all calls that are in transit. */
-class Budget {
+export class Budget {
   taken = 0;
 }
 
 /** The bytes of one call that count against the budget. */
-class Room {
+export class Room {
   purpose: keyof typeof SHARES;
   readonly #budget: Budget;
   #held = 0;

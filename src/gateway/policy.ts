@@ -44,7 +44,8 @@ export interface ResolvedForward
   readonly timeout: number;
   /** The size limit for a response, and for the body of a call of a path, in bytes. */
   readonly limit: number;
-  readonly concurrency: number;
+  /** @default the number of the node's kind */
+  readonly concurrency: number | undefined;
 }
 
 export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
@@ -63,7 +64,7 @@ export function resolveForward(forward: Forward | undefined): ResolvedForward | 
     at_root,
     timeout: milliseconds(timeout ?? FORWARD_DEFAULTS.timeout),
     limit: bytesOf(limit ?? FORWARD_DEFAULTS.limit),
-    concurrency: concurrency ?? FORWARD_DEFAULTS.concurrency,
+    concurrency,
   };
 }
 
@@ -72,7 +73,7 @@ const allowedBy = (list: readonly string[] = []): Allowed => ({
   names: list.filter((name) => name !== "reads"),
 });
 
-export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
+export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB" } as const;
 
 export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -99,7 +100,7 @@ function decideOne(
   if (!CALL_METHODS.includes(operation.method)) {
     return refused(`${operation.method} is never forwarded`);
   }
-  if (operation.isStreaming) return refused("the response is a stream or waits for events");
+  if (operation.isStreaming) return refused("the response is a stream");
   if (operation.obstacle !== undefined) return refused(operation.obstacle);
   const needed = operation.parameters?.find(({ name, in: place, isRequired }) =>
     place === "header" && isRequired && isAddedByProxies(name)

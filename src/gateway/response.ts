@@ -67,6 +67,9 @@ export const NO_WEBSOCKET: string = "WebSocket connections are not served; use h
 
 export const NO_UPGRADE: Refusal = invalidCall(NO_WEBSOCKET);
 
+/** Tells whether a status is about the connection to the node: no client must act on it. */
+export const isAboutConnection = (status: number): boolean => [408, 421, 425, 426].includes(status);
+
 export const CREDENTIALS_REJECTED: Refusal = new Refusal(
   502,
   CODES.notReached,
@@ -101,9 +104,8 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
 /** Failure codes which show that the node has not received the call. */
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
-/** @param timeout the time limit of the call, in milliseconds */
-export function refusalOf(error: unknown, isRead: boolean, timeout: number): Refusal {
-  const refusal = error instanceof Refusal ? error : failureToRefusal(error, timeout);
+export function refusalOf(error: unknown, isRead: boolean): Refusal {
+  const refusal = error instanceof Refusal ? error : failureToRefusal(error);
   if (isRead || !refusal.details.isUncertain) return refusal;
   const { status, code } = refusal;
   const message = `${refusal.message}; the call may have been carried out`;
@@ -113,11 +115,7 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
     : new Refusal(status, code, message);
 }
 
-function failureToRefusal(error: unknown, timeout: number): Refusal {
-  if ((error as Error | undefined)?.name === "TimeoutError") {
-    const message = `The node did not finish its response within ${timeout / 1000} s`;
-    return new Refusal(504, CODES.tooLate, message, { isUncertain: true });
-  }
+function failureToRefusal(error: unknown): Refusal {
   const { code, message } = failureOf(error);
   // All messages except "connection refused" complete a sentence that begins with "The node".
   const clause = message === "connection refused" ? `cannot be reached: ${message}` : message;

@@ -162,7 +162,7 @@ export function problemWith(
   });
 }
 
-const titleOf = (status: number): string | undefined =>
+export const titleOf = (status: number): string | undefined =>
   (REASONS as Readonly<Record<number, string>>)[status];
 
 export function problemText(

@@ -12,7 +12,7 @@ export type Access = "read" | "write" | "secret";
 export interface OperationMarks {
   "x-access": Access;
   "x-cost"?: "heavy" | undefined;
-  "x-streaming"?: true | undefined;
+  "x-streaming"?: true | "waits" | undefined;
   "x-since"?: string | undefined;
   "x-software"?: readonly string[] | undefined;
   "x-common"?: true | undefined;
@@ -58,9 +58,12 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   },
   "x-streaming": {
     on: "operation",
-    value: "`true`",
+    value: "`true` or `waits`",
     text:
-      "The response is endless or waits for events. The operation is shown, but cannot be called",
+      "`true`: the response is endless. The operation is shown, but cannot be called. `waits`: " +
+      "the node responds once, but waits for an event. Such calls have 32 slots of their own, 16 " +
+      "of them for callers without the token, and take up to a minute. Nodes that have few " +
+      "threads for calls must not have this mark",
   },
   "x-since": {
     on: "operation",

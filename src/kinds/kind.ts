@@ -280,6 +280,10 @@ export interface Kind extends KindInterface {
    */
   description?: `/${string}` | MethodCall | undefined;
   listing?: Listing | undefined;
+  /** The number of calls that the node can handle at once. @default 64 */
+  concurrency?: number | undefined;
+  /** The number of calls that the node takes in one JSON-RPC batch. @default 1000 */
+  batch_max?: number | undefined;
   /**
    * The evidence for this kind: places in the node's responses, each with a regular expression that
    * must match.

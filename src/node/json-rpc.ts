@@ -6,20 +6,20 @@
 import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { inSlices } from "../slices.ts";
-import { excerpt, shorten } from "../untrusted-text.ts";
+import { excerpt } from "../untrusted-text.ts";
 import { SourceError } from "./failures.ts";
 
 /**
- * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). Nodeface's own codes
- * differ from those of EIP-1474 (-32000 to -32006), Ethereum nodes (-32009, -32010, -32015) and MCP
- * (-32020 and below).
+ * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). Our own begin at -32050,
+ * since nodes and other protocols use most of the range below -32000: EIP-1474 to -32006, jsonrpsee
+ * to -32011, Solana to -32021, MCP from -32020 on in part, OpenEthereum -32055 and -32058.
  */
 export const CODES = {
-  notAllowed: -32011,
-  wantsToken: -32012,
-  notReached: -32013,
-  tooLate: -32014,
-  busy: -32016,
+  wantsToken: -32050,
+  notAllowed: -32051,
+  notReached: -32052,
+  tooLate: -32053,
+  busy: -32054,
   invalidCall: -32600,
   noMethod: -32601,
   wrongParams: -32602,
@@ -56,7 +56,7 @@ export async function readRpcResponse(
   depthMax: number,
   duplicates: "wanted" | "last" = "wanted",
 ): Promise<RpcResponse | RpcResponse[]> {
-  const isBatch = /^\s*\[/.test(text);
+  const isBatch = isList(text);
   const wanted = {
     levels: isBatch ? 2 : 1,
     items: CALLS_MAX,
@@ -79,47 +79,42 @@ export async function readRpcResponse(
   return root.items?.map(read) ?? read(root);
 }
 
+const isList = (text: string): boolean => /^\s*\[/.test(text);
+
 export interface RpcError {
-  /** The code as the node sends it, or `undefined` if the code is too long or not a number. */
+  /** The code as the node sends it, or `undefined` if it is not a number. */
   readonly code?: string | number | undefined;
   readonly message: string;
+  /** JSON text. */
   readonly data?: string | undefined;
 }
 
-const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
-
 /**
- * Members that JSON-RPC does not define are dropped, since they may expose stack traces or
- * directories.
- *
  * @param without the message of an error that has none
- * @throws {JsonSyntaxError} if the text is invalid or too deep
+ * @throws {JsonSyntaxError} if the text is invalid
  */
 export async function readRpcError(
   text: string,
-  depthMax: number,
   without: string = "The node responded with an error",
 ): Promise<RpcError> {
+  // Some JSON-RPC 1 nodes send a string as the error.
+  if (text.startsWith('"')) return { message: JSON.parse(text) };
   const wanted = {
     levels: 1,
     member: (name: string) => /^(?:code|message|data)$/.test(name),
-    duplicates: "wanted",
+    duplicates: "last",
   } as const;
-  const { members } = await inSlices(findParts(text, wanted, depthMax));
+  const { members } = await inSlices(findParts(text, wanted, Infinity));
   const read = (name: string, ...kinds: readonly Part["kind"][]) => {
     const part = members?.get(name);
     const isRight = part && (kinds.length === 0 || kinds.includes(part.kind));
     return isRight ? textOfPart(text, part) : undefined;
   };
-  const [code, data] = [read("code", "number"), read("data")];
-  // Some JSON-RPC 1 nodes send a string as the error.
-  const message = text.startsWith('"')
-    ? text
-    : read("message", "string", "number") ?? JSON.stringify(without);
+  const message = read("message", "string", "number") ?? JSON.stringify(without);
   return {
-    code: code !== undefined && code.length <= CODE_MAX ? code : undefined,
-    message: shorten(message.startsWith('"') ? JSON.parse(message) : message, MESSAGE_MAX),
-    data: data !== undefined && data.length <= DATA_MAX ? data : undefined,
+    code: read("code", "number"),
+    message: message.startsWith('"') ? JSON.parse(message) : message,
+    data: read("data"),
   };
 }
 
@@ -141,14 +136,19 @@ export function isNoMethod({ code, message }: RpcError): boolean {
 }
 
 /** The JSON text of a result, or the failure of a call. */
-export type RpcOutcome =
-  | { readonly result: string; readonly error?: undefined }
-  /** `json` is the error of the node; `undefined` if the node sent no JSON-RPC error. */
-  | { readonly error: SourceError; readonly json?: string };
+export type RpcOutcome = { readonly result: string; readonly error?: undefined } | RpcFailure;
+
+export interface RpcFailure {
+  readonly error: SourceError;
+  /** The error of the node; `undefined` if the node sent no JSON-RPC error. */
+  readonly json?: string;
+  /** What was thrown, if the call could not be sent or its response could not be read. */
+  readonly reason?: unknown;
+}
 
 export async function outcomeOf({ result, error }: RpcResponse): Promise<RpcOutcome> {
   if (error === undefined) return result === undefined ? { error: noResult() } : { result };
-  const { code, message } = await readRpcError(error, Infinity, "an error");
+  const { code, message } = await readRpcError(error, "an error");
   const words = `${excerpt(message, 80)} (${excerpt(code?.toString() ?? "no code", 20)})`;
   const failure = new SourceError("bad_answer", `responded with an error: ${words}`, {
     number: code === undefined ? undefined : Number(code),
@@ -174,41 +174,61 @@ export interface RpcCall {
   readonly isJsonRpc1: boolean;
 }
 
+/** Why a call cannot be read. */
 export interface RpcFault {
   readonly id: string;
   readonly code: number;
   readonly message: string;
+  /** The HTTP status, if the whole body cannot be read. */
+  readonly status?: number;
 }
 
 const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
-export const isFault = (call: object): call is RpcFault => "code" in call;
-const CALLS_MAX = 100;
 
-interface RpcBody {
+export const isFault = (call: object): call is RpcFault => "code" in call;
+
+/** The body of a request that cannot be read. */
+export const wholeFault = (message: string): RpcBody => ({
+  isBatch: false,
+  calls: [{ ...fault(CODES.noJson, message), status: 400 }],
+});
+
+/** The number of calls in a batch. */
+const CALLS_MAX = 1000;
+/** The number of calls in a batch up to which each call of a batch that is too long is refused. */
+const REFUSED_MAX = 10_000;
+
+export interface RpcBody {
   readonly isBatch: boolean;
   readonly calls: readonly (RpcCall | RpcFault)[];
 }
 
-export async function readRpcBody(text: string, depthMax: number): Promise<RpcBody | RpcFault> {
-  const isBatch = /^\s*\[/.test(text);
+export async function readRpcBody(text: string, depthMax: number): Promise<RpcBody> {
   let root: Part;
   try {
     const wanted = {
-      levels: isBatch ? 2 : 1,
-      items: CALLS_MAX,
+      levels: isList(text) ? 2 : 1,
+      items: REFUSED_MAX,
       member: (name: string) => /^(?:jsonrpc|id|method|params)$/.test(name),
       duplicates: "wanted",
     } as const;
     root = await inSlices(findParts(text, wanted, depthMax));
   } catch (error) {
-    return faultOf(error);
+    return wholeFault(messageOf(error));
   }
-  if (!root.items) return { isBatch: false, calls: [readCall(text, root)] };
-  if (root.count === 0) return fault(CODES.invalidCall, "A batch must have at least one call");
-  if (root.count > CALLS_MAX) {
-    return fault(CODES.invalidCall, `A batch may have at most ${CALLS_MAX} calls`);
+  const { items, count } = root;
+  if (!items) return { isBatch: false, calls: [readCall(text, root)] };
+  if (count === 0) {
+    const empty = fault(CODES.invalidCall, "A batch must have at least one call");
+    return { isBatch: false, calls: [empty] };
   }
-  return { isBatch: true, calls: root.items.map((part) => readCall(text, part)) };
+  const calls = items.map((part) => readCall(text, part));
+  if (count <= CALLS_MAX) return { isBatch: true, calls };
+  const tooMany = (id?: string) =>
+    fault(CODES.invalidCall, `A batch may have at most ${CALLS_MAX} calls`, id);
+  return count > REFUSED_MAX
+    ? { isBatch: false, calls: [{ ...tooMany(), status: 413 }] }
+    : { isBatch: true, calls: calls.map(({ id }) => tooMany(id)) };
 }
 
 function readCall(text: string, { members }: Part): RpcCall | RpcFault {
@@ -236,7 +256,7 @@ export async function readRpcParams(text: string, depthMax: number): Promise<str
     const wanted = { levels: 0, duplicates: "last" } as const;
     return listOrObject(text, await inSlices(findParts(text, wanted, depthMax)));
   } catch (error) {
-    return faultOf(error);
+    return fault(CODES.noJson, messageOf(error));
   }
 }
 
@@ -248,23 +268,23 @@ function listOrObject(text: string, params: Part): string | RpcFault {
   return fault(CODES.wrongParams, "The params of a call must be an array or an object");
 }
 
-function faultOf(error: unknown): RpcFault {
+function messageOf(error: unknown): string {
   if (!(error instanceof JsonSyntaxError)) throw error;
-  return fault(CODES.noJson, `Invalid JSON: ${error.message}`);
+  return `Invalid JSON: ${error.message}`;
 }
+
+/** What a call gets: the JSON text of its result, or of an error. */
+export type RpcReply = { readonly result: string } | { readonly error: string };
 
 export function writeRpcResponse(
   { id = "null", isJsonRpc1 = false }: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,
-  response: { readonly result: string } | { readonly error: RpcError },
+  reply: RpcReply,
 ): string {
-  const result = "result" in response ? response.result : "null";
-  const error = "error" in response ? writeRpcError(response.error) : "null";
-  if (isJsonRpc1) return `{"result":${result},"error":${error},"id":${id}}`;
-  const member = "result" in response ? `"result":${result}` : `"error":${error}`;
+  const isError = "error" in reply;
+  if (isJsonRpc1) {
+    const [result, error] = isError ? ["null", reply.error] : [reply.result, "null"];
+    return `{"result":${result},"error":${error},"id":${id}}`;
+  }
+  const member = isError ? `"error":${reply.error}` : `"result":${reply.result}`;
   return `{"jsonrpc":"2.0",${member},"id":${id}}`;
-}
-
-function writeRpcError({ code = CODES.internal, message, data }: RpcError): string {
-  const more = data === undefined ? "" : `,"data":${data}`;
-  return `{"code":${code},"message":${JSON.stringify(message)}${more}}`;
 }

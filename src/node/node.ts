@@ -37,11 +37,24 @@ export interface NodeOptions {
 }
 
 /** A method to call, and its parameters. */
-export type RpcRequest = Pick<JsonRpcSource, "jsonrpc" | "params">;
+export interface RpcRequest extends Pick<JsonRpcSource, "jsonrpc"> {
+  /** A text is JSON. With `null`, no parameters are sent. @default [] */
+  readonly params?: JsonRpcSource["params"] | string | null;
+}
+
+/** Sends the text of a call or of a batch, and resolves to the node's response. */
+export type PostRpc = (body: string) => Promise<TextResponse>;
 
 export interface RpcOptions extends Partial<RequestLimits>, SecretUse {
   /** The path of the JSON-RPC endpoint, as for {@linkcode Node.resolve}. */
   readonly path?: string | undefined;
+  /** @default a query with the limits of these options */
+  readonly post?: PostRpc;
+  /**
+   * The maximum nesting depth of a response, which may not have two results. @default any depth,
+   * and the last of several results
+   */
+  readonly depthMax?: number;
 }
 
 export class Node {
@@ -114,15 +127,29 @@ export class Node {
   }
 
   /**
-   * Calls methods that only read, in one batch, or one by one if the node takes no batches. Never
-   * rejects with a `SourceError`: the outcome of a call that failed has an `error`.
+   * Calls methods: several, which must only read, in one batch, or one by one if the node takes no
+   * batches. Never rejects: the outcome of a call that failed has an `error`.
    */
   async rpc(calls: readonly RpcRequest[], options: RpcOptions = {}): Promise<RpcOutcome[]> {
-    const { path = "" } = options;
-    if (calls.length === 1 || this.#single.has(path)) return await this.#callSingly(calls, options);
+    const { path = "", post = (body) => this.#post(body, options), depthMax } = options;
+    const ask: AskRpc = async (body) => await readAnswer(await post(body), depthMax);
+    const max = await this.#batchMax(path);
+    if (calls.length === 1 || max === 1) return await callSingly(calls, ask);
+    const outcomes: RpcOutcome[] = [];
+    for (let at = 0; at < calls.length; at += max) {
+      outcomes.push(...await this.#callBatch(calls.slice(at, at + max), path, ask));
+    }
+    return outcomes;
+  }
+
+  async #callBatch(
+    calls: readonly RpcRequest[],
+    path: string,
+    ask: AskRpc,
+  ): Promise<RpcOutcome[]> {
     try {
       const texts = calls.map((call, id) => textOfCall(call, id));
-      const batch = await this.#post(`[${texts.join(",")}]`, options);
+      const batch = await ask(`[${texts.join(",")}]`);
       if (Array.isArray(batch)) {
         // If several responses have the same id, the first one is used.
         const byId = new Map(batch.toReversed().map((response) => [response.id, response]));
@@ -134,12 +161,21 @@ export class Node {
     } catch (reason) {
       const error = failureOf(reason);
       // Only the code `bad_answer` can mean that the node refuses batches.
-      if (error.code !== "bad_answer") return calls.map(() => ({ error }));
+      if (error.code !== "bad_answer" || isBusy(error.number)) {
+        return calls.map(() => ({ error, reason }));
+      }
     }
-    const outcomes = await this.#callSingly(calls, options);
+    const outcomes = await callSingly(calls, ask);
     // If all single calls fail too, the batch may not be the cause.
     if (outcomes.some((outcome) => "result" in outcome)) this.#single.add(path);
     return outcomes;
+  }
+
+  /** Resolves to the number of calls that the node takes in one batch. */
+  async #batchMax(path: string): Promise<number> {
+    if (this.#single.has(path)) return 1;
+    const kind = (await this.kinds.get())[this.#kind ?? "none"];
+    return kind?.batch_max ?? Infinity;
   }
 
   /**
@@ -155,35 +191,52 @@ export class Node {
     if (this.#life) tryAbort(this.#life);
   }
 
-  #callSingly(calls: readonly RpcRequest[], options: RpcOptions): Promise<RpcOutcome[]> {
-    return Promise.all(calls.map(async (call) => {
-      try {
-        const response = await this.#post(textOfCall(call, 1), options);
-        return await outcomeOf(Array.isArray(response) ? {} : response);
-      } catch (error) {
-        return { error: failureOf(error) };
-      }
-    }));
-  }
-
-  async #post(body: string, options: RpcOptions): Promise<RpcResponse | RpcResponse[]> {
-    const { path = "" } = options;
+  async #post(body: string, options: RpcOptions): Promise<TextResponse> {
     const request = { ...options, method: "POST", headers: RPC_HEADERS, body } as const;
-    const { status, text } = await this.request(path, request);
-    // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
-    if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
-    let response: RpcResponse | RpcResponse[];
-    try {
-      response = await readRpcResponse(text, Infinity, "last");
-    } catch (error) {
-      throw error instanceof JsonSyntaxError ? notJson(text) : error;
-    }
-    if (status > 299 && !Array.isArray(response) && !response.error?.startsWith("{")) {
-      throw failureOfStatus(status);
-    }
-    return response;
+    return await this.request(options.path ?? "", request);
   }
 }
 
-const textOfCall = ({ jsonrpc: method, params = [] }: RpcRequest, id: number): string =>
-  writeCall(method, id, formatJson(params));
+type AskRpc = (body: string) => Promise<RpcResponse | RpcResponse[]>;
+
+function callSingly(calls: readonly RpcRequest[], ask: AskRpc): Promise<RpcOutcome[]> {
+  return Promise.all(calls.map(async (call) => {
+    try {
+      const response = await ask(textOfCall(call, 1));
+      return await outcomeOf(Array.isArray(response) ? {} : response);
+    } catch (reason) {
+      return { error: failureOf(reason), reason };
+    }
+  }));
+}
+
+/** @throws {SourceError} if the response is not JSON-RPC */
+async function readAnswer(
+  { status, text }: TextResponse,
+  depthMax: number = Infinity,
+): Promise<RpcResponse | RpcResponse[]> {
+  // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
+  if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
+  let response: RpcResponse | RpcResponse[];
+  try {
+    response = await readRpcResponse(text, depthMax, depthMax === Infinity ? "last" : "wanted");
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? notJson(text) : error;
+  }
+  if (status > 299 && !Array.isArray(response) && !isRpcError(response)) {
+    throw failureOfStatus(status);
+  }
+  return response;
+}
+
+/** A text without an id may be an error of another server. */
+const isRpcError = ({ id, error = "" }: RpcResponse): boolean =>
+  error.startsWith("{") || (error.startsWith('"') && id !== undefined);
+
+/** Tells whether a status means that the node has too much to do. */
+export const isBusy = (status: number | undefined): boolean => status === 429 || status === 503;
+
+function textOfCall({ jsonrpc: method, params = [] }: RpcRequest, id: number): string {
+  const text = typeof params === "string" ? params : params && formatJson(params);
+  return writeCall(method, id, text ?? undefined);
+}

@@ -80,6 +80,8 @@ export interface NodeOperation {
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
+  /** True if the node responds once, but only after an event or after a time. */
+  readonly isWaiting?: boolean;
   readonly isAnonymous: boolean;
   /**
    * `undefined` if the parameters are unknown. If `isByPosition` is true, the parameters are sorted
@@ -245,6 +247,7 @@ class OperationReader {
       isForeign: this.#by === "network" || (this.#by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
+      isWaiting: operation["x-streaming"] === "waits",
       isAnonymous: operation["x-auth"] === "none",
       isChecked: operation["x-checked"] === true,
     } as const;

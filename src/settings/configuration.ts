@@ -295,9 +295,10 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     concurrency: setting(
       wholeNumber(1, 1000),
-      "The maximum number of concurrent calls. Up to 64 further calls wait for at most 5 s",
+      "The maximum number of concurrent calls. Up to 1000 further calls wait for at most 15 s",
       {
-        default: String(FORWARD_DEFAULTS.concurrency),
+        default: "64, but 8 for Bitcoin's family",
+        example: "8",
       },
     ),
     at_root: setting(BOOLEAN, "If true, the node's own paths are also served at the root", {

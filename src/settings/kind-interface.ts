@@ -17,6 +17,7 @@ import { COMMON_METHODS } from "../openapi/operations.ts";
 import { diagnosticAt, diagnosticsOfPart } from "./openapi-part.ts";
 import { describeValue } from "../untrusted-text.ts";
 import {
+  anyOf,
   type Diagnostic,
   diagnosticsOfRepeated,
   filledList,
@@ -50,7 +51,10 @@ const TRUE = v.literal(true, "true or omitted") as Schema<true>;
 const OPERATION_MARKS: SettingsOf<OperationMarks> = {
   "x-access": needed(word(["read", "write", "secret"]), MARKS["x-access"].text),
   "x-cost": setting(word(["heavy"], "heavy"), MARKS["x-cost"].text),
-  "x-streaming": setting(TRUE, MARKS["x-streaming"].text),
+  "x-streaming": setting(
+    anyOf([TRUE, word(["waits"], "waits")], "true or waits"),
+    MARKS["x-streaming"].text,
+  ),
   "x-since": setting(VERSION, MARKS["x-since"].text),
   "x-software": setting(
     filledList(SOFTWARE, "a list of names, as in [mastodon]"),

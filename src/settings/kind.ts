@@ -188,7 +188,25 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-const OPERATIONS: SettingsOf<Pick<Kind, "description" | "listing">> = {
+const OPERATIONS: SettingsOf<
+  Pick<Kind, "description" | "listing" | "concurrency" | "batch_max">
+> = {
+  concurrency: setting(
+    wholeNumber(1, 1000),
+    "The number of calls that the node can handle at once",
+    {
+      default: "64",
+      example: "8",
+    },
+  ),
+  batch_max: setting(
+    wholeNumber(1),
+    "The number of calls that the node takes in one JSON-RPC batch; 1 if it takes no batches",
+    {
+      default: "1000",
+      example: "10",
+    },
+  ),
   description: setting(
     anyOf([PATH, object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
     "The place of the node's own description: a path below its URL that returns OpenAPI, " +

@@ -70,9 +70,9 @@ testWhere(
       ]);
       assert.is(count, 103);
       assert.equal(codeOf(wrong), -8);
-      assert.equal(codeOf(mined), -32011);
+      assert.equal(codeOf(mined), -32601);
       const refused = await client.command("stop").then(() => undefined, (error) => error);
-      assert.is(codeOf(refused), -32011);
+      assert.is(codeOf(refused), -32601);
       assert.is(await resultOf(node.call!, "getblockcount", []), 103);
     } finally {
       await beside.service.stop();

@@ -1,0 +1,102 @@
+/**
+ * Forwards requests to `/v1/rpc/METHOD`, each of which calls one of the node's methods.
+ *
+ * @module
+ */
+import { type HttpStatus, notAllowed, notFound, problemWith } from "../http/response.ts";
+import { CODES, isNoMethod, readRpcError, readRpcParams, type RpcError } from "../node/json-rpc.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { parsePercent } from "../untrusted-text.ts";
+import { type Call, type CallForm, decodeUtf8, DEPTH_MAX, inTurn, readContent } from "./call.ts";
+import type { CallTable, Gateway } from "./gateway.ts";
+import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
+import { paramsOfQuery, readParams } from "./params.ts";
+import type { PolicyEntry } from "./policy.ts";
+import { JSON_HEADERS, LATER, NO_UPGRADE, Refusal, refuse } from "./response.ts";
+import { RpcExchange } from "./rpc-exchange.ts";
+
+export const methodCalls: CallForm = {
+  start: "/v1/rpc/",
+  respond: callMethod,
+  refuse,
+  methodsAt(table, path) {
+    const entry = entryOf(table, path);
+    return entry && methodsOf(entry.operation);
+  },
+};
+
+const entryOf = ({ methods }: CallTable, path: string): PolicyEntry | undefined =>
+  methods.get(parsePercent(path) ?? "");
+
+const methodsOf = ({ isGettable }: NodeOperation): readonly string[] =>
+  isGettable ? ["GET", "HEAD", "POST"] : ["POST"];
+
+const encoder = new TextEncoder();
+
+async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
+  const { request, path, table, caller, lease } = call;
+  const entry = entryOf(table, path);
+  if (!entry) return notFound(gateway.hint);
+  const { operation } = entry;
+  const methods = methodsOf(operation);
+  if (!methods.includes(request.method)) return notAllowed(methods, gateway.hint);
+  const refusal = caller.refusal(entry);
+  if (refusal) throw refusal;
+  if (request.headers.has("upgrade")) throw NO_UPGRADE;
+  const given = await paramsOf(operation, call);
+  const sent = await inTurn(given.length, () => readParams(operation, given, true));
+  const recording = gateway.record(operation, lease);
+  const exchange = new RpcExchange(gateway, lease);
+  try {
+    await lease.begin(sent.isHeavy, operation.isWaiting);
+  } catch (error) {
+    throw recording.fail(error);
+  }
+  const outcomes = await exchange.send([{ entry, ...sent }]);
+  const outcome = outcomes[0]!;
+  recording.bytes = exchange.upstream?.size ?? 0;
+  if (outcome.error && outcome.json === undefined) {
+    throw recording.fail(exchange.refusalOf(outcome));
+  }
+  const response = outcome.error
+    ? refuseAsNode(await readRpcError(outcome.json!))
+    : await sendJson(outcome.result, call);
+  recording.end(response.status);
+  return response;
+}
+
+/** Returns the parameters as the JSON text of an array or an object. */
+async function paramsOf(operation: NodeOperation, call: Call): Promise<string> {
+  const isInQuery = call.request.method !== "POST";
+  const { bytes } = await readContent(call, isInQuery ? [] : ["application/json"]);
+  if (isInQuery) return paramsOfQuery(operation, call.query);
+  if (hasTokenInQuery(call.query)) throw TOKEN_IN_QUERY;
+  if (!bytes) return "{}";
+  const text = decodeUtf8(bytes);
+  const params = text === undefined
+    ? { code: CODES.noJson, message: "The content is not UTF-8" }
+    : await readRpcParams(text, DEPTH_MAX);
+  if (typeof params === "string") return params;
+  throw new Refusal(400, params.code, params.message);
+}
+
+function refuseAsNode(error: RpcError): Response {
+  const { code, message, data } = error;
+  const status = statusOf(error);
+  const members = { code: code?.toString(), message: JSON.stringify(message), data };
+  return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
+}
+
+function statusOf(error: RpcError): HttpStatus {
+  const code = Number(error.code);
+  if (code === CODES.wrongParams) return 400;
+  if (isNoMethod(error)) return 404;
+  // Bitcoin Core responds with -28 while it starts.
+  return code === -28 ? 503 : 422;
+}
+
+async function sendJson(text: string, { lease, makeResponse }: Call): Promise<Response> {
+  const bytes = await inTurn(text.length, () => encoder.encode(text));
+  const headers = { ...JSON_HEADERS, "content-length": String(bytes.byteLength) };
+  return makeResponse(200, headers, lease.handOverBytes([bytes]));
+}

@@ -1,0 +1,107 @@
+/**
+ * Sends the calls of one request to the node's methods, one after the other or in batches.
+ *
+ * @module
+ */
+import { joinBytes } from "../bytes.ts";
+import { failureOfStatus, notJson } from "../node/failures.ts";
+import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
+import { isBusy, type Node } from "../node/node.ts";
+import type { TextResponse } from "../node/request.ts";
+import { decodeUtf8, DEPTH_MAX, inTurn } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Lease, UpstreamResponse } from "./lease.ts";
+import type { SentParams } from "./params.ts";
+import type { PolicyEntry } from "./policy.ts";
+import { busyNode, Refusal, refusalOf } from "./response.ts";
+
+/** A call that may be sent. */
+export interface ReadyCall extends SentParams {
+  readonly entry: PolicyEntry;
+}
+
+const encoder = new TextEncoder();
+
+export class RpcExchange {
+  /** The last response of the node; `undefined` if the node sent none that may be read. */
+  upstream: UpstreamResponse | undefined;
+  readonly #gateway: Gateway;
+  readonly #node: Node;
+  readonly #lease: Lease;
+  /** The call before: a lease has only one call at a time. */
+  #last: Promise<unknown> = Promise.resolve();
+  #release: () => void = () => {};
+
+  constructor(gateway: Gateway, lease: Lease) {
+    this.#gateway = gateway;
+    this.#node = gateway.node;
+    this.#lease = lease;
+  }
+
+  /**
+   * Several calls must all be reads that are sent with the secret of the node, or all without. The
+   * outcome of a call that failed has an `error`.
+   */
+  async send(calls: readonly ReadyCall[]): Promise<RpcOutcome[]> {
+    const [{ entry: { operation } }] = calls as [ReadyCall];
+    const path = await this.#gateway.rpcPath();
+    const post = (body: string) => {
+      const response = this.#last.then(() => this.#post(body, path, operation));
+      this.#last = response.catch(() => {});
+      return response;
+    };
+    const requests = calls.map(({ entry, params = null }) => ({
+      jsonrpc: entry.operation.path,
+      params,
+    }));
+    try {
+      return await this.#node.rpc(requests, { path, post, depthMax: DEPTH_MAX });
+    } finally {
+      this.#release();
+    }
+  }
+
+  async #post(
+    body: string,
+    path: string,
+    operation: PolicyEntry["operation"],
+  ): Promise<TextResponse> {
+    this.#release();
+    this.upstream = undefined;
+    const request = {
+      method: "POST",
+      url: this.#node.resolve(path),
+      headers: RPC_HEADERS,
+      body: encoder.encode(body),
+    };
+    let upstream: UpstreamResponse;
+    try {
+      upstream = await this.#lease.send(request, operation, this.#gateway.limit);
+    } catch (error) {
+      throw refusalOf(error, true);
+    }
+    this.upstream = upstream;
+    const { status, parts, size, isWhole } = upstream;
+    if (!isWhole) throw failureOfStatus(status);
+    // The text needs about as much memory as its bytes, which are held already.
+    this.#release = this.#lease.hold(size);
+    const bytes = await inTurn(size, () => parts.length === 1 ? parts[0]! : joinBytes(parts));
+    const text = await inTurn(size, () => decodeUtf8(bytes));
+    if (text === undefined) throw notJson("");
+    return { status, text };
+  }
+
+  /** Returns the reason why a call has neither a result nor an error of the node. */
+  refusalOf({ reason }: RpcFailure): Refusal {
+    if (reason instanceof Refusal || !this.upstream) return refusalOf(reason, true);
+    const { status, headers } = this.upstream;
+    if (isBusy(status)) return busyNode(status, headers.get("retry-after"));
+    return new Refusal(
+      502,
+      CODES.notReached,
+      status < 400
+        ? "The node's response is not JSON-RPC"
+        : `The node responded with ${status}, and without JSON-RPC`,
+    );
+  }
+}
