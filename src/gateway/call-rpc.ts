@@ -152,7 +152,7 @@ class Calls {
         const recording = this.#gateway.record(checked.entry.operation, this.#call.lease);
         ready.push({ ...checked, at, recording });
       } catch (error) {
-        this.#answers[at] = answerOf(error);
+        this.#answers[at] = this.#answerOf(error);
       }
     }
     if (ready.length > 0) await this.#send(ready);
@@ -178,7 +178,9 @@ class Calls {
     try {
       await this.#call.lease.begin(isHeavy, isWaiting);
     } catch (error) {
-      for (const { at, recording } of calls) this.#answers[at] = answerOf(recording.fail(error));
+      for (const { at, recording } of calls) {
+        this.#answers[at] = this.#answerOf(recording.fail(error));
+      }
       return;
     }
     for (const part of await this.#partsOf(calls)) {
@@ -205,11 +207,15 @@ class Calls {
     return parts;
   }
 
+  #answerOf(error: unknown): Answer {
+    return answerOf(error, this.#gateway.node.kind);
+  }
+
   #answerTo(outcome: RpcOutcome, recording: Recording, isAlone: boolean): Answer {
     const { upstream } = this.#exchange;
     if (isAlone && upstream) recording.bytes = upstream.size;
     if (outcome.error && outcome.json === undefined) {
-      const answer = answerOf(recording.fail(this.#exchange.refusalOf(outcome)));
+      const answer = this.#answerOf(recording.fail(this.#exchange.refusalOf(outcome)));
       const isNodes = upstream && !(outcome.reason instanceof Refusal);
       return isNodes ? { ...answer, ...headOf(upstream) } : answer;
     }
@@ -237,18 +243,26 @@ const answerToFault = ({ code, message, status = 200 }: RpcFault): Answer => ({
  *
  * @throws what is no refusal
  */
-function answerOf(error: unknown): Answer {
+function answerOf(error: unknown, kind?: string): Answer {
   if (!(error instanceof Refusal)) throw error;
   const { status, code, message, details: { setting, headers } } = error;
   const data = setting === undefined ? undefined : { setting };
   const isLater = headers?.["retry-after"] !== undefined;
   return {
-    reply: { error: JSON.stringify({ code, message, data }) },
+    reply: {
+      error: JSON.stringify({ ...kind === "near" && nearError(message), code, message, data }),
+    },
     status: isLater ? status : 200,
     headers: isLater ? headers : undefined,
     isAbsent: code === CODES.noMethod,
   };
 }
+
+/** Clients of NEAR show no other errors than those of its own form. */
+const nearError = (message: string) => ({
+  name: "REQUEST_VALIDATION_ERROR",
+  cause: { name: "PARSE_ERROR", info: { error_message: message } },
+});
 
 /** Returns the part of the node's head that is passed on. */
 function headOf({ status, headers }: UpstreamResponse): Pick<Answer, "status" | "headers"> {
