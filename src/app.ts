@@ -10,15 +10,7 @@ import { hasTokenInQuery, isAllowedCaller, isProgram, TOKEN_IN_QUERY } from "./g
 import { NO_WEBSOCKET } from "./gateway/response.ts";
 import { hasOperationAt, operationRoutes } from "./host-operations/call-operation.ts";
 import type { Representation } from "./http/representation.ts";
-import {
-  createHostGuard,
-  createPrefix,
-  type HostGuard,
-  isWebSocket,
-  parseTarget,
-  type Prefix,
-  type ServedRequest,
-} from "./http/request.ts";
+import { HostGuard, isWebSocket, parseTarget, Prefix, type ServedRequest } from "./http/request.ts";
 import {
   type CommonHeadersFor,
   createCommonHeaders,
@@ -65,8 +57,8 @@ export class App implements Nodeface {
     const isHosts = (path: string) => operations.some(({ matches }) => matches(path));
     this.#resources = new Resources(options, node, () => this.#calls.gateway?.waiting);
     this.#calls = new CallRoutes(options, node, this.#resources, { guard, isHosts });
-    this.#prefix = createPrefix(options.prefix);
-    this.#hostGuard = createHostGuard(options.hosts);
+    this.#prefix = new Prefix(options.prefix);
+    this.#hostGuard = new HostGuard(options.hosts);
     this.#headersFor = createCommonHeaders(options.cors);
     this.#unmatched = { path: OTHER, headersFor: this.#headersFor };
     this.#routes = new Routes(
@@ -101,8 +93,8 @@ export class App implements Nodeface {
     const target = parseTarget(url);
     if (!target) return false;
     // Some host routers remove their mount path, so the URL has only a part of the prefix.
-    const strip = originalUrl === url ? this.#prefix.stripWhole : this.#prefix.strip;
-    return this.#findPath(strip(target.pathname)) !== undefined;
+    const paths = this.#prefix.strip(target.pathname, originalUrl === url);
+    return this.#findPath(paths) !== undefined;
   };
 
   readonly refresh: Nodeface["refresh"] = () => this.#resources.refresh();

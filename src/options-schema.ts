@@ -24,7 +24,6 @@ import { hasKind, infoSettings, nodeSettings, unknownSources } from "./settings/
 import {
   anyOf,
   byKey,
-  type Diagnostic,
   json,
   map,
   object,
@@ -33,6 +32,7 @@ import {
   type Schema,
   secret,
   setting,
+  type SettingDiagnostic,
   word,
 } from "./settings/schema.ts";
 import {
@@ -104,16 +104,14 @@ const DOCUMENT_PARTS = object({
   components: v.optional(JSON_OBJECT),
 });
 
-const callback = (expected: string): Schema =>
-  v.custom((value) => typeof value === "function", expected);
-const FUNCTION = callback("a function");
+const FUNCTION = v.function("a function");
 
 const OPERATION = object({
   method: word(["GET", "POST", "PUT", "PATCH", "DELETE"]),
   path: LINE,
   operation: JSON_OBJECT,
   cors: v.optional(allowed(ORIGIN, "origins")),
-  handle: callback("a function that responds to a request"),
+  handle: v.function("a function that responds to a request"),
 });
 
 /** Besides the known kinds, `node.kind` may be a name in `own`. */
@@ -160,7 +158,7 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
 
 function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
-): Diagnostic[] {
+): SettingDiagnostic[] {
   const found = forwardConflicts(forward, hosts, node.url !== undefined);
   if (forward && !HAS_SOCKETS) {
     const message = 'must be "off" in a worker, which cannot forward calls to the node';

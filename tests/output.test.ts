@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createLineWriter, formatTable } from "../src/cli/output.ts";
+import { formatTable, LineWriter } from "../src/cli/output.ts";
 
 const output = suite("output");
 
@@ -20,7 +20,7 @@ output(
   "all lines are written whole and in order, even if the reader is slow",
   async () => {
     const { write, taken, read } = slowReader();
-    const lines = createLineWriter(write);
+    const lines = new LineWriter(write);
     lines.write("one");
     lines.write("two");
     lines.write("three");
@@ -39,7 +39,7 @@ output(
   async () => {
     const { write, taken, read } = slowReader();
     const counts: number[] = [];
-    const lines = createLineWriter(write, (count) => counts.push(count));
+    const lines = new LineWriter(write, (count) => counts.push(count));
     const line = "x".repeat(99_999);
     for (let i = 0; i < 40; i++) lines.write(line);
     assert.equal(counts, []);
@@ -61,7 +61,7 @@ output(
 
 output("lines that are written at the same moment become a single write", async () => {
   const taken: string[] = [];
-  const lines = createLineWriter((text) => Promise.resolve(void taken.push(text)));
+  const lines = new LineWriter((text) => Promise.resolve(void taken.push(text)));
   for (const line of ["one", "two", "three"]) {
     lines.write(line);
     await Promise.resolve();

@@ -113,14 +113,7 @@ function describeShown(
   const troubles = content ? [] : ["the description cannot be shown"];
   const errors = all.filter(({ level }) => level === "error").length;
   if (errors > 0) troubles.push(`errors in the description: ${errors}`);
-  const findings = all.map(({ level, file, line, column, message, more }) => ({
-    level,
-    file,
-    line,
-    column,
-    message,
-    ...more !== undefined && { more },
-  }));
+  const findings = all.map(({ isFatal: _, ...finding }) => finding);
   const section: Section = {
     title: TITLE,
     text: `${before}${lines.join("")}${last}`,
@@ -157,26 +150,20 @@ export async function describeCalls(
   const root = forward.at_root ? { isBuiltIn, rpcPath: await known?.rpcPath.get() } : undefined;
   const rows = policyRows(operations, forward).map(([operation, mark, call, why], at) => {
     const address = call === "refused" ? "-" : addressOf(operations[at]!, root);
-    return [operation, mark, call, address, why] as const;
+    return { operation, mark, call, address, why };
   });
   const table = rows.length === 0
     ? `Nothing can be called: ${whyNothing(config, described, chainNode.kind)}\n`
-    : formatTable([["OPERATION", "MARK", "CALL", "ADDRESS", "WHY"], ...rows]) +
-      hintElsewhere(described);
+    : formatTable([
+      Object.keys(rows[0]!).map((key) => key.toUpperCase()),
+      ...rows.map((row) => Object.values(row)),
+    ]) + hintElsewhere(described);
   return [{
     title: "Calls",
     text: [...lines, table, hint(operations)].join(""),
     troubles: messagesOf("error"),
     notes: [...messagesOf("warn"), hintElsewhere(described).trimEnd()].filter(Boolean),
-    data: {
-      calls: rows.map(([operation, mark, call, address, why]) => ({
-        operation,
-        mark,
-        call,
-        address,
-        why,
-      })),
-    },
+    data: { calls: rows },
   }];
 }
 

@@ -17,9 +17,9 @@ import { withoutSecretFiles } from "../settings/kind.ts";
 import { extendKind, looseningsIn } from "../settings/kind-extension.ts";
 import {
   ConfigError,
-  type Diagnostic,
   diagnosticsOfRepeated,
   readValue,
+  type SettingDiagnostic,
 } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
@@ -177,7 +177,7 @@ export function checkFile(
   return file;
 }
 
-function withoutWrong(value: FileConfig, diagnostics: readonly Diagnostic[]): FileConfig {
+function withoutWrong(value: FileConfig, diagnostics: readonly SettingDiagnostic[]): FileConfig {
   if (diagnostics.some(({ path }) => path.length === 0)) return {};
   for (const { path } of diagnostics) {
     const around = valueAt(value, path.slice(0, -1).map(String));
@@ -186,7 +186,7 @@ function withoutWrong(value: FileConfig, diagnostics: readonly Diagnostic[]): Fi
   return value;
 }
 
-function sameKinds(names: readonly (string | undefined)[]): Diagnostic[] {
+function sameKinds(names: readonly (string | undefined)[]): SettingDiagnostic[] {
   return diagnosticsOfRepeated(names, (name, at, first) => ({
     path: ["kinds", at],
     message: `has the same name as kinds[${first}]: ${name}`,
@@ -201,7 +201,10 @@ function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kin
 
 const COMMON_KEYS = ["name", "software", "version", "started_at"];
 
-function unknownKeys({ info }: FileConfig, kinds: Readonly<Record<string, Kind>>): Diagnostic[] {
+function unknownKeys(
+  { info }: FileConfig,
+  kinds: Readonly<Record<string, Kind>>,
+): SettingDiagnostic[] {
   const shown = [...Object.values(kinds), info ?? {}].flatMap(({ static: fixed, fields }) =>
     Object.keys({ ...fixed, ...fields })
   );

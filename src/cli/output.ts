@@ -49,52 +49,53 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
 
 export const print: WriteText = openOutput("stdout");
 
-interface LineWriter {
-  /** Never waits and never throws. */
-  write(line: string): void;
-  flush(): Promise<void>;
-}
-
 /** The limit of queued text, in UTF-16 code units. */
 const WAITING_MAX = 1_048_576;
 const FLUSH_MAX_MS = 1000;
 
 /** While the reader is stuck, lines are queued up to a limit, and further lines are dropped. */
-export function createLineWriter(
-  write: WriteText,
-  logDropped: (count: number) => void = () => {},
-): LineWriter {
-  let waiting = "";
-  let dropped = 0;
-  let writing: Promise<void> | undefined;
-  const writeAll = async () => {
-    while (waiting) {
-      const text = waiting;
-      waiting = "";
-      await write(text);
+export class LineWriter {
+  readonly #writeText: WriteText;
+  readonly #logDropped: (count: number) => void;
+  #waiting = "";
+  #dropped = 0;
+  #writing: Promise<void> | undefined;
+
+  constructor(writeText: WriteText, logDropped: (count: number) => void = () => {}) {
+    this.#writeText = writeText;
+    this.#logDropped = logDropped;
+  }
+
+  /** Never waits and never throws. */
+  write(line: string): void {
+    if (this.#waiting.length + line.length >= WAITING_MAX) this.#dropped++;
+    else this.#waiting += `${line}\n`;
+    this.#writing ??= this.#writeAll();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#writing) await withTimeout(this.#writing, FLUSH_MAX_MS, () => {});
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting) {
+      const text = this.#waiting;
+      this.#waiting = "";
+      await this.#writeText(text);
       // The lines of many requests accumulate during this pause, and are then written together.
       await nextTurn();
-      if (dropped === 0) continue;
-      const count = dropped;
-      dropped = 0;
-      logDropped(count);
+      const count = this.#dropped;
+      this.#dropped = 0;
+      if (count > 0) this.#logDropped(count);
     }
-    writing = undefined;
-  };
-  return {
-    write(line) {
-      if (waiting.length + line.length >= WAITING_MAX) dropped++;
-      else waiting += `${line}\n`;
-      writing ??= writeAll();
-    },
-    flush: () => withTimeout(writing ?? Promise.resolve(), FLUSH_MAX_MS, () => {}),
-  };
+    this.#writing = undefined;
+  }
 }
 
 export type WriteLog = (message: string, level?: "info" | "warn" | "error") => void;
 
 export function openLog(): { log: WriteLog; flush(): Promise<void> } {
-  const lines = createLineWriter(
+  const lines = new LineWriter(
     openOutput("stderr"),
     (count) => log(`${count} lines of this log were dropped: its reader was stuck`),
   );

@@ -17,7 +17,7 @@ import { Meters } from "../metrics/metrics.ts";
 import { LOOK_AT } from "../description/description.ts";
 import { describeError } from "../log.ts";
 import type { Config } from "./read-config.ts";
-import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
+import { LineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { signals } from "./signals.ts";
 import { isLoopback } from "../http/host-names.ts";
 import { parseTarget } from "../http/request.ts";
@@ -36,7 +36,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     signals.onStop(() => stop());
     if (config.file === undefined) signals.onHangUp(stop);
   });
-  const requests = createLineWriter(
+  const requests = new LineWriter(
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );

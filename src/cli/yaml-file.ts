@@ -22,14 +22,19 @@ import {
 import { isAnchored } from "../platform.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { kindSchema } from "../settings/kind.ts";
-import { ConfigError, type Diagnostic, formatDiagnostic, readValue } from "../settings/schema.ts";
+import {
+  ConfigError,
+  formatDiagnostic,
+  readValue,
+  type SettingDiagnostic,
+} from "../settings/schema.ts";
 import { FILE } from "../settings/texts.ts";
 
 export interface YamlFile {
   readonly name: string;
   /** Integers that `number` cannot represent exactly are `bigint`s. */
   readonly value: unknown;
-  describe(diagnostics: readonly Diagnostic[]): string[];
+  describe(diagnostics: readonly SettingDiagnostic[]): string[];
 }
 
 /**
@@ -66,7 +71,7 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
   } catch (error) {
     throw new ConfigError([`${name}: ${(error as Error).message}`]);
   }
-  const describe = (diagnostics: readonly Diagnostic[]) =>
+  const describe = (diagnostics: readonly SettingDiagnostic[]) =>
     diagnostics.map((diagnostic) => [offsetOf(document, diagnostic), diagnostic] as const)
       .sort(([a], [b]) => a - b)
       .map(([offset, diagnostic]) => `${at(offset)} ${formatDiagnostic(diagnostic)}`);
@@ -81,7 +86,10 @@ function explain({ code, message }: YAMLError, what: string): string {
 }
 
 /** If the value is missing, returns the offset of the nearest parent that exists. */
-function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" | "isKey">): number {
+function offsetOf(
+  document: Document,
+  { path, isKey }: Pick<SettingDiagnostic, "path" | "isKey">,
+): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;
   for (const key of path) {
@@ -118,7 +126,7 @@ export function parseKind(text: string, name: string): Kind {
  */
 export function checkKind(
   { value, name, describe }: YamlFile,
-  place: { readonly at: Diagnostic["path"]; readonly value: unknown } = { at: [], value },
+  place: { readonly at: SettingDiagnostic["path"]; readonly value: unknown } = { at: [], value },
   base?: Kind,
 ): Kind {
   const path = v.pipe(FILE, v.transform((path) => locateBeside(path, name)));

@@ -8,7 +8,7 @@ import type { DescribedOperation } from "../openapi/merge.ts";
 import { followReference } from "../openapi/operations.ts";
 import { type Json, listOf } from "../json/values.ts";
 import { diagnosticsOfPart } from "../settings/openapi-part.ts";
-import type { Diagnostic, Path } from "../settings/schema.ts";
+import type { Path, SettingDiagnostic } from "../settings/schema.ts";
 import type { ComponentsObject, DocumentOptions, Operation } from "./operation.ts";
 import { describeValue } from "../untrusted-text.ts";
 
@@ -36,7 +36,9 @@ export function describeOperation(
 }
 
 /** Checks the operations' paths. */
-export function* diagnosticsOfPaths(operations: readonly Operation[]): Generator<Diagnostic> {
+export function* diagnosticsOfPaths(
+  operations: readonly Operation[],
+): Generator<SettingDiagnostic> {
   const first = new Map<string, { at: number; path: string }>();
   const taken = new Map<string, number>();
   for (const [at, { method, path }] of operations.entries()) {
@@ -62,7 +64,7 @@ export function* diagnosticsOfPaths(operations: readonly Operation[]): Generator
   }
 }
 
-const diagnostic = (path: Path, message: string): Diagnostic => ({ path, message });
+const diagnostic = (path: Path, message: string): SettingDiagnostic => ({ path, message });
 
 function explainPath(path: string): string | undefined {
   const wrong = (right: string) => `must ${right}, not ${describeValue(path)}`;
@@ -89,7 +91,7 @@ function explainPath(path: string): string | undefined {
 export function diagnosticsOfDocument(
   operations: readonly Operation[],
   document: DocumentOptions = {},
-): Diagnostic[] {
+): SettingDiagnostic[] {
   const paths: Record<string, Json> = {};
   const indices = new Map<string, number>();
   for (const [at, operation] of operations.entries()) {

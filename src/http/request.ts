@@ -114,103 +114,88 @@ export type HostUse = "served" | "private" | "foreign";
 
 const STRICTEST_FIRST: readonly HostUse[] = ["foreign", "private", "served"];
 
-export interface HostGuard {
-  /** Refuses a request target that is malformed or too long, and a malformed `Host` header. */
-  refuseMalformed(
-    request: HostRequest,
-    target: RequestTarget | undefined,
-  ): Response | undefined;
-  /** The host in an absolute target may differ from the `Host` header; the stricter use counts. */
-  useOf(request: HostRequest, target: RequestTarget | undefined): HostUse;
-}
-
 type HostRequest = Pick<Request, "headers">;
 
 /**
  * Protects against DNS rebinding, in which a hostile web page makes its own host name resolve to
  * this machine, and can then read responses of this service.
  */
-export function createHostGuard(hosts: Hosts): HostGuard {
-  const names = new Set(hosts);
-  const judge = (host: string): HostUse => {
+export class HostGuard {
+  readonly #hosts: Hosts;
+
+  constructor(hosts: Hosts) {
+    this.#hosts = hosts;
+  }
+
+  /** Refuses a request target that is malformed or too long, and a malformed `Host` header. */
+  refuseMalformed(request: HostRequest, target: RequestTarget | undefined): Response | undefined {
+    if (target && target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
+      return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
+    }
+    if (target && hostOf(request, target) !== "") return undefined;
+    return problem(400, "The request target or the Host header is malformed");
+  }
+
+  /** The host in an absolute target may differ from the `Host` header; the stricter use counts. */
+  useOf(request: HostRequest, target: RequestTarget | undefined): HostUse {
+    const host = hostOf(request, target);
+    const { host: inTarget = host } = target ?? {};
+    const hosts = inTarget === UNPARSED ? [host] : [host, inTarget];
+    const uses = hosts.map((host) => this.#judge(host));
+    return STRICTEST_FIRST.find((use) => uses.includes(use))!;
+  }
+
+  #judge(host: string): HostUse {
+    if (host === "") return "foreign";
     const name = host.replace(/\.$/, "");
-    const isServed = hosts === "*" || isIpLiteral(name) || isLoopback(name) ||
-      names.has(name);
+    const isServed = this.#hosts === "*" || isIpLiteral(name) || isLoopback(name) ||
+      this.#hosts.includes(name);
     return isServed ? "served" : isPrivateName(name) ? "private" : "foreign";
-  };
-  const useOfAuthority = memoize((authority) => {
-    const host = parseAuthority(authority);
-    return host === undefined ? null : { host, use: judge(host) };
-  });
-  const readHost = (
-    { headers }: HostRequest,
-    target: RequestTarget | undefined,
-  ) => useOfAuthority(headers.get("host") ?? target?.host ?? "localhost");
-  return {
-    refuseMalformed(request, target) {
-      if (
-        target &&
-        target.pathname.length + target.search.length > TARGET_LENGTH_MAX
-      ) {
-        return problem(
-          414,
-          `The request target may have at most ${TARGET_LENGTH_MAX} characters`,
-        );
-      }
-      if (target && readHost(request, target)) return undefined;
-      return problem(400, "The request target or the Host header is malformed");
-    },
-    useOf(request, target) {
-      const asked = readHost(request, target);
-      if (!asked) return "foreign";
-      const { host = asked.host } = target ?? {};
-      if (host === asked.host || host === UNPARSED) return asked.use;
-      const uses = [asked.use, judge(host)];
-      return STRICTEST_FIRST.find((use) => uses.includes(use))!;
-    },
-  };
+  }
 }
 
-function parseAuthority(authority: string): string | undefined {
-  if (!/^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority)) return undefined;
-  if (!URL.canParse(`http://${authority}`)) return undefined;
-  return new URL(`http://${authority}`).hostname;
-}
+const hostOf = ({ headers }: HostRequest, target: RequestTarget | undefined): string =>
+  parseAuthority(headers.get("host") ?? target?.host ?? "localhost");
 
-export interface Prefix {
-  /**
-   * Returns the possible paths, likeliest first. A router may already have stripped any part of the
-   * prefix.
-   */
-  strip(pathname: string): readonly string[];
-  /**
-   * Returns a list with one path, or an empty list if `pathname` does not begin with the whole
-   * prefix.
-   */
-  stripWhole(pathname: string): readonly string[];
-  /**
-   * Resolves a path such as `v1/spec` for a `Location` header. `original` is the path that the
-   * client requested.
-   */
-  locate(reference: string, pathname: string, original: string | undefined): string;
-}
+/** Returns an empty text if the authority is malformed. */
+const parseAuthority = memoize((authority) => {
+  const isPlain = /^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority);
+  const url = `http://${authority}`;
+  return isPlain && URL.canParse(url) ? new URL(url).hostname : "";
+});
 
-/**
- * @param prefix the path at which the host application mounts the service, such as `/deep/node`, or
- * `""` for none
- */
-export function createPrefix(prefix: string): Prefix {
-  const parts = prefix.split("/").slice(1);
-  // For the prefix `/deep/node`, `ends` contains `/deep/node`, `/node` and `""`.
-  const ends = [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
-  return {
-    strip: (pathname) => ends.flatMap((end) => stripStart(pathname, end) ?? []),
-    stripWhole: (pathname) => [stripStart(pathname, prefix) ?? []].flat(),
-    locate: (reference, pathname, original) =>
-      original !== undefined || stripStart(pathname, prefix) !== undefined
-        ? relativeTo(original ?? pathname, reference)
-        : `${prefix}/${reference}`,
-  };
+/** The path at which the host application mounts the service. */
+export class Prefix {
+  readonly #prefix: string;
+  /** For the prefix `/deep/node`: `/deep/node`, `/node` and `""`. */
+  readonly #ends: readonly string[];
+
+  /** @param prefix such as `/deep/node`, or `""` for none */
+  constructor(prefix: string) {
+    const parts = prefix.split("/").slice(1);
+    this.#prefix = prefix;
+    this.#ends = [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
+  }
+
+  /**
+   * Returns the possible paths, likeliest first.
+   *
+   * @param isWhole true if no router can have stripped a part of the prefix
+   */
+  strip(pathname: string, isWhole = false): readonly string[] {
+    const starts = isWhole ? [this.#prefix] : this.#ends;
+    return starts.flatMap((start) => stripStart(pathname, start) ?? []);
+  }
+
+  /**
+   * Resolves a path such as `v1/spec` for a `Location` header.
+   *
+   * @param original the path that the client requested, if the router tells
+   */
+  locate(reference: string, pathname: string, original: string | undefined): string {
+    const isKnown = original !== undefined || stripStart(pathname, this.#prefix) !== undefined;
+    return isKnown ? relativeTo(original ?? pathname, reference) : `${this.#prefix}/${reference}`;
+  }
 }
 
 function stripStart(pathname: string, start: string): string | undefined {

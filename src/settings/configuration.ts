@@ -30,13 +30,13 @@ import { infoSettings, nodeSettings } from "./node.ts";
 import {
   anyOf,
   BOOLEAN,
-  type Diagnostic,
   json,
   needed,
   object,
   type Schema,
   section,
   setting,
+  type SettingDiagnostic,
   type SettingsOf,
   wholeNumber,
   word,
@@ -334,9 +334,9 @@ export function forwardConflicts(
   forward: Pick<ResolvedForward, "origins"> | undefined,
   hosts: Hosts = [],
   hasNode?: boolean,
-): Diagnostic[] {
+): SettingDiagnostic[] {
   if (!forward) return [];
-  const found: Diagnostic[] = [];
+  const found: SettingDiagnostic[] = [];
   const add = (key: "hosts" | "forward", message: string) => found.push({ path: [key], message });
   if (hosts === "*") add("hosts", 'cannot be "*" if calls are forwarded; list the host names');
   if (forward.origins === "*" && (hosts === "*" || hosts.length === 0)) {

@@ -10,7 +10,7 @@ import type { Kind } from "../kinds/kind.ts";
 import { foldPath, parsePathTemplate } from "../http/path-template.ts";
 import { followReference, operationsOf } from "../openapi/operations.ts";
 import { decodePercent, describeValue } from "../untrusted-text.ts";
-import type { Diagnostic, Path } from "./schema.ts";
+import type { Path, SettingDiagnostic } from "./schema.ts";
 
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
 
@@ -32,8 +32,8 @@ export function extendKind(base: Kind, own: Json): Json {
 }
 
 function extendPart(base: Json, own: Json): Json {
-  const names = listOf(own.methods).map(nameOf);
-  const kept = listOf(base.methods).filter((method) => !names.includes(nameOf(method)));
+  const names = listOf(own.methods).map(methodNameOf);
+  const kept = listOf(base.methods).filter((method) => !names.includes(methodNameOf(method)));
   const paths: Json = { ...objectOf(base.paths) };
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
     paths[path] = { ...objectOf(paths[path]), ...objectOf(item) };
@@ -59,7 +59,7 @@ export function mergedComponents({ components: base }: Json, { components: own }
   };
 }
 
-const nameOf = (method: unknown) => objectOf(method).name;
+const methodNameOf = (method: unknown) => objectOf(method).name;
 
 interface Loosening {
   readonly name: string;
@@ -74,10 +74,10 @@ interface Loosening {
 export function looseningsIn(base: Kind, own: Json): Loosening[] {
   const methods = new Map(base.openrpc?.methods.map((method) => [method.name as unknown, method]));
   const pairs = listOf(objectOf(own.openrpc).methods).map((method, at) => ({
-    name: nameOf(method),
+    name: methodNameOf(method),
     path: ["openrpc", "methods", at] as Path,
     now: objectOf(method),
-    before: methods.get(nameOf(method)) as unknown,
+    before: methods.get(methodNameOf(method)) as unknown,
   }));
   const rest = objectOf(own.openapi);
   const components = mergedComponents(objectOf(base.openapi), rest);
@@ -176,8 +176,8 @@ function replacedComponents(base: Kind, own: Json): Path[] {
   );
 }
 
-export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
-  const found: Diagnostic[] = [];
+export function diagnosticsOfExtension(base: Kind, own: Json): SettingDiagnostic[] {
+  const found: SettingDiagnostic[] = [];
   const listed = listOf(own.loosen);
   const loosened = looseningsIn(base, own);
   for (const { name, path, how } of loosened) {

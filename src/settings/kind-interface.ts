@@ -18,7 +18,6 @@ import { diagnosticAt, diagnosticsOfPart } from "./openapi-part.ts";
 import { describeValue } from "../untrusted-text.ts";
 import {
   anyOf,
-  type Diagnostic,
   diagnosticsOfRepeated,
   filledList,
   filledMap,
@@ -28,6 +27,7 @@ import {
   type Path,
   type Schema,
   setting,
+  type SettingDiagnostic,
   type Settings,
   type SettingsOf,
   text,
@@ -145,9 +145,16 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
  * @param base the interface that `kind` extends; references in `kind` may lead to components of
  * `base`
  */
-export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
+export function diagnosticsOfInterface(
+  kind: unknown,
+  base: KindInterface = {},
+): SettingDiagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
-  const partOf = (key: keyof KindInterface, part: unknown, version: string): Diagnostic[] => {
+  const partOf = (
+    key: keyof KindInterface,
+    part: unknown,
+    version: string,
+  ): SettingDiagnostic[] => {
     if (!isObject(part)) return [];
     const components = mergedComponents(objectOf(base[key]), part);
     return [...diagnosticsOfInterfacePart(key, { ...part, components }, { [key]: version })];
@@ -176,8 +183,8 @@ function* diagnosticsOfInterfacePart(
   key: string,
   part: Json,
   version: Json,
-): Generator<Diagnostic> {
-  const below = ({ path, ...others }: Diagnostic) => ({ path: [key, ...path], ...others });
+): Generator<SettingDiagnostic> {
+  const below = ({ path, ...others }: SettingDiagnostic) => ({ path: [key, ...path], ...others });
   yield* diagnosticsOfPart(part, version).map(below);
   for (const place of walk({ shape: "document", value: part }, structureOf(version))) {
     if (place.shape !== "parameter") continue;
@@ -196,7 +203,7 @@ function* explainParameter(parameter: Json): Generator<string> {
   }
 }
 
-function repeatedMethods({ methods }: Json): Diagnostic[] {
+function repeatedMethods({ methods }: Json): SettingDiagnostic[] {
   const names = listOf(methods).map((method) => objectOf(method).name);
   return diagnosticsOfRepeated(names, (name, at, first) => ({
     path: ["openrpc", "methods", at, "name"],

@@ -23,7 +23,6 @@ import { diagnosticsOfInterface, examplesIn, interfaceSettings } from "./kind-in
 import { authFile, explainSource, FIELD, NODE_SOURCE, placesOf, REFERENCES } from "./node.ts";
 import {
   anyOf,
-  type Diagnostic,
   filledList,
   filledMap,
   issuePath,
@@ -36,6 +35,7 @@ import {
   type Path,
   type Schema,
   setting,
+  type SettingDiagnostic,
   type SettingsOf,
   wholeNumber,
   word,
@@ -349,8 +349,8 @@ export function withoutSecretFiles(kind: Kind): Kind {
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
 }
 
-function diagnosticsBetween(kind: Json): Diagnostic[] {
-  const found: Diagnostic[] = [];
+function diagnosticsBetween(kind: Json): SettingDiagnostic[] {
+  const found: SettingDiagnostic[] = [];
   const report = (path: Path, message: string, isKey?: boolean) =>
     found.push({ path, message, isKey });
   const sources = Object.entries(objectOf(kind.sources)).map(([name, source]) =>

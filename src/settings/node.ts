@@ -15,7 +15,6 @@ import { describeValue } from "../untrusted-text.ts";
 import {
   anyOf,
   BOOLEAN,
-  type Diagnostic,
   filledList,
   json,
   map,
@@ -26,6 +25,7 @@ import {
   type Schema,
   secret,
   setting,
+  type SettingDiagnostic,
   type Settings,
   type SettingsOf,
   typed,
@@ -379,7 +379,7 @@ export function hasKind({ kind, url }: NodeSettings): boolean {
 }
 
 /** @param kinds the possible kinds of the node */
-export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
+export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): SettingDiagnostic[] {
   const own = Object.keys(info.sources ?? {});
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];
   return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>

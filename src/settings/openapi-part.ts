@@ -5,21 +5,25 @@
  */
 import { type Json, valueAt } from "../json/values.ts";
 import { validatePart } from "../openapi/resolve.ts";
-import type { Diagnostic, Path } from "./schema.ts";
+import type { Path, SettingDiagnostic } from "./schema.ts";
 
 /** What happens to a fault in a node's description. A fault in a part is an error instead. */
 const CONSEQUENCE =
   /(?:; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)| and is omitted here)/;
 
 /** @param version an object with the version, such as `{ openapi: "3.1.1" }` */
-export function diagnosticsOfPart(part: Json, version: Json): Diagnostic[] {
+export function diagnosticsOfPart(part: Json, version: Json): SettingDiagnostic[] {
   return validatePart(part, version).map(({ place, message, more }) => {
     const others = more > 0 ? ` (and ${more} more)` : "";
     return diagnosticAt(part, place, message.replace(CONSEQUENCE, "") + others);
   });
 }
 
-export const diagnosticAt = (part: Json, path: readonly string[], message: string): Diagnostic => ({
+export const diagnosticAt = (
+  part: Json,
+  path: readonly string[],
+  message: string,
+): SettingDiagnostic => ({
   path: withIndices(part, path),
   message: `is wrong: ${message}`,
   isKey: path.at(-1) !== "$ref",

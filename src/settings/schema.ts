@@ -312,7 +312,7 @@ export function issuePath(
   return items as [v.UnknownPathItem, ...v.UnknownPathItem[]];
 }
 
-export interface Diagnostic {
+export interface SettingDiagnostic {
   readonly path: Path;
   readonly message: string;
   /** True if the message is about the last key of the path, and not about that key's value. */
@@ -322,8 +322,8 @@ export interface Diagnostic {
 /** Diagnoses each name that has occurred before, at the index `first`. */
 export function diagnosticsOfRepeated<T>(
   names: readonly T[],
-  diagnose: (name: T, at: number, first: number) => Diagnostic,
-): Diagnostic[] {
+  diagnose: (name: T, at: number, first: number) => SettingDiagnostic,
+): SettingDiagnostic[] {
   return names.flatMap((name, at) => {
     const first = names.indexOf(name);
     return name === undefined || first === at ? [] : [diagnose(name, at, first)];
@@ -344,7 +344,7 @@ export class ConfigError extends Error {
 export function readValue<T>(
   value: unknown,
   schema: Schema<T>,
-): { value: T; diagnostics: readonly Diagnostic[] } {
+): { value: T; diagnostics: readonly SettingDiagnostic[] } {
   const { output, issues = [] } = v.safeParse(schema, value);
   return { value: output as T, diagnostics: issues.map(diagnosticOf) };
 }
@@ -356,7 +356,7 @@ const COMPLETE = ["raw_check", "raw_transform", "picklist"];
 
 function diagnosticOf(
   { path: items, type, message, input }: v.BaseIssue<unknown>,
-): Diagnostic {
+): SettingDiagnostic {
   const path = (items ?? []).map(({ key }) => key as string | number);
   const last = path.at(-1);
   if (typeof last === "string" && input === undefined && type !== "raw_check") {
@@ -370,7 +370,7 @@ function diagnosticOf(
 }
 
 /** @throws {TypeError} with one line for each diagnostic */
-export function refuseOptions(diagnostics: readonly Diagnostic[]): void {
+export function refuseOptions(diagnostics: readonly SettingDiagnostic[]): void {
   const lines = diagnostics.map(formatDiagnostic);
   if (lines.length === 0) return;
   throw new TypeError(lines.length === 1 ? lines[0] : ["invalid options:", ...lines].join("\n  "));
@@ -378,7 +378,7 @@ export function refuseOptions(diagnostics: readonly Diagnostic[]): void {
 
 const UNKNOWN_KEY = "unknown key";
 
-export function formatDiagnostic({ path, message }: Diagnostic): string {
+export function formatDiagnostic({ path, message }: SettingDiagnostic): string {
   const name = path
     .map((key, at) => typeof key === "number" ? `[${key}]` : at > 0 ? `.${key}` : key)
     .join("");
