@@ -213,11 +213,12 @@ class Calls {
 
   #answerTo(outcome: RpcOutcome, recording: Recording, isAlone: boolean): Answer {
     const { upstream } = this.#exchange;
-    if (isAlone && upstream) recording.bytes = upstream.size;
+    recording.bytes = upstream?.size ?? 0;
     if (outcome.error && outcome.json === undefined) {
       const answer = this.#answerOf(recording.fail(this.#exchange.refusalOf(outcome)));
-      const isNodes = upstream && !(outcome.reason instanceof Refusal);
-      return isNodes ? { ...answer, ...headOf(upstream) } : answer;
+      return upstream && this.#exchange.isOfNode(outcome)
+        ? { ...answer, ...headOf(upstream) }
+        : answer;
     }
     const reply = outcome.error ? { error: outcome.json! } : outcome;
     const head = isAlone && upstream ? headOf(upstream) : { status: 200 };

@@ -115,7 +115,7 @@ export async function readContent(
     const most = isTaken ? sizeMax : 0;
     const mayRead = isTaken && excess ? EXCESS_MAX : most;
     if (Number(headers.get("content-length") ?? 0) > mayRead) throw tooLarge(most);
-    const bytes = await readBody(readChunks, lease, most, excess);
+    const bytes = await readBody(readChunks, lease, most, isTaken ? excess : undefined);
     if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
     content.isRead = true;
     if (bytes.byteLength > 0) return { bytes, type };

@@ -4,7 +4,7 @@
  * @module
  */
 import { joinBytes } from "../bytes.ts";
-import { failureOfStatus, notJson } from "../node/failures.ts";
+import { failureOfStatus, notJson, SourceError } from "../node/failures.ts";
 import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
 import { isBusy, type Node } from "../node/node.ts";
 import type { TextResponse } from "../node/request.ts";
@@ -31,6 +31,8 @@ export class RpcExchange {
   /** The call before: a lease has only one call at a time. */
   #last: Promise<unknown> = Promise.resolve();
   #release: () => void = () => {};
+  /** The failures of calls to which the node sent no response that may be read. */
+  readonly #unread = new WeakSet<object>();
 
   constructor(gateway: Gateway, lease: Lease) {
     this.#gateway = gateway;
@@ -78,7 +80,8 @@ export class RpcExchange {
     try {
       upstream = await this.#lease.send(request, operation, this.#gateway.limit);
     } catch (error) {
-      throw refusalOf(error, true);
+      if (error instanceof SourceError) this.#unread.add(error);
+      throw error;
     }
     this.upstream = upstream;
     const { status, parts, size, isWhole } = upstream;
@@ -91,9 +94,15 @@ export class RpcExchange {
     return { status, text };
   }
 
+  /** Tells whether a call failed because the node's response to it is not JSON-RPC. */
+  isOfNode({ error, reason = error }: RpcFailure): boolean {
+    return reason instanceof SourceError && !this.#unread.has(reason);
+  }
+
   /** Returns the reason why a call has neither a result nor an error of the node. */
-  refusalOf({ reason }: RpcFailure): Refusal {
-    if (reason instanceof Refusal || !this.upstream) return refusalOf(reason, true);
+  refusalOf(failure: RpcFailure): Refusal {
+    const { error, reason = error } = failure;
+    if (!this.upstream || !this.isOfNode(failure)) return refusalOf(reason, true);
     const { status, headers } = this.upstream;
     if (isBusy(status)) return busyNode(status, headers.get("retry-after"));
     return new Refusal(
