@@ -196,6 +196,7 @@ function openGateway(
     hint: () => resources.hint,
     onCall(call) {
       meters?.countCall(call);
+      if (call.status < 400) resources.monitor.expectResponse();
       if (!isLogged(call, logCalls)) return;
       const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
       log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });

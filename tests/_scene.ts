@@ -1,6 +1,7 @@
 /** A simulated node whose clock and health the test controls. */
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
+import type { Snapshot } from "../src/info/info.ts";
 import { Monitor } from "../src/info/info-monitor.ts";
 import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
@@ -19,8 +20,6 @@ export interface Held {
   failure: string | undefined;
   gate: Promise<unknown>;
   fetch: typeof fetch;
-  /** True while a client is subscribed to the node's events. */
-  isHeard: boolean;
 }
 
 export interface SceneOptions {
@@ -45,6 +44,8 @@ export interface Scene {
   info(): Promise<Record<string, unknown>>;
   /** Returns what `GET /v1/info` returns at this moment, without `api` and `links`. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
+  /** Returns what the page shows at this moment, which does not wait for the node. */
+  infoOfPage(): Promise<Record<string, unknown>>;
 }
 
 export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOptions): Scene {
@@ -61,12 +62,6 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     failure: undefined,
     gate: Promise.resolve(),
     fetch,
-    get isHeard() {
-      return monitor.isHeard;
-    },
-    set isHeard(isHeard) {
-      monitor.isHeard = isHeard;
-    },
   };
   const monitor = new Monitor(
     contextFor("http://node.example", {
@@ -92,10 +87,9 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
   );
   monitor.onInfo.add((info, measured) => history.take(info, measured));
   monitor.onIdentity.add(() => changes++);
-  const infoMeanwhile = async () => {
-    const { api: _api, links: _links, ...rest } = (await monitor.get()).info;
-    return rest;
-  };
+  const restOf = ({ info: { api: _api, links: _links, ...rest } }: Snapshot) => rest;
+  const infoMeanwhile = async () => restOf(await monitor.current());
+  const infoOfPage = async () => restOf(await monitor.get());
   return {
     monitor,
     held,
@@ -107,6 +101,7 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
       held.date += milliseconds;
     },
     infoMeanwhile,
+    infoOfPage,
     async info() {
       await infoMeanwhile();
       await monitor.look();

@@ -309,28 +309,6 @@ overTime("the texts in last_seen are truncated", async () => {
   assert.ok(software!.length <= 100 && chain_id!.length <= 100);
 });
 
-overTime(
-  "while clients listen to events, an unresponsive node is queried every few seconds",
-  async () => {
-    const { info, pass, held, monitor } = play1({ height: 1 });
-    await info();
-    held.failure = "ECONNREFUSED";
-    const longest = async () => {
-      let [asked, since, longest] = [held.asked, 0, 0];
-      for (let i = 0; i < 200; i++) {
-        pass(1000);
-        since += 1000;
-        await monitor.look();
-        if (held.asked > asked) [asked, since, longest] = [held.asked, 0, Math.max(longest, since)];
-      }
-      return longest;
-    };
-    assert.ok(await longest() > 10_000);
-    held.isHeard = true;
-    assert.ok(await longest() <= 5000);
-  },
-);
-
 overTime("the result of a background query is not cached for later requests", async () => {
   const { info, pass, held, monitor, state } = play1({ height: 1 });
   await info();
@@ -339,7 +317,7 @@ overTime("the result of a background query is not cached for later requests", as
   const { asked } = held;
   state.height = 2;
   pass(20_000);
-  assert.is((await monitor.get()).info.height, 2);
+  assert.is((await monitor.current()).info.height, 2);
   assert.is(held.asked, asked + 1);
 });
 

@@ -46,6 +46,8 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
   syncing: ["Syncing", "behind its network"],
   degraded: ["Needs attention", "something is wrong"],
   stale: ["Not responding", "", "last known values"],
+  // A node that the service has not queried for a while.
+  outdated: ["Checking", "", "last known values"],
   unreachable: ["Unreachable", "the node does not respond"],
   silent: ["No connection", "this page cannot reach the service", "last known values"],
 };
@@ -133,7 +135,8 @@ function hintOf({ status, status_code, peers }: Info): string {
     : status === "syncing" && textOf(peers) === "0"
     ? "it has no peers yet"
     : "";
-  const isRetried = status === "unreachable" || status === "stale";
+  const isRetried = status_code !== "outdated" &&
+    (status === "unreachable" || status === "stale");
   return joinTexts("; ", capital(remedy), isRetried ? "retrying every few seconds" : "");
 }
 
@@ -177,8 +180,8 @@ function namesOf(info: Info, { title, api }: Naming): [name: string, about: stri
 
 const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
 
-function stateOf({ status, synced, api }: Info): string {
-  const state = textOf(status) ?? "";
+function stateOf({ status, status_code, synced, api }: Info): string {
+  const state = status_code === "outdated" ? status_code : textOf(status) ?? "";
   if (state !== "ok") return Object.hasOwn(STATES, state) ? state : "";
   if (typeof synced === "boolean") return synced ? "synced" : "syncing";
   return api ? "answers" : "running";

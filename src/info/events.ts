@@ -40,7 +40,10 @@ export class NodeEvents {
     this.#now = now;
   }
 
+  /** @param info what is known now, which may be old */
   begin(info: Info): void {
+    // Those who listen already get what the next query returns.
+    if (this.stream.listeners === 0) this.take(info);
     this.#taken ??= info;
     this.#told ??= comparable(this.#taken);
     this.#height ??= this.#taken.height;

@@ -17,9 +17,11 @@ import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./i
 import { HOST, type HostInfo, isAlone, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { type InfoSettings, type Times, timesOf } from "./settings.ts";
 import {
+  type Answers,
   type Instant,
   readExamples,
   readFields,
+  RETRY_MS,
   SourceCache,
   type Values,
 } from "./source-cache.ts";
@@ -27,22 +29,8 @@ import { type QueryOutcome, querySources, settle } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
-/**
- * If there was another request recently, a request waits at most this many milliseconds for a
- * running query.
- */
-const PATIENCE = 20;
-/** After this many milliseconds without a request, the next request waits for a new snapshot. */
-const PAUSE = 10_000;
-/**
- * After such a pause, a request may wait this many milliseconds longer than the sources' timeout.
- */
+/** A request may wait this many milliseconds longer than the sources' timeout. */
 const GRACE = 200;
-/**
- * Milliseconds until a failing node is queried again. `BACKOFF_LISTENED` applies while clients
- * listen to events.
- */
-const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
 /**
  * A query is abandoned after this many milliseconds. On workerd, a query may stop silently when the
  * request that started it ends.
@@ -77,8 +65,7 @@ export interface Inspection {
 
 /**
  * ```
- * idle ──▶ querying ──responded──▶ current ──ttl──▶ querying
- *              └───no response───▶ failing ──backoff──▶ querying
+ * idle ──▶ querying ──▶ resting ──dueAt──▶ querying
  * ```
  */
 type State =
@@ -89,8 +76,7 @@ type State =
     readonly abort: AbortController;
     readonly done: Promise<void>;
   }
-  | { readonly name: "current"; readonly dueAt: number }
-  | { readonly name: "failing"; readonly dueAt: number; readonly since: number };
+  | { readonly name: "resting"; readonly dueAt: number; readonly isFailing: boolean };
 
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
@@ -114,8 +100,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   readonly onOutcome: Listeners<[source: string, outcome: QueryOutcome]> = new Listeners();
   /** Told that the node is on another chain than before. */
   readonly onIdentity: Listeners<[]> = new Listeners();
-  /** True while clients listen to events: then a failing node is queried more often. */
-  isHeard = false;
   readonly #node: Node;
   readonly #options: MonitorOptions;
   readonly #info: InfoSettings | HostInfo;
@@ -134,8 +118,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
   readonly #running = new Map<string, Promise<void>>();
   #state: State = { name: "idle" };
-  #failures = 0;
-  #requestedAt = -Infinity;
   #detectedAt = -Infinity;
   #published: { version: number; snapshot: Snapshot; until: number } | undefined;
   #versions = 0;
@@ -174,43 +156,50 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return this.#node.kind;
   }
 
+  /**
+   * Does not wait for a node that has been queried before. If the values are old, the snapshot says
+   * so in `updated_at`, and the status is not `ok`.
+   */
   get(): Snapshot | Promise<Snapshot> {
-    const { monotonic: time } = this.#now();
-    const published = this.#published;
-    const isBusy = this.#state.name === "querying" || this.#isDue(time);
-    if (isBusy || !published || time >= published.until) return this.#getNext(time);
-    this.#requestedAt = time;
-    return published.snapshot;
+    this.#startIfDue();
+    if (!this.#published) return this.#next();
+    return this.#fresh() ?? this.#snapshotOf(this.#report());
   }
 
-  async #getNext(time: number): Promise<Snapshot> {
-    if (this.#state.name === "querying" && time - this.#state.since > QUERY_MAX) {
-      const { abort } = this.#state;
-      this.#state = { name: "idle" };
-      this.#kind.cache.markUnreachable();
-      this.#published = undefined;
-      tryAbort(abort);
-    }
-    if (this.#isDue(time)) this.#start();
-    const hadRequest = this.#published !== undefined && time - this.#requestedAt < PAUSE;
-    this.#requestedAt = time;
-    if (this.#state.name === "querying") {
-      const query = this.#state;
-      const left = query.since + (hadRequest ? PATIENCE : this.#timeout() + GRACE) - time;
+  /** Waits for a node whose last response is old, but only for the node's timeout. */
+  current(): Snapshot | Promise<Snapshot> {
+    this.#startIfDue();
+    return this.#fresh() ?? this.#next();
+  }
+
+  /** Returns the published snapshot unless it is too old to be repeated. */
+  #fresh(): Snapshot | undefined {
+    const published = this.#published;
+    const isFresh = published && this.#now().monotonic < published.until;
+    return isFresh ? published.snapshot : undefined;
+  }
+
+  async #next(): Promise<Snapshot> {
+    const query = this.#state;
+    if (query.name === "querying") {
+      const left = query.since + this.#timeout() + GRACE - this.#now().monotonic;
       if (left > 0) await withTimeout(query.done, left, () => {});
-      if (!hadRequest && this.#published !== undefined && this.#state === query) {
-        this.#kind.cache.markUnreachable();
+      if (this.#state === query && this.#published) {
+        this.#kind.cache.markUnreachable(this.#now());
         await this.#publish();
       }
     }
-    const published = this.#published;
-    const isValid = published !== undefined && this.#now().monotonic < published.until;
-    return isValid ? published.snapshot : await this.#publish();
+    return this.#fresh() ?? await this.#snapshotOf(this.#report());
+  }
+
+  /** Queries a node that did not respond again, since it has responded to a call. */
+  expectResponse(): void {
+    if (this.#state.name === "resting" && this.#state.isFailing) this.#startIfDue();
   }
 
   /** Resolves when the query ends, and never rejects. */
   async look(): Promise<void> {
-    if (this.#isDue(this.#now().monotonic)) this.#start(true);
+    this.#startIfDue(true);
     if (this.#state.name === "querying") await withTimeout(this.#state.done, QUERY_MAX, () => {});
   }
 
@@ -235,12 +224,15 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return { monotonic: clock.monotonic(), date: clock.now() };
   }
 
-  #isDue(time: number): boolean {
+  #startIfDue(isWatch = false): void {
+    const { monotonic: time } = this.#now();
     const state = this.#state;
-    if (state.name === "idle") return true;
-    if (state.name !== "current" && state.name !== "failing") return false;
-    return time >= state.dueAt || (state.name === "failing" &&
-      this.isHeard && time >= state.since + BACKOFF_LISTENED);
+    if (state.name === "querying" && time - state.since > QUERY_MAX) {
+      this.#state = { name: "idle" };
+      tryAbort(state.abort);
+    }
+    const isDue = this.#state.name === "resting" && time >= this.#state.dueAt;
+    if (isDue || this.#state.name === "idle") this.#start(isWatch);
   }
 
   #timeout(): number {
@@ -248,7 +240,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return Math.max(this.#times.timeout, ...own);
   }
 
-  #start(isWatch = false): void {
+  #start(isWatch: boolean): void {
     const abort = new AbortController();
     const { monotonic: since } = this.#now();
     const run = async () => {
@@ -261,13 +253,8 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
         this.#options.onError(error);
       }
       if (abort.signal.aborted) return;
-      const { monotonic: now } = this.#now();
-      const { random = Math.random } = this.#options;
-      this.#failures = hasResponded ? 0 : this.#failures + 1;
-      const backoff = Math.min(BACKOFF_FIRST * 2 ** (this.#failures - 1), BACKOFF_MAX);
-      this.#state = hasResponded
-        ? { name: "current", dueAt: since + this.#times.ttl }
-        : { name: "failing", since: now, dueAt: now + backoff * (0.5 + random() / 2) };
+      const dueAt = hasResponded ? since + this.#times.ttl : this.#now().monotonic + RETRY_MS;
+      this.#state = { name: "resting", dueAt, isFailing: !hasResponded };
     };
     this.#state = { name: "querying", since, abort, done: run() };
   }
@@ -335,6 +322,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const required = due.filter(([, { role }]) => role !== "optional");
     const optional = due.filter(([, { role }]) => role === "optional");
     const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
+    const since = this.#now().monotonic;
     const asked = querySources(this.#node, new Map(required), { signal, remembered });
     // A request to an optional source may continue after the end of the query.
     const aside = querySources(this.#node, new Map(optional), {
@@ -342,56 +330,68 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       remembered,
     });
     for (const [name, outcome] of aside) {
-      this.#running.set(name, this.#followUp(name, outcome, plan));
+      this.#running.set(name, this.#followUp(name, outcome, plan, since));
     }
     const outcomes = await settle(asked);
     await withTimeout(this.#settled(), OPTIONAL_PATIENCE, () => {});
-    if (!signal.aborted) this.#update(outcomes);
+    if (!signal.aborted) this.#update(outcomes, since);
   }
 
-  async #followUp(name: string, asked: Promise<QueryOutcome>, plan: Plan): Promise<void> {
+  async #followUp(
+    name: string,
+    asked: Promise<QueryOutcome>,
+    plan: Plan,
+    since: number,
+  ): Promise<void> {
     const outcome = await asked;
     this.#running.delete(name);
     if (this.#node.signal.aborted || this.#kind.plan !== plan) return;
-    this.#update(new Map([[name, outcome]]));
-    if (this.#state.name !== "querying") this.#publish().catch(this.#options.onError);
+    this.#update(new Map([[name, outcome]]), since);
+    // The next query publishes the value if the node has not been asked for a while.
+    if (this.#state.name !== "querying" && this.#fresh()) {
+      this.#publish().catch(this.#options.onError);
+    }
   }
 
-  #update(outcomes: ReadonlyMap<string, QueryOutcome>): void {
+  /** @param since the time at which the sources were asked */
+  #update(outcomes: ReadonlyMap<string, QueryOutcome>, since: number): void {
     for (const [name, outcome] of outcomes) {
       this.onOutcome.tell(name, outcome);
       this.#kind.outcomes.set(name, outcome);
     }
-    this.#kind.cache.update(outcomes, this.#now());
+    this.#kind.cache.update(outcomes, this.#now(), since);
   }
 
   async #settled(): Promise<void> {
     await Promise.all(this.#running.values());
   }
 
-  async #publish(): Promise<Snapshot> {
-    const { status, values, info, omitted, until, answers, respondedAt } = this.#report();
+  async #publish(): Promise<void> {
+    const report = this.#report();
+    const { until } = report;
     const { took, remarks } = this.#reviewOutcomes();
     const now = this.#now();
-    this.#log.take({ status, values, info, omitted, remarks, respondedAt }, now.monotonic);
+    this.#log.take({ ...report, remarks }, now.monotonic);
     const version = ++this.#versions;
+    const snapshot = await this.#snapshotOf(report);
+    // A snapshot that is finished late must not replace a newer snapshot.
+    if (version <= (this.#published?.version ?? 0)) return;
+    this.#published = { version, snapshot, until };
+    const columns = this.#kind.plan.history;
+    this.onInfo.tell(snapshot.info, { took, columns, ...now });
+  }
+
+  #snapshotOf({ info, answers }: { info: Info; answers: Answers }): Promise<Snapshot> {
     // On workerd, random values can be had only while a request is handled.
     const { random = Math.random } = this.#options;
-    const run = () => `${now.date.toString(36)}-${random().toString(36).slice(2, 8)}`;
+    const run = () => `${this.#now().date.toString(36)}-${random().toString(36).slice(2, 8)}`;
     this.#snapshots ??= new Snapshots(this.#times.ttl, run());
-    const examples = readExamples(this.#kind.plan.examples, answers);
-    const snapshot = await this.#snapshots.of(info, examples);
-    // A snapshot that is finished late must not replace a newer snapshot.
-    if (version > (this.#published?.version ?? 0)) {
-      this.#published = { version, snapshot, until };
-      const columns = this.#kind.plan.history;
-      this.onInfo.tell(snapshot.info, { took, columns, ...this.#now() });
-    }
-    return snapshot;
+    return this.#snapshots.of(info, readExamples(this.#kind.plan.examples, answers));
   }
 
   /**
-   * `until` is the time at which the info object expires, in milliseconds of the monotonic clock.
+   * `until` is the time up to which the info object may be repeated, in milliseconds of the
+   * monotonic clock.
    */
   #report() {
     const { service } = this.#options;
@@ -421,7 +421,8 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       updatedAt: oldest?.date,
       lastSeen: status.status === "unreachable" ? this.#memory.lastSeen : undefined,
     });
-    const until = oldest ? oldest.monotonic + stale : Infinity;
+    const isKnown = !this.#isUnknown && this.#isLoaded;
+    const until = isKnown ? shown.until : now.monotonic + RETRY_MS;
     const respondedAt = cache.respondedAt ?? now;
     return { status, values, ...made, answers, until, respondedAt };
   }

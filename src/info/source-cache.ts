@@ -24,6 +24,8 @@ interface SourceState {
   /** The time of the node's latest response to any request, but not before `last` arrived. */
   readonly held?: Instant;
   readonly asked?: Instant;
+  /** The time up to which the outcome may be repeated, in milliseconds. */
+  readonly until?: number;
   readonly error?: SourceError | undefined;
   readonly isAbsent?: boolean;
 }
@@ -38,7 +40,14 @@ export interface Shown {
    * stale.
    */
   readonly oldest: Instant | undefined;
+  /** True if a required source has not been asked for too long. */
+  readonly isOld: boolean;
+  /** The time up to which these answers may be repeated, in milliseconds. */
+  readonly until: number;
 }
+
+/** Milliseconds until a failing node is queried again. */
+export const RETRY_MS = 1000;
 
 /**
  * After this many milliseconds without a response, the node may have been replaced by another one,
@@ -91,31 +100,44 @@ export class SourceCache {
     const isUncertain = this.#ofRequired().some((state) =>
       !state?.held || state.error || (!isWatch && now.monotonic - state.held.monotonic >= PAUSE)
     );
-    return [...this.#plan.sources].filter(([name, { source, ttl }]) => {
+    return [...this.#plan.sources].filter(([name, { source, ttl, role }]) => {
       const { last, error, asked } = this.get(name) ?? {};
-      if (isWatch && "command" in source && asked) {
+      if (isWatch && "command" in source && role === "optional" && asked) {
         return now.monotonic - asked.monotonic >= Math.max(ttl, WATCHED_PROGRAM_MS);
       }
       return isUncertain || !last || error || now.monotonic - last.monotonic >= ttl;
     }).map(([name]) => name);
   }
 
-  update(outcomes: ReadonlyMap<string, QueryOutcome>, now: Instant): void {
+  /**
+   * A value is current for twice its `ttl` since it was asked for; that of a slow node for at least
+   * one `ttl` since it arrived.
+   *
+   * @param since the time at which the sources were asked
+   */
+  update(outcomes: ReadonlyMap<string, QueryOutcome>, now: Instant, since: number): void {
     const states = this.#states;
     for (const [name, outcome] of outcomes) {
       if ("taken" in outcome) {
         const last = { taken: outcome.taken, ...now };
-        states.set(name, { last, held: now, asked: now, isAbsent: outcome.absent !== undefined });
-      } else states.set(name, { ...states.get(name), asked: now, error: outcome.error });
+        const { ttl } = this.#plan.sources.get(name)!;
+        const until = Math.max(since + 2 * ttl, now.monotonic + ttl);
+        const isAbsent = outcome.absent !== undefined;
+        states.set(name, { last, held: now, asked: now, until, isAbsent });
+      } else {
+        const until = now.monotonic + RETRY_MS;
+        states.set(name, { ...states.get(name), asked: now, until, error: outcome.error });
+      }
     }
     const isOfNode = this.required.some((name) => outcomes.has(name));
     if (!isOfNode || this.isUnreachable) return;
     for (const [name, state] of states) if (!state.error) states.set(name, { ...state, held: now });
   }
 
-  markUnreachable(): void {
+  markUnreachable({ monotonic }: Instant): void {
     const error = new SourceError("timeout", "has not responded in time");
-    for (const name of this.required) this.#states.set(name, { ...this.get(name), error });
+    const until = monotonic + RETRY_MS;
+    for (const name of this.required) this.#states.set(name, { ...this.get(name), until, error });
   }
 
   /** @param stale the maximum age of a failed source's last response, in milliseconds */
@@ -123,14 +145,16 @@ export class SourceCache {
     const isGone = this.isUnreachable;
     const answers = new Map<string, { taken: Taken; date: number }>();
     let oldest: Instant | undefined;
-    for (const [name, { last, held, error, isAbsent }] of this.#states) {
+    for (const [name, { last, held, error, isAbsent, until }] of this.#states) {
       if (!last || !held || isAbsent) continue;
-      const isStale = error !== undefined || (isGone && this.#roleOf(name) !== "optional");
-      if (isStale && now.monotonic - held.monotonic >= stale) continue;
+      const hasFailed = error !== undefined || (isGone && this.#roleOf(name) !== "optional");
+      if (hasFailed && now.monotonic - held.monotonic >= stale) continue;
+      const isStale = hasFailed || now.monotonic >= until!;
       answers.set(name, last);
       if (isStale && !(oldest && oldest.monotonic <= held.monotonic)) oldest = held;
     }
-    return { answers, oldest };
+    const until = Math.min(...this.#ofRequired().map((state) => state?.until ?? -Infinity));
+    return { answers, oldest, isOld: now.monotonic >= until, until };
   }
 }
 

@@ -79,6 +79,7 @@ export class NodeMemory {
   changes: readonly number[] = [];
   /** `since` is in milliseconds of a monotonic clock. */
   status: { readonly word: Status; readonly since: number } | undefined;
+  hasBeenOk = false;
   start: { readonly at: number; readonly loggedAt: number } = {
     at: -Infinity,
     loggedAt: -Infinity,
@@ -185,10 +186,13 @@ export class StateLog {
       const text = explain(status).map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
       const still = last === word ? "still " : "";
       log(`${label} is ${still}${word}${after ? ` (${after})` : ""}: ${text}`, event);
-    } else if (after) {
-      const reason = excerpt(before?.status.reason ?? "", CLAUSE_LENGTH);
-      log(`${label} is ok again, ${after} (${reason})`, event);
+      return;
     }
+    const reason = excerpt(before?.status.reason ?? "", CLAUSE_LENGTH);
+    if (after) {
+      log(`${label} is ok${memory.hasBeenOk ? ` again, ${after} (${reason})` : ""}`, event);
+    }
+    memory.hasBeenOk = true;
   }
 
   #logRemarks(topic: Topic, remarks: ReadonlyMap<string, string>): void {

@@ -3,7 +3,14 @@
  *
  * @module
  */
-import type { HealthRule, KindHealth, KindStatusCode, Reference, Test } from "../kinds/kind.ts";
+import type {
+  HealthRule,
+  KindHealth,
+  KindStatusCode,
+  NetworkRules,
+  Reference,
+  Test,
+} from "../kinds/kind.ts";
 import { type FailureCode, SourceError } from "../node/failures.ts";
 import { textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
@@ -24,7 +31,7 @@ export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unre
 export type Status = (typeof STATUSES)[number];
 
 /** The reason for a status other than `ok`: see [Monitoring](../docs/monitoring.md). */
-export type StatusCode = "starting" | KindStatusCode | FailureCode;
+export type StatusCode = "starting" | "outdated" | KindStatusCode | FailureCode;
 
 export interface NodeStatus {
   readonly status: Status;
@@ -60,6 +67,7 @@ export const KIND_STATUS_CODES: readonly KindStatusCode[] = Object.keys(
 /** Advice that the page shows to all users. `docs/troubleshooting.md` has more advice. */
 export const REMEDIES: Readonly<Record<string, string>> = {
   warming_up: "wait; the node's log shows its progress",
+  outdated: "wait a second; the node is being queried",
   no_leader: "start cluster members until more than half are running",
   alarm: "see the node's documentation",
   no_peers: "check the node's firewall, listening port and peer list",
@@ -85,6 +93,12 @@ export function explain({ code, reason, hint }: NodeStatus): readonly string[] {
     .filter((clause) => clause !== undefined);
 }
 
+const OUTDATED: NodeStatus = {
+  status: "stale",
+  code: "outdated",
+  reason: "has not been queried recently",
+};
+
 export const NOT_ASKED: NodeStatus = {
   status: "starting",
   code: "starting",
@@ -104,16 +118,46 @@ interface Seen {
   readonly stalledAfter: number | undefined;
 }
 
+/** Returns the status if the rule applies. */
+type Rule = (seen: Seen) => NodeStatus | undefined;
+
+/** The first rule that applies decides. */
+const RULES: readonly Rule[] = [
+  ifNotAsked,
+  ifUnreachable,
+  ifWarmingUp,
+  ifNothingWorks,
+  ifSourcesFail,
+  ({ shown }) => shown.isOld ? OUTDATED : undefined,
+  ifOfOtherKind,
+  ifFaultyByKind,
+  ifSyncing,
+  ifWithoutPeers,
+  ifStalled,
+];
+
 export function assessStatus(seen: Seen): NodeStatus {
+  if (seen.cache.required.length === 0) return { status: "ok" };
+  for (const rule of RULES) {
+    const status = rule(seen);
+    if (status) return status;
+  }
+  return { status: "ok", ...isKnownToBeInSync(seen) && { synced: true } };
+}
+
+function ifNotAsked({ cache }: Seen): NodeStatus | undefined {
+  return cache.required.some((name) => cache.get(name)) ? undefined : NOT_ASKED;
+}
+
+/** For a while, the status is `stale`, and the last values are shown. */
+function ifUnreachable(seen: Seen): NodeStatus | undefined {
   const { cache, shown } = seen;
   const { required } = cache;
-  if (required.length === 0) return { status: "ok" };
-  if (!required.some((name) => cache.get(name))) return NOT_ASKED;
-  if (!cache.isUnreachable) return statusOfFailures(seen) ?? statusOfAnswers(seen);
+  if (!cache.isUnreachable) return undefined;
   const error = worst(required.map((name) => cache.get(name)!.error!));
   const isStale = required.some((name) => shown.answers.has(name));
   if (!isStale) return statusOfError(error, "unreachable");
-  const { synced } = statusOfAnswers(seen);
+  const { synced } = ifSyncing(seen) ?? { synced: isKnownToBeInSync(seen) || undefined };
   return { ...statusOfError(error, "stale"), ...synced !== undefined && { synced } };
 }
 
@@ -129,34 +173,53 @@ export function statusOfError(error: SourceError, status: Status = "degraded"): 
   };
 }
 
-function statusOfFailures({ plan, cache, values }: Seen): NodeStatus | undefined {
-  const degrading = [...plan.sources.keys()]
-    .filter((name) => plan.sources.get(name)!.role === "degrading");
-  const failed = [...cache.required, ...degrading].flatMap((name) => {
+interface Failure {
+  readonly name: string;
+  readonly error: SourceError;
+}
+
+function failuresIn({ plan, cache }: Seen): Failure[] {
+  const names = [...plan.sources.keys()]
+    .filter((name) => plan.sources.get(name)!.role !== "optional");
+  return names.flatMap((name) => {
     const error = cache.get(name)?.error;
     return error ? [{ name, error }] : [];
   });
-  const errors = failed.map(({ error }) => error);
-  const isWarming = errors.some(({ number }) =>
-    number !== undefined && plan.health?.warming_up?.includes(number)
+}
+
+function ifWarmingUp(seen: Seen): NodeStatus | undefined {
+  const isWarming = failuresIn(seen).some(({ error: { number } }) =>
+    number !== undefined && seen.plan.health?.warming_up?.includes(number)
   );
-  if (isWarming) return { status: "starting", code: "warming_up", reason: "is warming up" };
-  if (cache.gaveNothing) {
-    const isNew = cache.required.every((name) => cache.get(name)?.last === undefined);
-    const isOther = errors.every(({ isAbsent, isForeign }) => isAbsent || (isNew && isForeign));
-    return statusOfError(plan.kind && isOther ? wrongKind(plan.kind, errors[0]) : worst(errors));
-  }
-  if (errors.length > 0) {
-    const error = worst(errors);
-    const names = failed.filter((one) => one.error.message === error.message)
-      .map(({ name }) => name);
-    return {
-      ...statusOfError(error),
-      // Other sources have responded, so the node is reachable.
-      code: error.isAnswer ? error.code : "bad_answer",
-      reason: `${error.message} (${names.join(", ")})`,
-    };
-  }
+  return isWarming
+    ? { status: "starting", code: "warming_up", reason: "is warming up" }
+    : undefined;
+}
+
+function ifNothingWorks(seen: Seen): NodeStatus | undefined {
+  const { plan, cache } = seen;
+  if (!cache.gaveNothing) return undefined;
+  const errors = failuresIn(seen).map(({ error }) => error);
+  const isNew = cache.required.every((name) => cache.get(name)?.last === undefined);
+  const isOther = errors.every(({ isAbsent, isForeign }) => isAbsent || (isNew && isForeign));
+  return statusOfError(plan.kind && isOther ? wrongKind(plan.kind, errors[0]) : worst(errors));
+}
+
+function ifSourcesFail(seen: Seen): NodeStatus | undefined {
+  const failures = failuresIn(seen);
+  if (failures.length === 0) return undefined;
+  const error = worst(failures.map(({ error }) => error));
+  const names = failures.filter((one) => one.error.message === error.message)
+    .map(({ name }) => name);
+  return {
+    ...statusOfError(error),
+    // Other sources have responded, so the node is reachable.
+    code: error.isAnswer ? error.code : "bad_answer",
+    reason: `${error.message} (${names.join(", ")})`,
+  };
+}
+
+function ifOfOtherKind({ plan, values }: Seen): NodeStatus | undefined {
   const hasValue = Object.keys(values).some((key) => !Object.hasOwn(plan.static, key));
   return plan.kind && !hasValue ? statusOfError(wrongKind(plan.kind)) : undefined;
 }
@@ -169,12 +232,13 @@ function wrongKind(kind: string, error?: SourceError): SourceError {
   });
 }
 
-function statusOfAnswers(seen: Seen): NodeStatus {
-  const { plan: { health }, shown: { answers }, values } = seen;
+function ifFaultyByKind({ plan: { health }, shown: { answers } }: Seen): NodeStatus | undefined {
   const rule = health?.rules?.find(({ when }) => holds(when, answers));
-  if (rule) return statusOfRule(rule, answers);
-  const targets = health ? targetsOf(health, answers) : [];
-  const behind = blocksBehind(values.height, targets);
+  return rule && statusOfRule(rule, answers);
+}
+
+function ifSyncing({ plan: { health }, shown: { answers }, values }: Seen): NodeStatus | undefined {
+  const behind = blocksBehind(values.height, health ? targetsOf(health, answers) : []);
   if (behind > (health?.lag ?? LAG)) {
     const blocks = groupDigits(String(behind), ",");
     return { ...syncing(`is ${blocks} blocks behind its peers`), keys: ["height"] };
@@ -182,30 +246,36 @@ function statusOfAnswers(seen: Seen): NodeStatus {
   const { synced, sync_progress: progress } = values;
   if (synced === false) return syncing("is catching up with its network");
   const complete = health?.complete;
-  if (complete !== undefined && typeof progress === "number" && progress < complete) {
-    // The percentage is rounded down, so that only a complete chain shows 100 %.
-    const percent = Math.floor(progress * 1000) / 10;
-    return { ...syncing(`is ${percent} % synced`), keys: ["sync_progress"] };
+  if (complete === undefined || typeof progress !== "number" || progress >= complete) {
+    return undefined;
   }
-  const isInSync = synced === true || targets.length > 0 ||
-    (complete !== undefined && progress !== undefined);
-  return statusInNetwork(seen) ?? { status: "ok", ...isInSync && { synced: true } };
+  // The percentage is rounded down, so that only a complete chain shows 100 %.
+  const percent = Math.floor(progress * 1000) / 10;
+  return { ...syncing(`is ${percent} % synced`), keys: ["sync_progress"] };
 }
 
-function statusInNetwork(
-  { plan, values, date, movedAt, stalledAfter }: Seen,
-): NodeStatus | undefined {
-  const { chain_id, network, height, head_at } = values;
+function isKnownToBeInSync({ plan: { health }, shown: { answers }, values }: Seen): boolean {
+  return values.synced === true || (!!health && targetsOf(health, answers).length > 0) ||
+    (health?.complete !== undefined && values.sync_progress !== undefined);
+}
+
+function expectedIn({ plan, values: { chain_id, network } }: Seen): NetworkRules | undefined {
   const networks = plan.health?.networks ?? {};
   const name = [textOf(chain_id), textOf(network), "*"]
     .find((name) => name !== undefined && Object.hasOwn(networks, name));
-  const expected = name === undefined ? undefined : networks[name];
-  const peers = numberFrom(values.peers);
-  if (peers !== undefined && peers < (expected?.peers ?? 0)) {
-    const reason = Number(peers) === 0 ? "has no peers" : `has too few peers (${peers})`;
-    return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
-  }
-  const quiet = stalledAfter ?? (expected?.quiet && milliseconds(expected.quiet));
+  return name === undefined ? undefined : networks[name];
+}
+
+function ifWithoutPeers(seen: Seen): NodeStatus | undefined {
+  const peers = numberFrom(seen.values.peers);
+  if (peers === undefined || peers >= (expectedIn(seen)?.peers ?? 0)) return undefined;
+  const reason = Number(peers) === 0 ? "has no peers" : `has too few peers (${peers})`;
+  return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
+}
+
+function ifStalled(seen: Seen): NodeStatus | undefined {
+  const { values: { height, head_at }, date, movedAt, stalledAfter } = seen;
+  const quiet = quietOf(seen);
   // If `head_at` is missing, the setting `stalled_after` limits the time since the height last
   // changed.
   const isWatched = head_at === undefined && stalledAfter !== undefined && height !== undefined;
@@ -213,6 +283,12 @@ function statusInNetwork(
   if (!quiet || !(age > quiet)) return undefined;
   const reason = `no new block for ${formatDuration(age)}`;
   return { status: STATUS_OF.stalled, code: "stalled", reason, keys: ["head_at", "height"] };
+}
+
+/** Returns the time without a new block after which the node is stalled, in milliseconds. */
+function quietOf(seen: Seen): number | undefined {
+  const { quiet } = expectedIn(seen) ?? {};
+  return seen.stalledAfter ?? (quiet && milliseconds(quiet));
 }
 
 function syncing(reason: string): NodeStatus {

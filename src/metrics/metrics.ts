@@ -18,6 +18,7 @@ export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export const STATUS_CODES: readonly StatusCode[] = [
   "starting",
+  "outdated",
   ...KIND_STATUS_CODES,
   ...WRONG_ANSWER,
   ...NO_ANSWER,

@@ -10,6 +10,7 @@ import { NodeEvents } from "../info/events.ts";
 import { History } from "../info/history.ts";
 import type { Monitor } from "../info/info-monitor.ts";
 import { isAlone } from "../info/query-plan.ts";
+import type { Status } from "../info/status.ts";
 import { DEFAULTS, EVENT_DEFAULTS } from "../info/settings.ts";
 import { milliseconds } from "../units.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -17,6 +18,10 @@ import { HAS_SOCKETS } from "../platform.ts";
 
 /** The longest interval between queries of the node while clients listen to its events. */
 const LISTENED_MS = 2000;
+/** The longest interval between queries of a watched node that does not respond. */
+const ABSENT_MS = 1000;
+
+const ABSENT: readonly Status[] = ["starting", "stale", "unreachable"];
 
 export class Live {
   readonly history: History | undefined;
@@ -26,6 +31,8 @@ export class Live {
   readonly #onError: (error: unknown) => void;
   /** The interval between queries of the node, in milliseconds. */
   readonly #pace: number;
+  #isHeard = false;
+  #isAbsent = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #hasEnded = false;
 
@@ -47,8 +54,8 @@ export class Live {
       perAddress: events.per_address ?? EVENT_DEFAULTS.per_address,
       onListeners: (count) => {
         const isHeard = count > 0;
-        if (isHeard === monitor.isHeard) return;
-        monitor.isHeard = isHeard;
+        if (isHeard === this.#isHeard) return;
+        this.#isHeard = isHeard;
         this.#wait();
       },
     });
@@ -58,6 +65,10 @@ export class Live {
     monitor.onInfo.add((info, measured) => {
       this.#events.take(info);
       this.history?.take(info, measured);
+      const isAbsent = ABSENT.includes(info.status);
+      if (isAbsent === this.#isAbsent) return;
+      this.#isAbsent = isAbsent;
+      this.#wait();
     });
     this.#wait();
   }
@@ -87,7 +98,11 @@ export class Live {
 
   #wait(): void {
     clearTimeout(this.#timer);
-    const time = this.#monitor.isHeard ? Math.min(this.#pace, LISTENED_MS) : this.#pace;
+    const time = Math.min(
+      this.#pace,
+      this.#isHeard ? LISTENED_MS : Infinity,
+      this.#isAbsent && this.#pace < Infinity ? ABSENT_MS : Infinity,
+    );
     if (time === Infinity || this.#hasEnded) return;
     const timer = setTimeout(async () => {
       // Preparing a large description takes longer than querying the node, so the watch does not
@@ -101,6 +116,6 @@ export class Live {
   }
 
   #checkIfHeard(): void {
-    if (this.#monitor.isHeard) this.#checkDescription().catch(this.#onError);
+    if (this.#isHeard) this.#checkDescription().catch(this.#onError);
   }
 }

@@ -34,7 +34,7 @@ export class Resources {
     get: async () => await (await this.#icons.get()).get(this.#iconName),
   };
   readonly info: Resource<Representation> = {
-    get: () => whenReady(this.monitor.get(), ({ representation }) => representation),
+    get: () => whenReady(this.monitor.current(), ({ representation }) => representation),
   };
   readonly json: Resource<Representation> = this.#shown(({ json }) => json);
   readonly yaml: Resource<Representation> = this.#shown(({ yaml }) => yaml.get());
@@ -81,7 +81,7 @@ export class Resources {
 
   /** @param accepted the statuses of the node for which the response is 200 */
   async health(accepted: ReadonlySet<string>): Promise<Representation> {
-    const { info, health } = await this.monitor.get();
+    const { info, health } = await this.monitor.current();
     return accepted.has(info.status) ? health.passing : health.failing;
   }
 
@@ -141,7 +141,7 @@ export class Resources {
     const { node, info } = this.#options;
     const describedAt = this.#opened.made?.describedAt;
     const text = expose({
-      info: isAlone(node, info) ? undefined : (await this.monitor.get()).info,
+      info: isAlone(node, info) ? undefined : (await this.monitor.current()).info,
       now: Date.now(),
       meters,
       waitingCalls: waiting(),
