@@ -385,8 +385,9 @@ kinds(
       for (const fact of [title, health.ok]) assert.ok(part.includes(fact), `${name}: ${fact}`);
       const [, start = ""] = beside.split(`\n## ${name}\n`);
       assert.ok(start.includes(url), `${name}: ${url}`);
-      for (const [network, { quiet = "" }] of Object.entries(health.networks ?? {})) {
-        assert.match(part, `| ${network === "*" ? "any" : `\`${network}\``} | ${quiet} |`);
+      for (const [network, { name = "", quiet = "" }] of Object.entries(health.networks ?? {})) {
+        const key = network === "*" ? "any" : `\`${network}\``;
+        assert.match(part, `| ${key} | ${name} | ${quiet} |`);
       }
     }
     assert.match(text, /do not report whether they are in sync.*`nostr`/);

@@ -171,6 +171,116 @@ overTime("without stalled_after, only the kind decides whether a node is stalled
   assert.is((await info()).status, "ok");
 });
 
+overTime("a node without peers that says that it is syncing has no peers", async () => {
+  const { info, state } = play1({ height: 0, peers: 0, target: 100 });
+  const { status, status_code, status_reason } = await info();
+  assert.equal([status, status_code, status_reason], ["degraded", "no_peers", "has no peers"]);
+  state.peers = 3;
+  assert.is((await play1(state).info()).status_code, "syncing");
+});
+
+overTime("a node that syncs without progress for stalled_after is stalled", async () => {
+  const options = { info: { stalled_after: "10m" } } as const;
+  const { info, pass, state } = play1({ height: 5, peers: 5, target: 100 }, options);
+  assert.is((await info()).status, "syncing");
+  pass(599_000);
+  assert.is((await info()).status, "syncing");
+  pass(2000);
+  const { status, status_code, status_reason } = await info();
+  assert.equal([status, status_code, status_reason], [
+    "degraded",
+    "stalled",
+    "is syncing without progress for 10 min 1 s",
+  ]);
+  state.height = 6;
+  pass(1000);
+  assert.is((await info()).status, "syncing");
+});
+
+overTime("without stalled_after, the time of the network or an hour counts", async () => {
+  for (const networks of [{ "*": { quiet: "1h" } }, undefined] as const) {
+    const health = { ...KIND.health, networks };
+    const kinds = { mine: { ...KIND, health } };
+    const { info, pass } = play1({ height: 5, peers: 5, target: 100 }, { kinds });
+    await info();
+    pass(3_599_000);
+    assert.is((await info()).status, "syncing");
+    pass(2000);
+    assert.is((await info()).status_code, "stalled");
+  }
+});
+
+/** The ways in which nodes report how far they are, for a node with 10,000 blocks to come. */
+const WAYS: Readonly<Record<string, (height: number, date: number) => Json>> = {
+  "by the height of its peers": (height) => ({ target: 11_000, progress: height / 11_000 }),
+  "by a height alone": () => ({ target: 11_000 }),
+  "by its own progress alone": (height) => ({ progress: height / 11_000, synced: false }),
+  "by the number of missing blocks": (height) => ({ behind: 11_000 - height, synced: false }),
+  "by the time of its latest block": (height, date) => ({
+    head: new Date(date - (11_000 - height) * 12_000).toISOString(),
+    synced: false,
+  }),
+};
+
+overTime("a node that syncs tells its progress, its speed and the time that is left", async () => {
+  const kind: Kind = {
+    ...KIND,
+    fields: { ...KIND.fields, synced: "state#/synced" },
+    health: { ok: "it responds", target: "state#/target", behind: "state#/behind", complete: 1 },
+  };
+  for (const [way, report] of Object.entries(WAYS)) {
+    const { info, pass, held, state } = play1({ peers: 5 }, { kinds: { mine: kind } });
+    let before = 0;
+    for (let second = 0; second <= 480; second += 4) {
+      // Ten blocks a second, in bursts.
+      const height = 1000 + 10 * second + (second % 8);
+      Object.assign(state, { height }, report(height, held.date));
+      const { status, sync_progress, blocks_per_second, seconds_left } = await info();
+      assert.is(status, "syncing", way);
+      const progress = Number(sync_progress ?? 0);
+      assert.ok(progress >= before && progress < 1, `${way}: ${progress} after ${before}`);
+      before = progress;
+      if (second < 56) assert.equal([blocks_per_second, seconds_left], [undefined, undefined], way);
+      if (second < 64) {
+        pass(4000);
+        continue;
+      }
+      const left = (11_000 - height) / 10;
+      assert.ok(Number(seconds_left) > left / 2, `${way}: ${seconds_left} s left, not ${left}`);
+      assert.ok(Number(seconds_left) < left * 2, `${way}: ${seconds_left} s left, not ${left}`);
+      assert.ok(Math.abs(Number(blocks_per_second) - 10) < 1, `${way}: ${blocks_per_second}`);
+      pass(4000);
+    }
+    assert.ok(before > 0.4, way);
+    Object.assign(state, { height: 11_000, synced: true, progress: 1, behind: 0 });
+    pass(4000);
+    const { status, seconds_left } = await info();
+    assert.equal([status, seconds_left], ["ok", undefined], way);
+  }
+});
+
+overTime("a hidden height cannot be computed from an estimate", async () => {
+  const { info } = play1({ height: 500, peers: 5, target: 1000 }, { info: { hide: ["height"] } });
+  assert.equal(await info(), {
+    peers: 5,
+    synced: false,
+    status: "syncing",
+    status_code: "syncing",
+    status_reason: "is catching up with its network",
+  });
+});
+
+overTime("a well-known network has a name", async () => {
+  const anvil = RECORDINGS.get("anvil")!;
+  const onMainnet = { ...anvil, answers: { ...anvil.answers, eth_chainId: "0x1" } };
+  const { info } = setScene({
+    fetch: play(onMainnet),
+    node: { kind: "ethereum" },
+  });
+  const { chain_id, network_name } = await info();
+  assert.equal([chain_id, network_name], ["1", "Ethereum mainnet"]);
+});
+
 overTime("if the node changes to another chain, the change is logged and counted", async () => {
   const { info, pass, state, said, changes } = play1({ chain: 31337, network: "a", peers: 5 });
   await info();

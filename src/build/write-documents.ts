@@ -223,10 +223,11 @@ function testOf(test: Test): string {
 }
 
 function networksOf({ health: { networks = {} } }: Kind): string {
-  const rows = Object.entries(networks).map(([name, { quiet = "", peers = "" }]) => {
-    return [name === "*" ? "any" : code(name), quiet, peers];
+  const rows = Object.entries(networks).map(([key, { name = "", quiet = "", peers = "" }]) => {
+    return [key === "*" ? "any" : code(key), name, quiet, peers];
   });
-  return rows.length === 0 ? "" : `\n${table(["network", "stalled after", "minimum peers"], rows)}`;
+  const columns = ["network", "name", "stalled after", "minimum peers"];
+  return rows.length === 0 ? "" : `\n${table(columns, rows)}`;
 }
 
 const listOf = (texts: readonly string[]) => new Intl.ListFormat("en-GB").format(texts);

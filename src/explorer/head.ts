@@ -21,8 +21,10 @@ type Row = readonly [key: string, label: string, format?: (value: unknown) => st
 const FIGURES: readonly Row[] = [
   ["updated_at", "As of", formatTime],
   ["sync_progress", "Progress", formatShare],
+  ["seconds_left", "Time left", formatTimeLeft],
   ["height", "Height"],
   ["head_at", "Latest block", formatTime],
+  ["blocks_per_second", "Blocks per second"],
   ["peers", "Peers"],
 ];
 
@@ -174,7 +176,7 @@ function namesOf(info: Info, { title, api }: Naming): [name: string, about: stri
     ? ""
     : joinTexts(" ", software, version);
   const id = chain.length > 20 ? `${chain.slice(0, 8)}…${chain.slice(-4)}` : chain;
-  const where = textOf("network") || (id && `chain ${id}`);
+  const where = textOf("network_name") || textOf("network") || (id && `chain ${id}`);
   return [name, joinTexts(" · ", what, where)];
 }
 
@@ -227,6 +229,11 @@ const AGES = [
   ["hour", 3_600_000, 36],
   ["day", 86_400_000, Infinity],
 ] as const;
+
+/** Returns an empty string unless the value is a number of seconds. */
+function formatTimeLeft(seconds: unknown): string {
+  return isNumber(seconds) ? formatAge(-1000 * Number(seconds)).replace(/^in /, "about ") : "";
+}
 
 export function formatAge(milliseconds: number): string {
   const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);

@@ -17,6 +17,7 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   version: textOf,
   commit: textOf,
   network: textOf,
+  network_name: textOf,
   chain_id: textOf,
   node_type: textOf,
   node_id: textOf,
@@ -24,6 +25,8 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   head_at: time,
   synced: (value) => typeof value === "boolean" ? value : undefined,
   sync_progress: share,
+  blocks_per_second: positive,
+  seconds_left: positive,
   peers: naturalNumber,
   started_at: time,
 };
@@ -51,6 +54,11 @@ function naturalNumber(value: unknown): number | bigint | undefined {
 function share(value: unknown): number | undefined {
   const number = numberFrom(value);
   return number !== undefined && number >= 0 ? Math.min(Number(number), 1) : undefined;
+}
+
+function positive(value: unknown): number | undefined {
+  const number = Number(numberFrom(value) ?? NaN);
+  return number >= 0 && Number.isFinite(number) ? number : undefined;
 }
 
 interface ConversionContext {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { formatJson } from "../json/lossless.ts";
 import { mapMembers, objectOf } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
@@ -14,9 +15,18 @@ import { type Detection, detectKind } from "./detect-kind.ts";
 import { formOf } from "./fields.ts";
 import type { Measured } from "./history.ts";
 import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
-import { HOST, type HostInfo, isAlone, makePlan, type Plan, planOfHost } from "./query-plan.ts";
+import {
+  HOST,
+  type HostInfo,
+  isAlone,
+  makePlan,
+  type Plan,
+  planOfHost,
+  referencesOf,
+} from "./query-plan.ts";
 import { type InfoSettings, type Times, timesOf } from "./settings.ts";
 import {
+  answerAt,
   type Answers,
   type Instant,
   readExamples,
@@ -27,7 +37,16 @@ import {
 } from "./source-cache.ts";
 import { type QueryOutcome, querySources, settle } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
-import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
+import {
+  assessStatus,
+  networkNameOf,
+  type NodeStatus,
+  NOT_ASKED,
+  type Seen,
+  targetOf,
+  withoutHidden,
+} from "./status.ts";
+import { SyncPace } from "./sync-pace.ts";
 
 /** A request may wait this many milliseconds longer than the sources' timeout. */
 const GRACE = 200;
@@ -93,6 +112,32 @@ class KindState {
   }
 }
 
+/** A value, and the time since which it has not changed. */
+class Changes {
+  #key = "";
+  #since = 0;
+
+  /**
+   * A value that is missing for a while has not changed.
+   *
+   * @param now in milliseconds since 1970, like the returned time
+   */
+  take(value: unknown, now: number): number {
+    const key = value === undefined ? this.#key : formatJson(value);
+    if (key !== this.#key || this.#since === 0) this.#since = now;
+    this.#key = key;
+    return this.#since;
+  }
+}
+
+/** Returns what changes while a node syncs, even before it has blocks. */
+function progressIn(values: Values, plan: Plan, answers: Answers): unknown {
+  if (values.height === undefined && values.sync_progress === undefined) return undefined;
+  const { synced } = plan.fields;
+  const state = synced && referencesOf(synced).map((reference) => answerAt(answers, reference));
+  return [values.height ?? null, values.sync_progress ?? null, state ?? null];
+}
+
 export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   /** Told each published info object. */
   readonly onInfo: Listeners<[info: Info, measured: Measured]> = new Listeners();
@@ -114,8 +159,9 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   #kind: KindState;
   /** False until the kind that the settings name has been loaded. */
   #isLoaded: boolean;
-  /** `since` is in milliseconds since 1970. */
-  #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
+  readonly #moved: Changes = new Changes();
+  readonly #progressed: Changes = new Changes();
+  readonly #pace: SyncPace = new SyncPace();
   readonly #running = new Map<string, Promise<void>>();
   #state: State = { name: "idle" };
   #detectedAt = -Infinity;
@@ -404,18 +450,29 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       ? mapMembers(objectOf(answers.get(HOST)?.taken.get("")), (value, key) => formOf(key, value))
       : readFields(plan.fields, answers, this.#kind.values);
     const values = this.#kind.values = { ...read, ...plan.static };
-    const { height } = values;
-    if (height !== this.#height.height) this.#height = { height, since: now.date };
-    const movedAt = this.#height.since;
+    const seen: Seen = {
+      plan,
+      cache,
+      shown,
+      values,
+      date: now.date,
+      movedAt: this.#moved.take(values.height, now.date),
+      progressedAt: this.#progressed.take(progressIn(values, plan, answers), now.date),
+      stalledAfter,
+    };
     const detection = this.#detection;
     const assessed = this.#isUnknown || !this.#isLoaded
       ? (detection && "status" in detection ? detection.status : NOT_ASKED)
-      : assessStatus({ plan, cache, shown, values, date: now.date, movedAt, stalledAfter });
+      : assessStatus(seen);
     const status = withoutHidden(assessed, this.#hide);
+    // A hidden height could be computed from an estimate.
+    if (status.status === "syncing" && !this.#hide.includes("height")) {
+      this.#pace.take(values, targetOf(seen), cache.respondedAt ?? now);
+    } else if (status.status !== "stale") this.#pace.clear();
     const made = makeInfo({
       service,
       hide: this.#hide,
-      values,
+      values: { ...values, ...this.#networkName(values), ...this.#pace.last },
       status,
       isBesideNode: !isAlone(this.#node, this.#info),
       updatedAt: oldest?.date,
@@ -425,6 +482,12 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const until = isKnown ? shown.until : now.monotonic + RETRY_MS;
     const respondedAt = cache.respondedAt ?? now;
     return { status, values, ...made, answers, until, respondedAt };
+  }
+
+  #networkName(values: Values): Values {
+    const isHidden = ["network", "chain_id"].some((key) => this.#hide.includes(key));
+    const name = isHidden ? undefined : networkNameOf({ plan: this.#kind.plan, values });
+    return name === undefined ? {} : { network_name: name };
   }
 
   #reviewOutcomes(): { took: number | undefined; remarks: Map<string, string> } {

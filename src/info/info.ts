@@ -22,6 +22,8 @@ export interface Info {
   version?: string | undefined;
   commit?: string | undefined;
   network?: string | undefined;
+  /** The name of a well-known network, such as `Ethereum mainnet`. */
+  network_name?: string | undefined;
   chain_id?: string | undefined;
   node_type?: string | undefined;
   node_id?: string | undefined;
@@ -32,6 +34,10 @@ export interface Info {
   synced?: boolean | undefined;
   /** The progress of synchronization, from 0 to 1. */
   sync_progress?: number | undefined;
+  /** The speed of a node that syncs, from a minute after it began. */
+  blocks_per_second?: number | undefined;
+  /** The estimated time until a node that syncs is in sync. */
+  seconds_left?: number | undefined;
   peers?: number | bigint | undefined;
   /** The time at which the node started, in RFC 3339 format. */
   started_at?: string | undefined;

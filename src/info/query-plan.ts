@@ -149,13 +149,13 @@ export function referencesOf(field: Field): readonly Reference[] {
   return [from, unless ?? []].flat();
 }
 
-function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly Reference[] {
+function referencesOfHealth({ rules = [], target = [], behind }: KindHealth): readonly Reference[] {
   return [
     ...rules.flatMap(({ when, reason }) => [
       ...Object.keys(when) as Reference[],
       ...[...reason.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference),
     ]),
-    ...[target].flat(),
+    ...[target, behind ?? []].flat(),
   ];
 }
 

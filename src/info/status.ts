@@ -106,8 +106,10 @@ export const NOT_ASKED: NodeStatus = {
 };
 
 const LAG = 2;
+/** The time without progress after which a syncing node of an unknown network is stalled. */
+const QUIET = 3_600_000;
 
-interface Seen {
+export interface Seen {
   readonly plan: Plan;
   readonly cache: SourceCache;
   readonly shown: Shown;
@@ -115,6 +117,8 @@ interface Seen {
   readonly date: number;
   /** The time at which the height last changed, in milliseconds since 1970. */
   readonly movedAt: number;
+  /** The time at which anything that shows progress last changed, in milliseconds since 1970. */
+  readonly progressedAt: number;
   readonly stalledAfter: number | undefined;
 }
 
@@ -131,8 +135,9 @@ const RULES: readonly Rule[] = [
   ({ shown }) => shown.isOld ? OUTDATED : undefined,
   ifOfOtherKind,
   ifFaultyByKind,
-  ifSyncing,
   ifWithoutPeers,
+  ifSyncingInVain,
+  ifSyncing,
   ifStalled,
 ];
 
@@ -232,13 +237,32 @@ function wrongKind(kind: string, error?: SourceError): SourceError {
   });
 }
 
-function ifFaultyByKind({ plan: { health }, shown: { answers } }: Seen): NodeStatus | undefined {
-  const rule = health?.rules?.find(({ when }) => holds(when, answers));
+/** Returns the status by the first of the kind's rules that applies. */
+function statusByKind({ plan, shown: { answers } }: Seen): NodeStatus | undefined {
+  const rule = plan.health?.rules?.find(({ when }) => holds(when, answers));
   return rule && statusOfRule(rule, answers);
 }
 
-function ifSyncing({ plan: { health }, shown: { answers }, values }: Seen): NodeStatus | undefined {
-  const behind = blocksBehind(values.height, health ? targetsOf(health, answers) : []);
+function ifFaultyByKind(seen: Seen): NodeStatus | undefined {
+  const status = statusByKind(seen);
+  return status?.code === "syncing" ? undefined : status;
+}
+
+/** The node says that it syncs, but nothing moves. */
+function ifSyncingInVain(seen: Seen): NodeStatus | undefined {
+  const { height, sync_progress } = seen.values;
+  const time = seen.date - seen.progressedAt;
+  if (height === undefined && sync_progress === undefined) return undefined;
+  if (!(time > (quietOf(seen) ?? QUIET)) || !ifSyncing(seen)) return undefined;
+  const reason = `is syncing without progress for ${formatDuration(time)}`;
+  return { ...syncing(reason), status: STATUS_OF.stalled, code: "stalled", keys: ["height"] };
+}
+
+function ifSyncing(seen: Seen): NodeStatus | undefined {
+  const { plan: { health }, shown: { answers }, values } = seen;
+  const byKind = statusByKind(seen);
+  if (byKind?.code === "syncing") return byKind;
+  const behind = blocksBehind(values.height, targetsOf(health, answers));
   if (behind > (health?.lag ?? LAG)) {
     const blocks = groupDigits(String(behind), ",");
     return { ...syncing(`is ${blocks} blocks behind its peers`), keys: ["height"] };
@@ -255,11 +279,13 @@ function ifSyncing({ plan: { health }, shown: { answers }, values }: Seen): Node
 }
 
 function isKnownToBeInSync({ plan: { health }, shown: { answers }, values }: Seen): boolean {
-  return values.synced === true || (!!health && targetsOf(health, answers).length > 0) ||
+  return values.synced === true || targetsOf(health, answers).length > 0 ||
     (health?.complete !== undefined && values.sync_progress !== undefined);
 }
 
-function expectedIn({ plan, values: { chain_id, network } }: Seen): NetworkRules | undefined {
+function expectedIn(
+  { plan, values: { chain_id, network } }: Pick<Seen, "plan" | "values">,
+): NetworkRules | undefined {
   const networks = plan.health?.networks ?? {};
   const name = [textOf(chain_id), textOf(network), "*"]
     .find((name) => name !== undefined && Object.hasOwn(networks, name));
@@ -284,6 +310,10 @@ function ifStalled(seen: Seen): NodeStatus | undefined {
   const reason = `no new block for ${formatDuration(age)}`;
   return { status: STATUS_OF.stalled, code: "stalled", reason, keys: ["head_at", "height"] };
 }
+
+/** Returns the name of a well-known network. */
+export const networkNameOf = (seen: Pick<Seen, "plan" | "values">): string | undefined =>
+  expectedIn(seen)?.name;
 
 /** Returns the time without a new block after which the node is stalled, in milliseconds. */
 function quietOf(seen: Seen): number | undefined {
@@ -344,12 +374,26 @@ function blocksBehind(height: unknown, targets: readonly bigint[]): bigint {
   return own === undefined ? 0n : highest - own;
 }
 
-function targetsOf({ target = [] }: KindHealth, answers: Answers): bigint[] {
+/** Returns the heights that the node is to reach. */
+function targetsOf(
+  { target = [] }: Partial<KindHealth> = {},
+  answers: Answers,
+): bigint[] {
   return [target].flat().flatMap((reference) => {
     const value = answerAt(answers, reference);
     const isHex = typeof value === "string" && value.startsWith("0x");
     return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value) ?? [];
   });
+}
+
+/** Returns the height that the node is to reach, if it is known. */
+export function targetOf(
+  { plan: { health }, shown: { answers }, values }: Seen,
+): bigint | undefined {
+  const height = wholeNumber(values.height) ?? 0n;
+  const behind = health?.behind && wholeNumber(answerAt(answers, health.behind));
+  const targets = [...targetsOf(health, answers), ...behind === undefined ? [] : [height + behind]];
+  return targets.length > 0 ? height + blocksBehind(height, targets) : undefined;
 }
 
 function wholeNumber(value: unknown): bigint | undefined {

@@ -227,6 +227,8 @@ export type Listing =
   );
 
 export interface NetworkRules {
+  /** The name of the network for people, such as `Ethereum mainnet`. */
+  name?: string | undefined;
   /** The maximum age of the latest block, above which a node is `stalled`. */
   quiet?: Duration | undefined;
   /** The minimum number of peers, below which a node gets the code `no_peers`. */
@@ -247,6 +249,8 @@ export interface KindHealth {
    * highest number is used.
    */
   target?: Reference | readonly Reference[] | undefined;
+  /** The place of the number of blocks that a syncing node lacks, for estimates of its time. */
+  behind?: Reference | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
   /**

@@ -102,6 +102,14 @@ export const METRICS: Readonly<Record<string, Metric>> = {
     "Fraction of the chain that the node has, from 0 to 1",
     ({ current }) => numberFrom(current.sync_progress),
   ),
+  node_sync_blocks_per_second: gauge(
+    "Blocks that a syncing node takes in per second",
+    ({ current }) => numberFrom(current.blocks_per_second),
+  ),
+  node_sync_remaining_seconds: gauge(
+    "Estimated time until a syncing node is in sync",
+    ({ current }) => numberFrom(current.seconds_left),
+  ),
   node_start_time_seconds: gauge(
     "Start time of the node, in seconds since 1970",
     ({ current }) => seconds(current.started_at),

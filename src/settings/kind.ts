@@ -95,6 +95,7 @@ const RULE = object({
 });
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
+  name: setting(LINE, "The name of the network for people", { example: "Ethereum mainnet" }),
   quiet: setting(
     AGE,
     "The longest normal time between two blocks. " +
@@ -130,6 +131,13 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   target: setting(REFERENCES, "The highest block that the node or its peers know of", {
     example: "chain#/headers",
   }),
+  behind: setting(
+    REFERENCE_TEXT,
+    "The number of blocks that a syncing node lacks, for estimates of its time",
+    {
+      example: "syncing#/data/sync_distance",
+    },
+  ),
   lag: setting(
     wholeNumber(0),
     "The maximum number of blocks that a synced node may be behind the target",
@@ -377,7 +385,7 @@ function diagnosticsBetween(kind: Json): SettingDiagnostic[] {
   for (const [key, field] of Object.entries(objectOf(kind.fields))) {
     for (const place of placesOf(field)) checkPlace(place, ["fields", key]);
   }
-  const { rules, target, complete, networks } = objectOf(kind.health);
+  const { rules, target, behind, complete, networks } = objectOf(kind.health);
   for (const [at, rule] of listOf(rules).entries()) {
     const { when, reason } = objectOf(rule);
     const path = ["health", "rules", at];
@@ -389,6 +397,7 @@ function diagnosticsBetween(kind: Json): SettingDiagnostic[] {
     }
   }
   for (const place of [target].flat()) checkPlace(place, ["health", "target"]);
+  if (behind !== undefined) checkPlace(behind, ["health", "behind"]);
   const { openrpc, openapi } = kind;
   for (const { path, place, pattern } of examplesIn({ openrpc, openapi })) {
     if (typeof pattern !== "string" || !/^\^.*\$$/.test(pattern)) {

@@ -1,0 +1,97 @@
+/**
+ * The pace of a node that syncs: its progress, its blocks per second, and the time that is left.
+ *
+ * @module
+ */
+import { numberFrom } from "./fields.ts";
+import type { Instant, Values } from "./source-cache.ts";
+
+/** The shortest time from which a pace is told, in milliseconds. */
+const TIME_MIN = 55_000;
+/** Samples are at least 5 s apart and cover the last five minutes. */
+const INTERVAL_MS = 5000, SAMPLES_MAX = 60;
+
+interface Sample {
+  /** The time of a monotonic clock, in milliseconds. */
+  readonly at: number;
+  readonly height: number;
+  /** The height that the node is to reach. */
+  readonly target: number;
+  /** The time by which the latest block is behind the clock, in milliseconds. */
+  readonly behind: number;
+  /** The progress that the node reports. */
+  readonly progress: number;
+}
+
+/** Values for `/v1/info`; those that cannot be told yet are missing. */
+export interface Pace {
+  readonly sync_progress?: number;
+  readonly blocks_per_second?: number;
+  readonly seconds_left?: number;
+}
+
+export class SyncPace {
+  last: Pace = {};
+  #samples: Sample[] = [];
+
+  clear(): void {
+    this.last = {};
+    this.#samples = [];
+  }
+
+  /** @param target the height that the node is to reach, if it is known */
+  take(values: Values, target: bigint | undefined, now: Instant): void {
+    const number = (value: unknown) => Number(numberFrom(value) ?? NaN);
+    const last: Sample = {
+      at: now.monotonic,
+      height: number(values.height),
+      target: Number(target ?? NaN),
+      behind: now.date - Date.parse(String(values.head_at)),
+      progress: number(values.sync_progress),
+    };
+    // A node that goes back has been replaced, or starts anew.
+    if (last.height < this.#samples.at(-1)?.height!) this.clear();
+    const first = this.#samples[0] ?? last;
+    const isDue = last.at - (this.#samples.at(-1)?.at ?? -Infinity) >= INTERVAL_MS;
+    if (isDue) this.#samples = [...this.#samples, last].slice(-SAMPLES_MAX);
+    const isEarly = last.at - first.at < TIME_MIN;
+    this.last = {
+      ...known("sync_progress", progressOf(first, last)),
+      ...known("blocks_per_second", isEarly ? NaN : rateOf(first, last, "height")),
+      ...known("seconds_left", isEarly ? NaN : secondsLeft(first, last)),
+    };
+  }
+}
+
+/** Returns the change of a number in one second. */
+function rateOf(first: Sample, last: Sample, key: keyof Sample): number {
+  return (last[key] - first[key]) / ((last.at - first.at) / 1000);
+}
+
+/** The node's own progress comes first, then the number of blocks, then the time of the latest. */
+function progressOf(first: Sample, last: Sample): number {
+  if (last.progress < 1) return last.progress;
+  const timePerBlock = (first.behind - last.behind + last.at - first.at) /
+    (last.height - first.height);
+  const missing = last.target > last.height
+    ? last.target - last.height
+    : last.behind / timePerBlock;
+  return Math.floor(last.height / (last.height + missing) * 1e6) / 1e6;
+}
+
+/** A way that does not lead to the end in a finite time is passed over. */
+function secondsLeft(first: Sample, last: Sample): number {
+  const times = [
+    (1 - last.progress) / rateOf(first, last, "progress"),
+    (last.target - last.height) / (rateOf(first, last, "height") - rateOf(first, last, "target")),
+    last.behind / 1000 / (-rateOf(first, last, "behind") / 1000),
+  ];
+  return times.find((seconds) => seconds > 0 && Number.isFinite(seconds)) ?? NaN;
+}
+
+/** Rounds to three digits, since an estimate is no more precise. */
+function known(key: keyof Pace, value: number): Pace {
+  if (!Number.isFinite(value) || value < 0) return {};
+  const isShare = key === "sync_progress";
+  return { [key]: isShare ? Math.min(value, 0.99999) : Number(value.toPrecision(3)) };
+}
