@@ -304,7 +304,7 @@ function respondWith(
   return whenReady(representation, (representation) => representation.respond(request, common));
 }
 
-const HEALTHY: ReadonlySet<string> = new Set(["ok", "syncing", "stale"]);
+const HEALTHY: ReadonlySet<string> = new Set(["ok"]);
 
 function readAccepted(search: string): ReadonlySet<string> | undefined {
   const lists = new URLSearchParams(search).getAll("accept");

@@ -1,97 +1,14 @@
 #!/usr/bin/env node
 /**
- * The command `nodeface`, with its subcommands and exit codes.
+ * The entry point of the command `nodeface`. `probe` runs every few seconds, so it loads nothing
+ * of the service.
  *
  * @module
  */
 // This import comes first, so that signals are handled while other modules load.
-import { endOnSignals } from "./cli/signals.ts";
-import { Arguments } from "./cli/arguments.ts";
-import { type Config, files, readConfig } from "./cli/read-config.ts";
-import { color, createProgress, isTerminal, openOutput, print } from "./cli/output.ts";
-import { runService } from "./cli/serve.ts";
-import { usage } from "./cli/usage.ts";
-import { COMMIT, VERSION } from "./generated/build-info.js";
-import { ConfigError } from "./settings/schema.ts";
-import { withoutKeys } from "./untrusted-text.ts";
+import "./cli/signals.ts";
 
-const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
-
-const args = new Arguments(process.argv.slice(2), process.env);
+const isProbe = process.argv[2] === "probe";
+const { main } = isProbe ? await import("./cli/probe.ts") : await import("./cli/command.ts");
 
 process.exit(await main());
-
-async function main(): Promise<number> {
-  try {
-    return await run();
-  } catch (error) {
-    const code = error instanceof ConfigError ? WRONG_USE : COULD_NOT_RUN;
-    const message = withoutKeys(error instanceof Error ? error.message : String(error));
-    if (args.command === "check" && args.asJson) {
-      const { jsonOfFailure } = await import("./cli/check.ts");
-      await print(jsonOfFailure(message.split("\n")));
-    } else await printError(message);
-    return code;
-  }
-}
-
-async function run(): Promise<number> {
-  const read = () => readConfig(args, files);
-  if (args.command === "serve") {
-    await runService(await read(), read);
-    return STOPPED;
-  }
-  endOnSignals();
-  switch (args.command) {
-    case "help":
-      await print(usage());
-      break;
-    case "version": {
-      const build = COMMIT ? `, built from ${COMMIT}` : "";
-      await print(`nodeface ${VERSION} on ${runtime()}${build}\n`);
-      break;
-    }
-    case "kinds": {
-      if (args.problems.length > 0) throw new ConfigError(args.problems);
-      const { formatKindFile, formatKinds } = await import("./cli/kinds.ts");
-      const { topic, asFile } = args;
-      await print(asFile ? await formatKindFile(topic!) : formatKinds(topic));
-      break;
-    }
-    case "check": {
-      const config = await read();
-      // With JSON output, the remarks are part of the JSON object.
-      if (!args.asJson) await printRemarks(config);
-      const { check } = await import("./cli/check.ts");
-      const { report, json, isWell } = await check(config, openProgress());
-      await print(args.asJson ? json : color(report));
-      return isWell ? STOPPED : COULD_NOT_RUN;
-    }
-    case "init": {
-      const config = await read();
-      await printRemarks(config);
-      const { init } = await import("./cli/init.ts");
-      await print(await init(config, args.values, files, openProgress()));
-    }
-  }
-  return STOPPED;
-}
-
-async function printRemarks({ remarks }: Config): Promise<void> {
-  for (const { message } of remarks) await printError(message);
-}
-
-function openProgress() {
-  return createProgress({ write: openOutput("stderr"), isTerminal: isTerminal("stderr") });
-}
-
-/** Deno and Bun also set `versions.node`. */
-function runtime(): string {
-  const { deno, bun, node } = process.versions as Record<string, string | undefined>;
-  return deno ? `Deno ${deno}` : bun ? `Bun ${bun}` : `Node ${node}`;
-}
-
-async function printError(message: string): Promise<void> {
-  const lines = message.split("\n").map((line) => `nodeface: ${line}\n`);
-  await openOutput("stderr")(lines.join(""));
-}

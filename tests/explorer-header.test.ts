@@ -30,7 +30,7 @@ const API = { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08
 const STATES: [info: Info, label: string, note: string][] = [
   [{ status: "ok", synced: true, api: API }, "In sync", ""],
   [{ status: "ok", api: API }, "Online", ""],
-  [{ status: "ok" }, "Running", ""],
+  [{ software: "nodeface" }, "Running", ""],
   [{ status: "ok", synced: false, api: API }, "Syncing", "behind its network"],
   [{ status: "starting", api: API }, "Starting", ""],
   [

@@ -8,7 +8,7 @@ const info = suite("info");
 
 info("if nothing is configured, /v1/info describes the service itself", async () => {
   const { started_at, links, ...rest } = await (await ask("/v1/info")).json();
-  assert.equal(rest, { name: "nodeface", software: "nodeface", version: VERSION, status: "ok" });
+  assert.equal(rest, { name: "nodeface", software: "nodeface", version: VERSION });
   assert.is(new Date(started_at).toISOString(), started_at);
   assert.ok(links);
 });
@@ -22,7 +22,7 @@ info("without a node, /v1/info has the configured values and the configured ttl"
   const { fetch } = createNodeface({ info: told });
   const response = await fetch(new Request("http://localhost/v1/info"));
   const { started_at: _, links: __, ...rest } = await response.json();
-  assert.equal(rest, { name: "nodeface", version: "2", network: "home", status: "ok" });
+  assert.equal(rest, { name: "nodeface", version: "2", network: "home" });
   assert.is(response.headers.get("cache-control"), "public, max-age=5");
 });
 
@@ -50,7 +50,14 @@ info("if a source or a kind is configured, the service's own facts are under api
   for (const node of [{}, { kind: "none" }] as const) {
     const response = await createNodeface({ node }).fetch(new Request("http://localhost/v1/info"));
     const { status, name, api } = await response.json();
-    assert.equal({ status, name, api }, { status: "ok", name: "nodeface", api: undefined });
+    assert.equal({ status, name, api }, { status: undefined, name: "nodeface", api: undefined });
+  }
+});
+
+info("without a node, /v1/health is 200, and nothing is said of a node", async () => {
+  for (const query of ["", "?accept=ok", "?accept=unreachable"]) {
+    const response = await ask(`/v1/health${query}`);
+    assert.equal([response.status, await response.json()], [200, { status: null }]);
   }
 });
 

@@ -72,17 +72,47 @@ monitor("without requests, the node is not queried", async () => {
   assert.is(held.asked, asked);
 });
 
-monitor("a node with neither kind nor sources keeps its configured values forever", async () => {
-  const { monitor, held, pass } = scene({
-    info: { static: { network: "home" } },
-    node: { kind: "none" },
-  });
-  const first = await monitor.get();
-  assert.equal([first.info.status, first.info.network], ["ok", "home"]);
-  assert.is(first.info.api?.software, "nodeface");
-  pass(3_600_000);
-  assert.is(await monitor.get(), first);
-  assert.is(held.asked, 0);
+monitor("of a node of no kind, only whether it responds is known", async () => {
+  const info = { static: { network: "home" } };
+  for (const status of [200, 404, 301, 401, 500]) {
+    const { monitor, held, pass } = scene({
+      info,
+      node: { kind: "none" },
+      fetch: (_, init) => Promise.resolve(new Response(null, { status, ...init })),
+    });
+    const first = await monitor.current();
+    assert.equal([first.info.status, first.info.status_reason, first.info.network], [
+      "ok",
+      "answers HTTP; its state is not known",
+      "home",
+    ]);
+    assert.is(first.info.api?.software, "nodeface");
+    pass(3_600_000);
+    assert.equal([await monitor.current(), held.asked], [first, 2]);
+  }
+});
+
+monitor("a node of no kind that refuses or hangs is not ok", async () => {
+  const node = { kind: "none", timeout: "20ms" } as const;
+  const { held, pass, infoMeanwhile } = scene({ node, fetch: answers({ "/": 200 }) });
+  assert.is((await infoMeanwhile()).status, "ok");
+  held.failure = "ECONNREFUSED";
+  pass(2000);
+  const { status, status_code } = await infoMeanwhile();
+  assert.equal([status, status_code], ["unreachable", "connection_refused"]);
+  held.failure = undefined;
+  pass(1000);
+  assert.is((await infoMeanwhile()).status, "ok");
+  held.gate = new Promise(() => {});
+  pass(2000);
+  assert.is((await infoMeanwhile()).status_code, "timeout");
+});
+
+monitor("a proxy without a node is not ok", async () => {
+  for (const status of [502, 503, 504]) {
+    const { info } = scene({ node: { kind: "none" }, fetch: answers({ "/": status }) });
+    assert.equal((await info()).status_reason, `responded with ${status}`);
+  }
 });
 
 monitor("any number of requests cause one query per time to live", async () => {
@@ -178,6 +208,24 @@ monitor("the page does not wait, and says that its values are old", async () => 
     assert.is(updated_at, "2026-01-02T00:00:00.000Z");
   }
   assert.equal(said, []);
+});
+
+monitor("a node that is always asked when a query is due is always ok", async () => {
+  const info = { ttl: "5s", sources: { more: { get: "/more", ttl: "1s" } } } as const;
+  const paths = { "/state": { height: 7 }, "/genesis": { id: "x" }, "/more": { id: "y" } };
+  for (const latency of [1, 100, 900]) {
+    const { held, pass, infoMeanwhile, monitor } = oneNode(paths, { info });
+    const { fetch } = held;
+    held.fetch = (input, init) => {
+      pass(latency);
+      return fetch(input, init);
+    };
+    for (let step = 0; step < 200; step++) {
+      assert.is((await infoMeanwhile()).status, "ok", `step ${step}, ${latency} ms away`);
+      await monitor.look();
+      pass(50 + step % 7);
+    }
+  }
 });
 
 monitor("a slow node is ok for ttl after its response has arrived", async () => {

@@ -59,6 +59,9 @@ export class Arguments {
       if (this.command !== "kinds") this.problems.length = 0;
       return;
     }
+    if (this.command === "probe") {
+      this.problems.push("probe must be the first argument, as in nodeface probe --accept ok");
+    }
     if (this.asJson && this.command !== "check") {
       this.problems.push("--json works only with check");
     }

@@ -104,7 +104,11 @@ function describeSources(config: Config, inspection: Inspection): Section[] {
   const failed: string[] = [];
   for (const [name, outcome] of outcomes) {
     const { source } = plan.sources.get(name)!;
-    const asks = "call" in source ? "the host" : withoutKeys(questionOf(source));
+    const asks = "call" in source
+      ? "the host"
+      : "reach" in source
+      ? "HEAD"
+      : withoutKeys(questionOf(source));
     const took = Math.round(outcome.took);
     table.push([name, asks, `${took} ms`, formatOutcome(outcome)]);
     sources.push({ name, asks, took_ms: took, ...dataOf(outcome) });

@@ -56,12 +56,16 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   service.start();
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
+  if (isAlone(config.node, config.info)) log(WITHOUT_NODE, "warn");
   if (config.file !== undefined) signals.onHangUp(() => service.reload());
   await stopped;
   // Closing the service cancels calls that wait for the node, so that the server soon becomes idle.
   await Promise.all([service.close(), server.close()]);
   await Promise.all([flush(), requests.flush()]);
 }
+
+const WITHOUT_NODE = "no node is configured; name one, as in nodeface http://127.0.0.1:8545, or " +
+  "set node.url";
 
 /** The service of the current configuration. A reload replaces it as a whole. */
 class Service {

@@ -6,7 +6,7 @@
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
 import { wrap } from "./output.ts";
 
-export type CommandName = "check" | "init" | "kinds";
+export type CommandName = "check" | "init" | "kinds" | "probe";
 
 export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
   check: {
@@ -22,6 +22,11 @@ export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: s
   kinds: {
     arguments: "[KIND [--file]]",
     text: "list the known kinds of node, or print one as configuration",
+  },
+  probe: {
+    arguments: "[URL] [--accept LIST]",
+    text: "ask a running service for the status of its node; exit 0 if it is ok, or one of LIST, " +
+      "and 1 if not; the default of URL is http://127.0.0.1:8080, or the port in NODEFACE_PORT",
   },
 };
 

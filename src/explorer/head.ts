@@ -182,11 +182,13 @@ function namesOf(info: Info, { title, api }: Naming): [name: string, about: stri
 
 const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
 
-function stateOf({ status, status_code, synced, api }: Info): string {
+function stateOf(info: Info): string {
+  const { status, status_code, synced } = info;
+  if (status === undefined && isService(info)) return "running";
   const state = status_code === "outdated" ? status_code : textOf(status) ?? "";
   if (state !== "ok") return Object.hasOwn(STATES, state) ? state : "";
   if (typeof synced === "boolean") return synced ? "synced" : "syncing";
-  return api ? "answers" : "running";
+  return "answers";
 }
 
 const isNumber = (value: unknown): value is number | bigint =>

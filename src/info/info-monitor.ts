@@ -23,6 +23,7 @@ import {
   type Plan,
   planOfHost,
   referencesOf,
+  withReach,
 } from "./query-plan.ts";
 import { type InfoSettings, type Times, timesOf } from "./settings.ts";
 import {
@@ -292,7 +293,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const run = async () => {
       let hasResponded = false;
       try {
-        hasResponded = await this.#query(abort.signal, isWatch);
+        hasResponded = await this.#query(abort.signal, isWatch, since);
         if (!abort.signal.aborted) await this.#publish();
       } catch (error) {
         this.#published = undefined;
@@ -305,10 +306,10 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     this.#state = { name: "querying", since, abort, done: run() };
   }
 
-  async #query(signal: AbortSignal, isWatch: boolean): Promise<boolean> {
+  async #query(signal: AbortSignal, isWatch: boolean, since: number): Promise<boolean> {
     if (!this.#isLoaded) await this.#useKind(this.#node.kind);
     if (this.#isUnknown) await this.#detectKind(signal);
-    if (!signal.aborted) await this.#askSources(signal, isWatch);
+    if (!signal.aborted) await this.#askSources(signal, isWatch, since);
     const { monotonic } = this.#now();
     const mayDetect = this.#isDetected && !this.#isUnknown && !signal.aborted &&
       monotonic - this.#detectedAt >= DETECTION_PAUSE;
@@ -316,7 +317,9 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       this.#detectedAt = monotonic;
       const before = this.#kind;
       await this.#detectKind(signal);
-      if (!signal.aborted && this.#kind !== before) await this.#askSources(signal, isWatch);
+      if (!signal.aborted && this.#kind !== before) {
+        await this.#askSources(signal, isWatch, since);
+      }
     }
     const { cache } = this.#kind;
     return !this.#isUnknown && !cache.isUnreachable && !cache.gaveNothing;
@@ -350,9 +353,10 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   }
 
   #planOf(name: string | undefined, kind: Kind | undefined): Plan {
-    return typeof this.#info === "function"
-      ? planOfHost(this.#info, this.#times)
-      : makePlan(name, kind, this.#info, this.#times);
+    if (typeof this.#info === "function") return planOfHost(this.#info, this.#times);
+    const plan = makePlan(name, kind, this.#info, this.#times);
+    const isOfNoKind = name === "none" && this.#node.url !== undefined;
+    return isOfNoKind ? withReach(plan, this.#times) : plan;
   }
 
   #isSuspicious(): boolean {
@@ -360,7 +364,8 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       this.#kind.cache.required.some((name) => this.#kind.cache.get(name)?.error?.isAbsent);
   }
 
-  async #askSources(signal: AbortSignal, isWatch: boolean): Promise<void> {
+  /** @param since the time at which the query began */
+  async #askSources(signal: AbortSignal, isWatch: boolean, since: number): Promise<void> {
     const { plan, cache } = this.#kind;
     const due = cache.dueSources(this.#now(), isWatch)
       .filter((name) => !this.#running.has(name))
@@ -368,7 +373,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const required = due.filter(([, { role }]) => role !== "optional");
     const optional = due.filter(([, { role }]) => role === "optional");
     const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
-    const since = this.#now().monotonic;
     const asked = querySources(this.#node, new Map(required), { signal, remembered });
     // A request to an optional source may continue after the end of the query.
     const aside = querySources(this.#node, new Map(optional), {

@@ -41,7 +41,8 @@ export interface Info {
   peers?: number | bigint | undefined;
   /** The time at which the node started, in RFC 3339 format. */
   started_at?: string | undefined;
-  status: Status;
+  /** Missing if no node is configured. */
+  status?: Status | undefined;
   status_code?: StatusCode | undefined;
   /** The reason for the status, as a human-readable clause. */
   status_reason?: string | undefined;
@@ -113,7 +114,7 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
   }
   const info: Info = {
     ...shown,
-    status: status.status,
+    ...isBesideNode && { status: status.status },
     ...status.code !== undefined && { status_code: status.code },
     ...status.reason !== undefined && { status_reason: status.reason },
     ...updatedAt !== undefined && { updated_at: new Date(updatedAt).toISOString() },
@@ -170,12 +171,16 @@ export class Snapshots {
 }
 
 async function makeSnapshot(info: Info, text: string, tag: string, ttl: number): Promise<Snapshot> {
-  const { status, status_code, status_reason } = info;
+  const { status = null, status_code, status_reason } = info;
   const health = formatJson({ status, status_code, status_reason }) + "\n";
-  const isWell = status === "ok" || status === "syncing";
+  const isWell = status === null || status === "ok" || status === "syncing";
   const type = "application/json";
   const cache = isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache";
-  const probed = { type, cache: "no-store", ...(status === "ok" && { tag: status }) };
+  const probed = {
+    type,
+    cache: "no-store",
+    ...((status ?? "ok") === "ok" && { tag: status ?? "none" }),
+  };
   const [representation, passing, failing] = await Promise.all([
     represent(text, { tag, type, cache }),
     represent(health, { ...probed, status: 200 }),

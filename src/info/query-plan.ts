@@ -22,7 +22,7 @@ import { milliseconds } from "../units.ts";
 export type HostInfo = () => object | Promise<object>;
 
 export interface PlannedSource {
-  readonly source: Source | { readonly call: HostInfo };
+  readonly source: Source | { readonly call: HostInfo } | typeof REACH_SOURCE;
   readonly pointers: readonly string[];
   /** The time for which the source's response is valid, in milliseconds. */
   readonly ttl: number;
@@ -119,7 +119,7 @@ export function makePlan(
     return [name, {
       source,
       pointers: [...pointers.get(name)!],
-      ttl: source.ttl === undefined ? times.ttl : milliseconds(source.ttl),
+      ttl: Math.max(times.ttl, source.ttl === undefined ? 0 : milliseconds(source.ttl)),
       timeout: source.timeout === undefined ? times.timeout : milliseconds(source.timeout),
       role: roleOf(name),
     }];
@@ -133,6 +133,17 @@ export function makePlan(
     history: kind?.history,
     examples: Object.fromEntries(examples),
   };
+}
+
+/** The name of the only source of a node of which nothing else is known. */
+export const REACH = "reach";
+/** Asks the node whether it responds at all. */
+const REACH_SOURCE = { reach: "" } as const;
+
+/** Plans to ask a node that has no other source. */
+export function withReach(plan: Plan, times: Times): Plan {
+  const source = { source: REACH_SOURCE, pointers: [], ...times, role: "required" } as const;
+  return plan.sources.size > 0 ? plan : { ...plan, sources: new Map([[REACH, source]]) };
 }
 
 export const HOST = "host";

@@ -24,6 +24,8 @@ interface SourceState {
   /** The time of the node's latest response to any request, but not before `last` arrived. */
   readonly held?: Instant;
   readonly asked?: Instant;
+  /** The time from which the source is asked again, in milliseconds. */
+  readonly dueAt?: number;
   /** The time up to which the outcome may be repeated, in milliseconds. */
   readonly until?: number;
   readonly error?: SourceError | undefined;
@@ -101,11 +103,11 @@ export class SourceCache {
       !state?.held || state.error || (!isWatch && now.monotonic - state.held.monotonic >= PAUSE)
     );
     return [...this.#plan.sources].filter(([name, { source, ttl, role }]) => {
-      const { last, error, asked } = this.get(name) ?? {};
+      const { last, error, asked, dueAt = 0 } = this.get(name) ?? {};
       if (isWatch && "command" in source && role === "optional" && asked) {
         return now.monotonic - asked.monotonic >= Math.max(ttl, WATCHED_PROGRAM_MS);
       }
-      return isUncertain || !last || error || now.monotonic - last.monotonic >= ttl;
+      return isUncertain || !last || error || now.monotonic >= dueAt;
     }).map(([name]) => name);
   }
 
@@ -113,7 +115,7 @@ export class SourceCache {
    * A value is current for twice its `ttl` since it was asked for; that of a slow node for at least
    * one `ttl` since it arrived.
    *
-   * @param since the time at which the sources were asked
+   * @param since the time at which the query began
    */
   update(outcomes: ReadonlyMap<string, QueryOutcome>, now: Instant, since: number): void {
     const states = this.#states;
@@ -123,7 +125,8 @@ export class SourceCache {
         const { ttl } = this.#plan.sources.get(name)!;
         const until = Math.max(since + 2 * ttl, now.monotonic + ttl);
         const isAbsent = outcome.absent !== undefined;
-        states.set(name, { last, held: now, asked: now, until, isAbsent });
+        const dueAt = since + ttl;
+        states.set(name, { last, held: now, asked: now, dueAt, until, isAbsent });
       } else {
         const until = now.monotonic + RETRY_MS;
         states.set(name, { ...states.get(name), asked: now, until, error: outcome.error });

@@ -126,6 +126,7 @@ class Query {
 
   async #ask({ source, timeout }: PlannedSource): Promise<SourceResponse> {
     const limits = { ...this.#options, timeout };
+    if ("reach" in source) return await reach(this.#node, source.reach, limits);
     if ("call" in source) return await callHost(source.call, limits);
     if ("file" in source) return await readFileSource(source.file, limits);
     if ("command" in source) return await runCommandSource(source.command, limits);
@@ -165,6 +166,15 @@ export async function settle(
   const settled = [...outcomes].map(async ([name, outcome]) => [name, await outcome] as const);
   return new Map(await Promise.all(settled));
 }
+
+/** Any response shows that the node can be reached, but not that of a proxy without a node. */
+async function reach(node: Node, path: string, limits: RequestLimits): Promise<SourceResponse> {
+  const { status } = await node.request(path, { ...limits, method: "HEAD" });
+  if (PROXY_FAILURES.includes(status)) throw failureOfStatus(status);
+  return { value: undefined, omitted: [] };
+}
+
+const PROXY_FAILURES: readonly number[] = [502, 503, 504];
 
 /** @param path as for {@linkcode Node.resolve} */
 export async function requestJson(

@@ -23,7 +23,7 @@ import {
   type SourceCache,
   type Values,
 } from "./source-cache.ts";
-import { parseReference, type Plan } from "./query-plan.ts";
+import { parseReference, type Plan, REACH } from "./query-plan.ts";
 
 export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unreachable"] as const;
 
@@ -147,6 +147,9 @@ export function assessStatus(seen: Seen): NodeStatus {
     const status = rule(seen);
     if (status) return status;
   }
+  if (seen.plan.sources.has(REACH)) {
+    return { status: "ok", reason: "answers HTTP; its state is not known" };
+  }
   return { status: "ok", ...isKnownToBeInSync(seen) && { synced: true } };
 }
 
@@ -160,7 +163,7 @@ function ifUnreachable(seen: Seen): NodeStatus | undefined {
   const { required } = cache;
   if (!cache.isUnreachable) return undefined;
   const error = worst(required.map((name) => cache.get(name)!.error!));
-  const isStale = required.some((name) => shown.answers.has(name));
+  const isStale = required.some((name) => shown.answers.get(name)?.taken.size);
   if (!isStale) return statusOfError(error, "unreachable");
   const { synced } = ifSyncing(seen) ?? { synced: isKnownToBeInSync(seen) || undefined };
   return { ...statusOfError(error, "stale"), ...synced !== undefined && { synced } };

@@ -114,6 +114,10 @@ export const METRICS: Readonly<Record<string, Metric>> = {
     "Start time of the node, in seconds since 1970",
     ({ current }) => seconds(current.started_at),
   ),
+  nodeface_node_configured: gauge(
+    "1 if a node is configured, 0 if not",
+    ({ info }) => Number(info !== undefined),
+  ),
   nodeface_build_info: gauge(
     "The service's version and runtime, as labels; always 1",
     () => [{ labels: [VERSION, runtime()], value: 1 }],

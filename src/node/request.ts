@@ -24,7 +24,8 @@ export interface RequestLimits {
 
 /** A request that may be sent twice, and therefore must not change anything at the node. */
 export interface TextRequest extends Partial<RequestLimits>, SecretUse {
-  readonly method: "GET" | "POST";
+  /** With `HEAD`, any response will do: its status is returned. */
+  readonly method: "GET" | "HEAD" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
 }
@@ -58,7 +59,11 @@ export async function requestText(
       signal: ended,
       isOnce: false,
     };
-    const exchanged = node.send(sent, (exchanged) => readText(exchanged, url), request);
+    const read = (exchanged: Exchanged) =>
+      method === "HEAD"
+        ? { status: exchanged.response.status, text: "" }
+        : readText(exchanged, url);
+    const exchanged = node.send<TextResponse>(sent, read, request);
     // Waiting ends when the signal is aborted, even if a `fetch` ignores the signal.
     return await withSignal(exchanged, ended);
   } catch (error) {

@@ -65,7 +65,7 @@ export class Live {
     monitor.onInfo.add((info, measured) => {
       this.#events.take(info);
       this.history?.take(info, measured);
-      const isAbsent = ABSENT.includes(info.status);
+      const isAbsent = info.status !== undefined && ABSENT.includes(info.status);
       if (isAbsent === this.#isAbsent) return;
       this.#isAbsent = isAbsent;
       this.#wait();

@@ -82,7 +82,8 @@ export class Resources {
   /** @param accepted the statuses of the node for which the response is 200 */
   async health(accepted: ReadonlySet<string>): Promise<Representation> {
     const { info, health } = await this.monitor.current();
-    return accepted.has(info.status) ? health.passing : health.failing;
+    const isPassing = info.status === undefined || accepted.has(info.status);
+    return isPassing ? health.passing : health.failing;
   }
 
   /** Resolves to the description, after its changes have been read. */

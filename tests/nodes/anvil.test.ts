@@ -87,7 +87,7 @@ anvil("if anvil is killed and restarted, the service notices it and always respo
   assert.is(await health(), 200);
   await daemon.stop("SIGKILL");
   await until(seen("stale"));
-  assert.is(await health(), 200);
+  assert.is(await health(), 503);
   await until(seen("unreachable"));
   assert.is(await health(), 503);
   daemon = await startAnvil();

@@ -1,0 +1,78 @@
+/**
+ * `nodeface probe`: asks a running service for the status of its node, for health checks of
+ * containers without a shell.
+ *
+ * @module
+ */
+import { parseArgs } from "node:util";
+import { requestText } from "../node/request.ts";
+import { createClient } from "../node/client.ts";
+import { SourceError } from "../node/failures.ts";
+import { endOnSignals } from "./signals.ts";
+
+/** Longer than the service waits for its node. */
+const TIMEOUT_MS = 15_000;
+
+const WELL = 0, NOT_WELL = 1, WRONG_USE = 2;
+
+/** @returns the exit code */
+export async function main(): Promise<number> {
+  endOnSignals();
+  let url: URL;
+  try {
+    url = addressIn(process.argv.slice(3));
+  } catch (error) {
+    const [message] = (error as Error).message.split(". ");
+    console.error(`nodeface: ${message}; see nodeface --help`);
+    return WRONG_USE;
+  }
+  try {
+    const { status, text } = await requestText({ send }, url, {
+      method: "GET",
+      timeout: TIMEOUT_MS,
+      signal: new AbortController().signal,
+      headers: { accept: "application/json" },
+    });
+    console.log(lineOf(status, text));
+    return status === 200 ? WELL : NOT_WELL;
+  } catch (error) {
+    const reason = error instanceof SourceError ? error.message : String(error);
+    console.log(`the service at ${url.origin} does not respond: ${reason}`);
+    return NOT_WELL;
+  }
+}
+
+const client = createClient();
+const send: Parameters<typeof requestText>[0]["send"] = async (request, read) =>
+  await read({ response: await client({ ...request, owner: undefined }), isSecret: false });
+
+/** @throws {TypeError} if the arguments are wrong */
+function addressIn(args: string[]): URL {
+  const { NODEFACE_PORT = process.env.PORT ?? "8080" } = process.env;
+  const { values: { accept }, positionals } = parseArgs({
+    args,
+    options: { accept: { type: "string" } },
+    allowPositionals: true,
+  });
+  const [base = `http://127.0.0.1:${NODEFACE_PORT}`, ...others] = positionals;
+  if (others.length > 0) throw new TypeError("probe takes one URL");
+  if (!URL.canParse(base) || !/^https?:/.test(base)) {
+    throw new TypeError(`"${base}" is not the URL of a service`);
+  }
+  const url = new URL(base.replace(/\/*$/, "/v1/health"));
+  if (accept !== undefined) url.searchParams.set("accept", accept);
+  return url;
+}
+
+/** Returns one line, such as `unreachable (connection_refused): connection refused`. */
+function lineOf(status: number, text: string): string {
+  try {
+    const { status: word, status_code, status_reason, detail } = JSON.parse(text);
+    if (detail !== undefined) return `the service responded with ${status}: ${detail}`;
+    const code = status_code === undefined ? "" : ` (${status_code})`;
+    const reason = status_reason === undefined ? "" : `: ${status_reason}`;
+    return `${word ?? "no node is configured"}${code}${reason}`;
+  } catch {
+    return `the service responded with ${status}, but not with its health`;
+  }
+}

@@ -1,0 +1,85 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { freePort } from "./_port.ts";
+import { COMMANDS, run, start, withEach } from "./_server.ts";
+import { play } from "./_sources.ts";
+
+const probe = suite("nodeface probe");
+
+const each = (act: (command: readonly string[]) => Promise<void>) => () =>
+  withEach(Object.entries(COMMANDS), act);
+
+const asks = async (command: readonly string[], ...args: string[]) => {
+  const { code, stdout, stderr } = await run([...command, "probe", ...args]);
+  return [code, stdout, stderr];
+};
+
+probe(
+  "exits with 0 if the node is ok, and with 1 and the reason if not",
+  each(async (command) => {
+    const node = await play((_, response) => response.end());
+    const service = await start([...command, node.url, "--kind", "none"]);
+    const reason = "answers HTTP; its state is not known";
+    assert.equal(await asks(command, service.url), [0, `ok: ${reason}\n`, ""]);
+    await node.close();
+    let seen = await asks(command, service.url);
+    while (seen[0] === 0) seen = await asks(command, service.url);
+    assert.equal(seen, [1, "unreachable (connection_refused): connection refused\n", ""]);
+    const accepted = await asks(command, service.url, "--accept", "ok,unreachable");
+    assert.equal(accepted, [0, "unreachable (connection_refused): connection refused\n", ""]);
+    await service.stop();
+  }),
+);
+
+probe(
+  "exits with 0 if no node is configured, and reads the port from NODEFACE_PORT",
+  each(async (command) => {
+    const service = await start(command);
+    const env = { NODEFACE_PORT: new URL(service.url).port };
+    const { code, stdout } = await run([...command, "probe"], env);
+    assert.equal([code, stdout], [0, "no node is configured\n"]);
+    await service.stop();
+  }),
+);
+
+probe(
+  "exits with 1 if the service does not respond, or not as Nodeface does",
+  each(async (command) => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const refused = `the service at ${url} does not respond: connection refused\n`;
+    assert.equal(await asks(command, url), [1, refused, ""]);
+    const other = await play((_, response) => response.writeHead(404).end("<html>"));
+    const found = "the service responded with 404, but not with its health\n";
+    assert.equal(await asks(command, other.url), [1, found, ""]);
+    await other.close();
+    const service = await start(command);
+    const [code, stdout] = await asks(command, service.url, "--accept=fine");
+    assert.is(code, 1);
+    assert.match(
+      String(stdout),
+      /^the service responded with 400: "accept" must be a list of: ok,/,
+    );
+    await service.stop();
+  }),
+);
+
+probe(
+  "exits with 2 if it is used wrongly",
+  each(async (command) => {
+    for (const args of [["--wait"], ["here"], ["http://127.0.0.1:1", "http://127.0.0.1:2"]]) {
+      const [code, stdout, stderr] = await asks(command, ...args);
+      assert.equal([code, stdout], [2, ""]);
+      assert.match(String(stderr), /^nodeface: .*; see nodeface --help\n$/);
+    }
+    const { code, stderr } = await run([...command, "--port", "1", "probe"]);
+    assert.is(code, 2);
+    assert.match(stderr, /probe must be the first argument/);
+  }),
+);
+
+probe("is part of --help", async () => {
+  const { stdout } = await run([...COMMANDS.Node, "--help"]);
+  assert.match(stdout, /nodeface probe \[URL\] \[--accept LIST\]/);
+});
+
+probe.run();
