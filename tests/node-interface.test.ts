@@ -539,4 +539,23 @@ shown("an operationId in the node's own description is not used a second time", 
   assert.equal([get!.operationId, post!.operationId], ["b_rpc", "b_post"]);
 });
 
+shown("the first description after a late start of the node has its operations", async () => {
+  let isThere = false;
+  const late = createServer((request, response) => {
+    if (!isThere) return void request.socket.destroy();
+    server.emit("request", request, response);
+  });
+  await new Promise<void>((resolve) => late.listen(0, "127.0.0.1", resolve));
+  const node = { url: `http://127.0.0.1:${(late.address() as AddressInfo).port}` };
+  const app = createNodeface({ node, info: { ttl: "1ms" }, log: () => {} });
+  const get = async (path: string) =>
+    await (await app.fetch(new Request(`http://localhost${path}`))).json();
+  assert.not((await get("/spec.json")).paths["/v1/rpc/getnetworkinfo"]);
+  isThere = true;
+  await until(async () => (await get("/v1/info")).software === "Satoshi");
+  assert.ok((await get("/spec.json")).paths["/v1/rpc/getnetworkinfo"]);
+  await app.close();
+  late.close();
+});
+
 shown.run();

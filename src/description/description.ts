@@ -38,6 +38,8 @@ import {
 const INTERVAL_MS = 30_000;
 /** The maximum wait for the node's list of operations before the first description is prepared. */
 const PATIENCE_MS = 1000;
+/** The longest time that a request waits for the description of a new kind. */
+const PATIENCE_KIND_MS = 3000;
 
 /** The shortest intervals in milliseconds between checks for a changed description. */
 export const LOOK_AT = { file: 2000, url: 30_000 } as const;
@@ -120,6 +122,8 @@ export class Description {
   /** Shown while no source can be shown. */
   #alone: Shown;
   #loggedReason: string | undefined;
+  /** Resolves when the description of a new kind has been read; `undefined` if none is read. */
+  #ofKind: Promise<void> | undefined;
 
   constructor(node: Node, monitor: Monitor, options: DescriptionOptions) {
     this.#node = node;
@@ -145,16 +149,27 @@ export class Description {
       this.#info = info;
       this.#missing.take(info);
     });
-    node.onKind.add(() => this.#checks.start());
+    node.onKind.add(() => this.#adapt());
+  }
+
+  #adapt(): void {
+    const done = this.#checks.run().catch(this.#options.onError).finally(() => {
+      if (this.#ofKind === done) this.#ofKind = undefined;
+    });
+    this.#ofKind = done;
   }
 
   get current(): Shown {
     return this.#readings.findLast(({ shown }) => shown)?.shown ?? this.#alone;
   }
 
-  /** Call this before `current` is used: it reads what has changed, if that is due. */
-  onRequest(): Promise<void> {
-    return this.#checks.onRequest();
+  /**
+   * Call this before `current` is used: it reads what has changed, if that is due, and waits for
+   * the operations of a node whose kind has just become known.
+   */
+  async onRequest(): Promise<void> {
+    await this.#checks.onRequest();
+    if (this.#ofKind) await withTimeout(this.#ofKind, PATIENCE_KIND_MS, () => {});
   }
 
   /** Reads what has changed. */
