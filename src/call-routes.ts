@@ -3,14 +3,21 @@
  *
  * @module
  */
-import type { CallForm } from "./gateway/call.ts";
+import type { CallForm, UnreadCall } from "./gateway/call.ts";
 import { pathCalls } from "./gateway/call-path.ts";
 import { methodCalls } from "./gateway/call-method.ts";
 import { rpcCalls } from "./gateway/call-rpc.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { Budget, Room } from "./gateway/lease.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
-import { type MakeResponse, NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
+import {
+  LATER,
+  type MakeResponse,
+  NO_WEBSOCKET,
+  NOT_FORWARDED,
+  Refusal,
+} from "./gateway/response.ts";
+import { CODES } from "./node/json-rpc.ts";
 import { isOwnPath, isWellKnown } from "./http/own-paths.ts";
 import { isWebSocket, namesContent, prefersHtml } from "./http/request.ts";
 import {
@@ -154,15 +161,14 @@ export class CallRoutes {
   ): Promise<Response> {
     const { gateway } = this;
     const table: CallTable | undefined = await gateway?.table();
+    const unread = { request, content };
     if (!gateway || !table) {
-      const refusal = NOT_FORWARDED[gateway ? "unknown" : "off"];
-      const body = new Room(this.#unread, "body");
-      const lease = { holdBody: (bytes: number) => body.set(bytes) };
-      try {
-        return await form.refuse(refusal, { request, content, lease });
-      } finally {
-        body.dispose();
-      }
+      return await this.#refuse(form, NOT_FORWARDED[gateway ? "unknown" : "off"], unread);
+    }
+    const reason = await this.#resources.monitor.reasonAgainstCalls();
+    if (reason) {
+      const refusal = new Refusal(503, CODES.notReached, reason, { headers: LATER });
+      return await this.#refuse(form, refusal, unread);
     }
     const query = visit.target!.search.slice(1);
     const path = visit.path.slice(start.length);
@@ -177,6 +183,21 @@ export class CallRoutes {
       throw error;
     } finally {
       lease.dispose();
+    }
+  }
+
+  /** Refuses a call that has no lease. Its content is read only to find out its id. */
+  async #refuse(
+    form: CallForm,
+    refusal: Refusal,
+    call: Pick<UnreadCall, "request" | "content">,
+  ): Promise<Response> {
+    const body = new Room(this.#unread, "body");
+    const lease = { holdBody: (bytes: number) => body.set(bytes) };
+    try {
+      return await form.refuse(refusal, { request: call.request, content: call.content, lease });
+    } finally {
+      body.dispose();
     }
   }
 }

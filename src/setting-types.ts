@@ -34,6 +34,12 @@ export interface NodeSettings {
    */
   timeout?: Duration | undefined;
   /**
+   * The identity of the node: values that /v1/info must have. If another node responds, its
+   * status is degraded (wrong_network), and no call is passed on.
+   * @default any node
+   */
+  expect?: Readonly<Record<string, string | number>> | undefined;
+  /**
    * Ask the node once which of its kind's methods it lacks; only a node in this machine or
    * network is asked.
    * @default true
@@ -66,6 +72,12 @@ export interface NodeOptions {
    * @default 2s
    */
   timeout?: Duration | undefined;
+  /**
+   * The identity of the node: values that /v1/info must have. If another node responds, its
+   * status is degraded (wrong_network), and no call is passed on.
+   * @default any node
+   */
+  expect?: Readonly<Record<string, string | number>> | undefined;
   /**
    * Ask the node once which of its kind's methods it lacks; only a node in this machine or
    * network is asked.

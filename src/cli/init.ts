@@ -11,6 +11,7 @@ import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Detection } from "../info/detect-kind.ts";
 import { openNode } from "../info/open-node.ts";
+import type { Info } from "../info/info.ts";
 import type { NodeStatus } from "../info/status.ts";
 import { checkPlace } from "../node/secrets.ts";
 import { NO_ANSWER } from "../node/failures.ts";
@@ -67,16 +68,23 @@ export async function init(
       "Paths are relative to this file; ~/ is the home directory.",
       "$CREDENTIALS_DIRECTORY/ is the folder in which systemd puts the credentials of a service.",
     ],
-    values: contentOf(config, values, path, name),
+    values: { ...contentOf(config, values, path, name), ...identityIn(info) },
     remarks: {
       ...secret && { "node.auth": secret.lines },
       ...name !== undefined && { "node.kind": [whyKind(config, detection)] },
+      "node.expect": ["What nodeface init has seen, if the node has told it."],
     },
     examples: secret ? { "node.auth": secret.example } : {},
   });
   await writeNewFile(path, text, secret ? PRIVATE : PUBLIC);
   const flag = values.config === undefined ? "" : ` --config ${path}`;
   return report(config, path, flag, node, status, secret);
+}
+
+/** Pins what tells the chains of one kind apart. */
+function identityIn({ chain_id, network }: Info): Record<string, unknown> {
+  const [key, value] = chain_id === undefined ? ["network", network] : ["chain_id", chain_id];
+  return value === undefined ? {} : { "node.expect": { [key]: value } };
 }
 
 function refuse(

@@ -5,7 +5,7 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { mapMembers, objectOf } from "../json/values.ts";
+import { mapMembers, objectOf, textOf } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
@@ -23,6 +23,7 @@ import {
   type Plan,
   planOfHost,
   referencesOf,
+  sourcesOf,
   withReach,
 } from "./query-plan.ts";
 import { type InfoSettings, type Times, timesOf } from "./settings.ts";
@@ -40,6 +41,7 @@ import { type QueryOutcome, querySources, settle } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import {
   assessStatus,
+  type Difference,
   networkNameOf,
   type NodeStatus,
   NOT_ASKED,
@@ -129,6 +131,13 @@ class Changes {
     this.#key = key;
     return this.#since;
   }
+}
+
+function differencesFrom(expect: Node["expect"], values: Values): Difference[] {
+  return Object.entries(expect).flatMap(([key, value]) => {
+    const [expected, actual] = [String(value), textOf(values[key])];
+    return actual === expected ? [] : [{ key, expected, actual }];
+  });
 }
 
 /** Returns what changes while a node syncs, even before it has blocks. */
@@ -239,6 +248,36 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return this.#fresh() ?? await this.#snapshotOf(this.#report());
   }
 
+  /**
+   * Resolves to the reason why the node must not be called: it is not the expected one, or that
+   * cannot be told from a query that is at most `ttl` old. Resolves to `undefined` if it may.
+   */
+  async reasonAgainstCalls(): Promise<string | undefined> {
+    const keys = Object.keys(this.#node.expect);
+    if (keys.length === 0) return undefined;
+    if (!this.#isIdentityKnown(keys, this.#now().monotonic)) {
+      this.#startIfDue();
+      await this.#next();
+    }
+    const { status } = this.#report();
+    if (status.code === "wrong_network") {
+      return `The node is not the expected one: ${status.reason}`;
+    }
+    // What a query has just told is not too old, however long the query took.
+    if (this.#isIdentityKnown(keys, 0)) return undefined;
+    return `The identity of the node is not known: it ${status.reason}`;
+  }
+
+  /** @param time in milliseconds: answers that are due for another query by then do not count */
+  #isIdentityKnown(keys: readonly string[], time: number): boolean {
+    const { plan, cache } = this.#kind;
+    const sources = keys.flatMap((key) => sourcesOf(plan.fields[key]));
+    return this.#isLoaded && !this.#isUnknown && sources.every((name) => {
+      const { error, dueAt = -Infinity } = cache.get(name) ?? {};
+      return error === undefined && time < dueAt;
+    });
+  }
+
   /** Queries a node that did not respond again, since it has responded to a call. */
   expectResponse(): void {
     if (this.#state.name === "resting" && this.#state.isFailing) this.#startIfDue();
@@ -282,9 +321,11 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     if (isDue || this.#state.name === "idle") this.#start(isWatch);
   }
 
+  /** Returns the time that a node which responds to each request in time may take. */
   #timeout(): number {
-    const own = this.#kind.cache.required.map((name) => this.#kind.plan.sources.get(name)!.timeout);
-    return Math.max(this.#times.timeout, ...own);
+    const { plan, cache } = this.#kind;
+    const own = cache.required.map((name) => plan.sources.get(name)!.timeout);
+    return Math.max(this.#times.timeout, ...own) * (plan.isChained ? 2 : 1);
   }
 
   #start(isWatch: boolean): void {
@@ -354,7 +395,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
 
   #planOf(name: string | undefined, kind: Kind | undefined): Plan {
     if (typeof this.#info === "function") return planOfHost(this.#info, this.#times);
-    const plan = makePlan(name, kind, this.#info, this.#times);
+    const plan = makePlan(name, kind, this.#info, this.#times, Object.keys(this.#node.expect));
     const isOfNoKind = name === "none" && this.#node.url !== undefined;
     return isOfNoKind ? withReach(plan, this.#times) : plan;
   }
@@ -459,6 +500,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       cache,
       shown,
       values,
+      differences: differencesFrom(this.#node.expect, read),
       date: now.date,
       movedAt: this.#moved.take(values.height, now.date),
       progressedAt: this.#progressed.take(progressIn(values, plan, answers), now.date),

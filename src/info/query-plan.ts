@@ -48,6 +48,8 @@ export interface Plan {
   readonly fields: Readonly<Record<string, FieldOptions>>;
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
+  /** True if a source waits for a value of another. */
+  readonly isChained?: boolean;
   readonly history?: readonly string[] | undefined;
   /**
    * Maps the place of each example value to a pattern for the value. The page prefills forms with
@@ -66,18 +68,24 @@ export function isAlone(
 
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
-/** The plan omits sources whose values are not used. */
+/**
+ * The plan omits sources whose values are not used.
+ *
+ * @param expect the keys of the node's identity, whose sources are asked with every query
+ */
 export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,
   { sources: own = {}, fields: ownFields, hide = [], static: ownStatic }: InfoSettings,
   times: Times,
+  expect: readonly string[] = [],
 ): Plan {
   const sources: Record<string, Source> = { ...kind?.sources, ...own };
   const allFields = Object.entries({ ...kind?.fields, ...ownFields });
   const fields: Record<string, FieldOptions> = {};
   for (const [key, field] of allFields) {
-    if (!hide.includes(key) || STATUS_KEYS.includes(key)) fields[key] = optionsOf(field);
+    const isNeeded = STATUS_KEYS.includes(key) || expect.includes(key);
+    if (!hide.includes(key) || isNeeded) fields[key] = optionsOf(field);
   }
   const pointers = new Map<string, Set<string>>();
   const take = (reference: Reference) => {
@@ -108,9 +116,12 @@ export function makePlan(
     ["jsonrpc", "get", "post"].some((key) => key in sources[source]!)
   );
   const judges = ofNode.length > 0 ? ofNode : names;
-  const isRare = (source: string) => sources[source]!.ttl !== undefined;
+  const identity = expect.flatMap((key) => sourcesOf(fields[key]));
+  const isRare = (source: string) =>
+    sources[source]!.ttl !== undefined && !identity.includes(source);
   const areAllRare = judges.every(isRare);
   const roleOf = (source: string): Role => {
+    if (identity.includes(source)) return "required";
     if (!judges.includes(source)) return "optional";
     return isRare(source) && !areAllRare ? "degrading" : "required";
   };
@@ -119,7 +130,7 @@ export function makePlan(
     return [name, {
       source,
       pointers: [...pointers.get(name)!],
-      ttl: Math.max(times.ttl, source.ttl === undefined ? 0 : milliseconds(source.ttl)),
+      ttl: Math.max(times.ttl, isRare(name) ? milliseconds(source.ttl!) : 0),
       timeout: source.timeout === undefined ? times.timeout : milliseconds(source.timeout),
       role: roleOf(name),
     }];
@@ -130,6 +141,7 @@ export function makePlan(
     fields,
     static: { ...kind?.static, ...ownStatic },
     health: kind?.health,
+    isChained: names.some((name) => linksOf(sources[name]!).length > 0),
     history: kind?.history,
     examples: Object.fromEntries(examples),
   };
@@ -158,6 +170,12 @@ export function planOfHost(call: HostInfo, { ttl, timeout }: Times): Plan {
 export function referencesOf(field: Field): readonly Reference[] {
   const { from, unless } = optionsOf(field);
   return [from, unless ?? []].flat();
+}
+
+export function sourcesOf(field: Field | undefined): string[] {
+  return field === undefined
+    ? []
+    : referencesOf(field).map((reference) => parseReference(reference)[0]);
 }
 
 function referencesOfHealth({ rules = [], target = [], behind }: KindHealth): readonly Reference[] {

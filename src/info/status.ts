@@ -31,7 +31,7 @@ export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unre
 export type Status = (typeof STATUSES)[number];
 
 /** The reason for a status other than `ok`: see [Monitoring](../docs/monitoring.md). */
-export type StatusCode = "starting" | "outdated" | KindStatusCode | FailureCode;
+export type StatusCode = "starting" | "outdated" | "wrong_network" | KindStatusCode | FailureCode;
 
 export interface NodeStatus {
   readonly status: Status;
@@ -81,6 +81,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   unauthorized: "set node.auth; the service's log has the line to add",
   forbidden: "set node.auth, or allow this service's IP in the node",
   no_credentials: "the service's log says why the secret of node.auth cannot be read",
+  wrong_network: "point node.url at the expected node, or correct node.expect",
   unknown_kind: "check port and path in node.url, or set node.kind",
   wrong_kind: "correct node.kind, or remove it",
   bad_answer: "the service's log names the source that failed",
@@ -109,11 +110,20 @@ const LAG = 2;
 /** The time without progress after which a syncing node of an unknown network is stalled. */
 const QUIET = 3_600_000;
 
+export interface Difference {
+  readonly key: string;
+  readonly expected: string;
+  /** `undefined` if the node does not report the value. */
+  readonly actual: string | undefined;
+}
+
 export interface Seen {
   readonly plan: Plan;
   readonly cache: SourceCache;
   readonly shown: Shown;
   readonly values: Values;
+  /** The expected values that the node does not have. */
+  readonly differences: readonly Difference[];
   readonly date: number;
   /** The time at which the height last changed, in milliseconds since 1970. */
   readonly movedAt: number;
@@ -131,6 +141,7 @@ const RULES: readonly Rule[] = [
   ifUnreachable,
   ifWarmingUp,
   ifNothingWorks,
+  ifOnWrongNetwork,
   ifSourcesFail,
   ({ shown }) => shown.isOld ? OUTDATED : undefined,
   ifOfOtherKind,
@@ -225,6 +236,18 @@ function ifSourcesFail(seen: Seen): NodeStatus | undefined {
     code: error.isAnswer ? error.code : "bad_answer",
     reason: `${error.message} (${names.join(", ")})`,
   };
+}
+
+/** A value may be missing because its source has failed. */
+function ifOnWrongNetwork(seen: Seen): NodeStatus | undefined {
+  const hasFailed = failuresIn(seen).length > 0;
+  const found = seen.differences.filter(({ actual }) => actual !== undefined || !hasFailed);
+  if (found.length === 0) return undefined;
+  const reason = found.map(({ key, expected, actual = "unknown" }) =>
+    `${key} is ${excerpt(actual, 60)}, but ${excerpt(expected, 60)} is expected`
+  ).join("; ");
+  const keys = found.map(({ key }) => key);
+  return { status: "degraded", code: "wrong_network", reason, keys };
 }
 
 function ifOfOtherKind({ plan, values }: Seen): NodeStatus | undefined {
@@ -336,6 +359,7 @@ const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
   alarm: "reports an alarm",
   no_peers: "has too few peers",
   stalled: "has had no new block for too long",
+  wrong_network: "is on another network than expected",
 };
 
 export function withoutHidden(status: NodeStatus, hide: readonly string[] = []): NodeStatus {

@@ -31,6 +31,8 @@ export interface NodeOptions {
   readonly kind?: string | undefined;
   readonly auth?: SecretPlace | undefined;
   readonly tls?: Trust | undefined;
+  /** The values of `/v1/info` that show that this is the expected node. */
+  readonly expect?: Readonly<Record<string, string | number>> | undefined;
   /** The time limit of a response, in milliseconds. @default 2000 */
   readonly timeout?: number | undefined;
   readonly client?: Client | undefined;
@@ -61,6 +63,7 @@ export class Node {
   readonly url: string | undefined;
   readonly auth: SecretPlace | undefined;
   readonly timeout: number;
+  readonly expect: Readonly<Record<string, string | number>>;
   readonly kinds: Resource<Kinds>;
   readonly client: Client;
   /** Told the kind each time that it has become known or has changed. */
@@ -73,9 +76,11 @@ export class Node {
 
   constructor(options: NodeOptions, kinds: () => Promise<Kinds>) {
     const { url, kind, auth, tls, timeout = 2000, client = createClient(tls) } = options;
+    const { expect = {} } = options;
     this.url = url;
     this.auth = auth;
     this.timeout = timeout;
+    this.expect = expect;
     this.kinds = lazy(kinds);
     this.client = client;
     this.#kind = kind;

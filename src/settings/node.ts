@@ -144,6 +144,15 @@ export function nodeSettings(
       default: DEFAULTS.timeout,
       example: "5s",
     }),
+    expect: setting(
+      map(INFO_KEY, anyOf([LINE, NUMBER], "a line of text, or a number")),
+      "The identity of the node: values that /v1/info must have. If another node responds, its " +
+        "status is degraded (wrong_network), and no call is passed on",
+      {
+        default: "any node",
+        example: '{ chain_id: "1" }',
+      },
+    ),
     ask_methods: setting(
       BOOLEAN,
       "Ask the node once which of its kind's methods it lacks; " +

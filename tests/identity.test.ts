@@ -1,0 +1,164 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createNodeface } from "../src/index.ts";
+import { setScene } from "./_scene.ts";
+import { play as playNode } from "./_sources.ts";
+import { play, RECORDINGS } from "./nodes/_recorded.ts";
+
+const identity = suite("the identity of the node");
+
+const ANVIL = RECORDINGS.get("anvil")!;
+
+const onChain = (chain: string | undefined) =>
+  play({ ...ANVIL, answers: { ...ANVIL.answers, eth_chainId: chain, eth_gasPrice: "0x1" } });
+
+const scene = (expect: Record<string, string | number>, chain = "0x7a69") =>
+  setScene({ fetch: onChain(chain), node: { kind: "ethereum", expect } });
+
+identity("the expected node is ok, whether a text or a number is expected", async () => {
+  for (const chain_id of ["31337", 31337]) {
+    const { info, monitor } = scene({ chain_id });
+    assert.is((await info()).status, "ok");
+    assert.is(await monitor.reasonAgainstCalls(), undefined);
+  }
+});
+
+identity("another node is on the wrong network, and is not called", async () => {
+  const { info, held, pass, said, monitor } = scene({ chain_id: "31337" });
+  await info();
+  held.fetch = onChain("0x1");
+  pass(1000);
+  const reason = "chain_id is 1, but 31337 is expected";
+  assert.is(await monitor.reasonAgainstCalls(), `The node is not the expected one: ${reason}`);
+  const { status, status_code, status_reason } = await info();
+  assert.equal([status, status_code, status_reason], ["degraded", "wrong_network", reason]);
+  assert.match(said.join("\n"), /is degraded \(after 1 s of ok\): chain_id is 1, but 31337 is/);
+  held.fetch = onChain("0x7a69");
+  pass(1000);
+  assert.is(await monitor.reasonAgainstCalls(), undefined);
+});
+
+identity("a call waits for an identity that is at most ttl old", async () => {
+  const { info, held, pass, monitor } = scene({ chain_id: "31337" });
+  await info();
+  pass(999);
+  const { asked } = held;
+  assert.is(await monitor.reasonAgainstCalls(), undefined);
+  assert.is(held.asked, asked);
+  pass(1);
+  await Promise.all([monitor.reasonAgainstCalls(), monitor.reasonAgainstCalls()]);
+  assert.is(held.asked, 2 * asked);
+});
+
+identity("a node that does not tell its identity is not called", async () => {
+  const missing = scene({ genesis: "x" });
+  assert.is((await missing.info()).status_reason, "genesis is unknown, but x is expected");
+  const { info, held, pass, monitor } = scene({ chain_id: "31337" });
+  await info();
+  held.failure = "ECONNREFUSED";
+  pass(1000);
+  assert.is(
+    await monitor.reasonAgainstCalls(),
+    "The identity of the node is not known: it connection refused",
+  );
+});
+
+identity("the operator's own values do not count", async () => {
+  const { info } = setScene({
+    fetch: onChain("0x1"),
+    node: { kind: "ethereum", expect: { chain_id: "31337" } },
+    info: { static: { chain_id: "31337" } },
+  });
+  assert.is((await info()).status_code, "wrong_network");
+});
+
+identity("a hidden identity is compared, and not shown", async () => {
+  const { info, monitor } = setScene({
+    fetch: onChain("0x1"),
+    node: { kind: "ethereum", expect: { chain_id: "31337" } },
+    info: { hide: ["chain_id"] },
+  });
+  const { chain_id, status_code, status_reason } = await info();
+  const reason = "is on another network than expected";
+  assert.equal([chain_id, status_code, status_reason], [undefined, "wrong_network", reason]);
+  assert.is(await monitor.reasonAgainstCalls(), `The node is not the expected one: ${reason}`);
+});
+
+identity("an identity from a source with a ttl of its own is asked with every query", async () => {
+  let id = "x";
+  const { info, pass, monitor } = setScene({
+    fetch: (input) => {
+      const { pathname } = new URL(String(input));
+      const answer = pathname === "/genesis" ? { id } : { height: 1 };
+      return Promise.resolve(new Response(JSON.stringify(answer)));
+    },
+    kinds: {
+      mine: {
+        title: "A node",
+        url: "http://127.0.0.1:1",
+        detect: {},
+        sources: { state: { get: "/state" }, genesis: { get: "/genesis", ttl: "1h" } },
+        fields: { height: "state#/height", genesis: "genesis#/id" },
+        health: { ok: "it answers" },
+      },
+    },
+    node: { kind: "mine", expect: { genesis: "x" } },
+  });
+  assert.is((await info()).status, "ok");
+  id = "y";
+  pass(1000);
+  assert.ok(await monitor.reasonAgainstCalls());
+});
+
+identity(
+  "calls in every form are refused with both values, and none reaches the node",
+  async () => {
+    let chain = "0x7a69";
+    const sent: string[] = [];
+    const node = await playNode((request, response) => {
+      let text = "";
+      request.on("data", (part) => text += part).on("end", async () => {
+        sent.push(...text.match(/eth_gasPrice/g) ?? []);
+        const body = text === "" ? {} : { body: text };
+        const init = { method: request.method!, ...body };
+        const answer = await onChain(chain)(`http://node${request.url}`, init);
+        response.writeHead(answer.status).end(await answer.text());
+      });
+    });
+    const app = createNodeface({
+      node: { url: node.url, kind: "ethereum", expect: { chain_id: "31337" } },
+      info: { ttl: "1ms" },
+      forward: { open: ["eth_gasPrice"], at_root: true },
+      log: () => {},
+    });
+    const rpc = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice","params":[]}',
+    };
+    const forms: [path: string, init?: RequestInit][] = [
+      ["/v1/rpc", rpc],
+      ["/", rpc],
+      ["/v1/rpc/eth_gasPrice"],
+    ];
+    const call = async ([path, init]: (typeof forms)[number]) => {
+      const response = await app.fetch(new Request(`http://localhost${path}`, init));
+      return [response.status, await response.text()] as const;
+    };
+    for (const form of forms) assert.is((await call(form))[0], 200, form[0]);
+    assert.is(sent.length, forms.length);
+    chain = "0x1";
+    for (const form of forms) {
+      const [status, text] = await call(form);
+      assert.is(status, 503, form[0]);
+      assert.match(text, "The node is not the expected one: chain_id is 1, but 31337 is expected");
+    }
+    assert.is(sent.length, forms.length);
+    const health = await app.fetch(new Request("http://localhost/v1/health"));
+    assert.equal([health.status, (await health.json()).status_code], [503, "wrong_network"]);
+    await app.close();
+    await node.close();
+  },
+);
+
+identity.run();
