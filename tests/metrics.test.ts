@@ -19,7 +19,7 @@ function serviceOf(options: NodefaceOptions = {}) {
 
 const infoOf = async (info: HostInfo): Promise<Lines> => await serviceOf({ info }).read();
 
-const NODE = /^node_/;
+const NODE = /^nodeface_node_(?!quer|identity|configured)/;
 const ofNode = (lines: Lines) => [...namesIn(lines)].filter((name) => NODE.test(name));
 
 metrics("if metrics are off, /v1/metrics is treated like any unknown path", async () => {
@@ -113,11 +113,38 @@ metrics("a service without a node has no node metrics", async () => {
   assert.ok(namesIn(lines).has("nodeface_build_info"));
 });
 
+metrics("each number in /v1/info is a metric, and no text is", async () => {
+  const lines = await infoOf(() => ({
+    height: 1,
+    series: 815,
+    size: 2n ** 60n,
+    tag: "7",
+    ok: true,
+  }));
+  const fields = [...lines].filter(([name]) => name.startsWith("nodeface_field"));
+  assert.equal(fields, [
+    ['nodeface_field{name="series"}', "815"],
+    ['nodeface_field{name="size"}', "1152921504606846976"],
+  ]);
+  for (const [name] of lines) assert.match(name, /^(nodeface|process)_/);
+});
+
 metrics("a value that the node does not report is absent from the metrics, not 0", async () => {
-  assert.equal(ofNode(await infoOf(() => ({}))), ["node_up", "node_status", "node_status_code"]);
+  assert.equal(ofNode(await infoOf(() => ({}))), [
+    "nodeface_node_up",
+    "nodeface_node_status",
+    "nodeface_node_status_code",
+  ]);
   const some = await infoOf(() => ({ height: 0, peers: null, synced: "yes", head_at: "soon" }));
-  assert.is(some.get("node_height"), "0");
-  for (const name of ["node_peers", "node_synced", "node_head_age_seconds", "node_info"]) {
+  assert.is(some.get("nodeface_node_height"), "0");
+  for (
+    const name of [
+      "nodeface_node_peers",
+      "nodeface_node_synced",
+      "nodeface_node_head_age_seconds",
+      "nodeface_node_info",
+    ]
+  ) {
     assert.not(namesIn(some).has(name), name);
   }
 });
@@ -130,21 +157,21 @@ metrics("numbers from the node keep all their digits in the metrics", async () =
     head_at: new Date(Date.now() - 90_000).toISOString(),
   }));
   const got = (series: string) => lines.get(series);
-  assert.is(got("node_up"), "1");
-  assert.is(got('node_info{software="exampled",version="1.2",network="main"}'), "1");
-  assert.is(got("node_height"), "18446744073709551614");
-  assert.equal([got("node_peers"), got("node_synced")], ["3", "1"]);
-  assert.is(got("node_sync_progress_ratio"), "0.25");
-  assert.is(got("node_start_time_seconds"), String(Date.parse(started_at) / 1000));
-  const age = Number(got("node_head_age_seconds"));
+  assert.is(got("nodeface_node_up"), "1");
+  assert.is(got('nodeface_node_info{software="exampled",version="1.2",network="main"}'), "1");
+  assert.is(got("nodeface_node_height"), "18446744073709551614");
+  assert.equal([got("nodeface_node_peers"), got("nodeface_node_synced")], ["3", "1"]);
+  assert.is(got("nodeface_node_sync_progress_ratio"), "0.25");
+  assert.is(got("nodeface_node_start_time_seconds"), String(Date.parse(started_at) / 1000));
+  const age = Number(got("nodeface_node_head_age_seconds"));
   assert.ok(age >= 90 && age < 200, String(age));
 });
 
 metrics("a key that is hidden in the info object is absent from the metrics too", async () => {
   const info = { hide: ["peers", "version"], static: { peers: 5, version: "9", software: "x" } };
   const lines = await serviceOf({ info, node: { url: "http://127.0.0.1:9", kind: "none" } }).read();
-  assert.not(lines.has("node_peers"));
-  assert.is(lines.get('node_info{software="x"}'), "1");
+  assert.not(lines.has("nodeface_node_peers"));
+  assert.is(lines.get('nodeface_node_info{software="x"}'), "1");
 });
 
 metrics("only the current status and its code, if there is one, have the value 1", async () => {
@@ -152,12 +179,14 @@ metrics("only the current status and its code, if there is one, have the value 1
     [...lines].filter(([series, value]) => series.startsWith(`${name}{`) && value === "1")
       .map(([series]) => series);
   const ok = await infoOf(() => ({}));
-  assert.equal(which(ok, "node_status"), ['node_status{status="ok"}']);
-  assert.equal(which(ok, "node_status_code"), []);
+  assert.equal(which(ok, "nodeface_node_status"), ['nodeface_node_status{status="ok"}']);
+  assert.equal(which(ok, "nodeface_node_status_code"), []);
   const syncing = await infoOf(() => ({ synced: false }));
-  assert.equal(which(syncing, "node_status"), ['node_status{status="syncing"}']);
-  assert.equal(which(syncing, "node_status_code"), ['node_status_code{code="syncing"}']);
-  assert.is(syncing.get("node_synced"), "0");
+  assert.equal(which(syncing, "nodeface_node_status"), ['nodeface_node_status{status="syncing"}']);
+  assert.equal(which(syncing, "nodeface_node_status_code"), [
+    'nodeface_node_status_code{code="syncing"}',
+  ]);
+  assert.is(syncing.get("nodeface_node_synced"), "0");
 });
 
 const LINKS = { explorer: "spec" };
@@ -187,19 +216,23 @@ metrics(
     };
     for (const status of ["stale", "unreachable"] as const) {
       const lines = sampled({ status, status_code: "timeout", ...last });
-      assert.is(lines.get("node_up"), "0");
-      assert.is(lines.get('node_info{version="1"}'), "1");
-      assert.is(lines.get('node_status_code{code="timeout"}'), "1");
+      assert.is(lines.get("nodeface_node_up"), "0");
+      assert.is(lines.get('nodeface_node_info{version="1"}'), "1");
+      assert.is(lines.get('nodeface_node_status_code{code="timeout"}'), "1");
       for (const name of ["height", "peers", "synced", "head_age_seconds"]) {
-        assert.not(lines.has(`node_${name}`), name);
+        assert.not(lines.has(`nodeface_node_${name}`), name);
       }
     }
     for (const status_code of ["unauthorized", "stalled", "warming_up"] as const) {
-      assert.is(sampled({ status: "degraded", status_code }).get("node_up"), "1", status_code);
+      assert.is(
+        sampled({ status: "degraded", status_code }).get("nodeface_node_up"),
+        "1",
+        status_code,
+      );
     }
-    assert.not(sampled({ status: "starting", status_code: "starting" }).has("node_up"));
+    assert.not(sampled({ status: "starting", status_code: "starting" }).has("nodeface_node_up"));
     const { read } = serviceOf({ node: "http://127.0.0.1:9" });
-    assert.is((await read()).get("node_up"), "0");
+    assert.is((await read()).get("nodeface_node_up"), "0");
   },
 );
 
@@ -207,18 +240,20 @@ metrics("labels with text from the node are escaped, truncated, and kept on one 
   const software = 'a"b\\c\nd\0e\ud800';
   const { ask } = serviceOf({ info: () => ({ software, version: "9".repeat(3000) }) });
   const text = await (await ask("/v1/metrics")).text();
-  const [series] = [...readMetrics(text).keys()].filter((name) => name.startsWith("node_info"));
+  const [series] = [...readMetrics(text).keys()].filter((name) =>
+    name.startsWith("nodeface_node_info")
+  );
   const version = "9".repeat(128);
   assert.is(
     series,
-    `node_info{software="a\\"b\\\\c\ufffdd\ufffde\ufffd",version="${version}"}`,
+    `nodeface_node_info{software="a\\"b\\\\c\ufffdd\ufffde\ufffd",version="${version}"}`,
   );
 });
 
 metrics("a request for the metrics queries the node", async () => {
   let asked = 0;
   const { read } = serviceOf({ info: () => ({ height: ++asked }) });
-  assert.is((await read()).get("node_height"), "1");
+  assert.is((await read()).get("nodeface_node_height"), "1");
   assert.is(asked, 1);
 });
 

@@ -39,6 +39,7 @@ export class Arguments {
   /** The kind to print. */
   topic: string | undefined;
   asJson = false;
+  isOffline = false;
   asFile = false;
   readonly values: CliValues = {};
   readonly problems: string[] = [];
@@ -62,8 +63,8 @@ export class Arguments {
     if (this.command === "probe") {
       this.problems.push("probe must be the first argument, as in nodeface probe --accept ok");
     }
-    if (this.asJson && this.command !== "check") {
-      this.problems.push("--json works only with check");
+    for (const [name, isOn] of [["json", this.asJson], ["offline", this.isOffline]] as const) {
+      if (isOn && this.command !== "check") this.problems.push(`--${name} works only with check`);
     }
     for (const [variable, name] of VARIABLES) {
       const text = this.has(name) ? undefined : tryRead(() => env[variable]);
@@ -135,6 +136,7 @@ export class Arguments {
 
   #switchOn(name: SwitchName): void {
     if (name === "json") this.asJson = true;
+    else if (name === "offline") this.isOffline = true;
     else if (name === "file") this.asFile = true;
     else if (this.command !== "help") this.command = name;
   }

@@ -3,11 +3,12 @@
  *
  * @module
  */
+import { isAlone } from "../info/query-plan.ts";
 import { endOnSignals } from "./signals.ts";
 import { Arguments } from "./arguments.ts";
 import { type Config, files, readConfig } from "./read-config.ts";
 import { color, createProgress, isTerminal, openOutput, print } from "./output.ts";
-import { runService } from "./serve.ts";
+import { runService, WITHOUT_NODE } from "./serve.ts";
 import { usage } from "./usage.ts";
 import { COMMIT, VERSION } from "../generated/build-info.js";
 import { ConfigError } from "../settings/schema.ts";
@@ -61,6 +62,11 @@ async function run(): Promise<number> {
       const config = await read();
       // With JSON output, the remarks are part of the JSON object.
       if (!args.asJson) await printRemarks(config);
+      if (args.isOffline) {
+        if (isAlone(config.node, config.info)) throw new Error(WITHOUT_NODE);
+        await print("The configuration has no errors\n");
+        return STOPPED;
+      }
       const { check } = await import("./check.ts");
       const { report, json, isWell } = await check(config, openProgress());
       await print(args.asJson ? json : color(report));

@@ -56,7 +56,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   service.start();
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
-  if (isAlone(config.node, config.info)) log(WITHOUT_NODE, "warn");
+  if (isWithoutNode(config)) log(WITHOUT_NODE, "warn");
   if (config.file !== undefined) signals.onHangUp(() => service.reload());
   await stopped;
   // Closing the service cancels calls that wait for the node, so that the server soon becomes idle.
@@ -64,8 +64,11 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   await Promise.all([flush(), requests.flush()]);
 }
 
-const WITHOUT_NODE = "no node is configured; name one, as in nodeface http://127.0.0.1:8545, or " +
+export const WITHOUT_NODE: string =
+  "no node is configured; name one, as in nodeface http://127.0.0.1:8545, or " +
   "set node.url";
+
+const isWithoutNode = ({ node, info }: Config): boolean => isAlone(node, info);
 
 /** The service of the current configuration. A reload replaces it as a whole. */
 class Service {
@@ -87,6 +90,7 @@ class Service {
     this.#read = read;
     this.#log = log;
     this.#current = this.#make(config, new NodeMemory());
+    if (config.file !== undefined) this.#meters.countReload(true);
   }
 
   get config(): Config {
@@ -155,6 +159,7 @@ class Service {
   async #reload(): Promise<void> {
     try {
       const config = await this.#read();
+      if (isWithoutNode(config) && !isWithoutNode(this.config)) throw new Error(WITHOUT_NODE);
       if (config.host !== this.#first.host || config.port !== this.#first.port) {
         this.#log('"listen" has changed; restart the service to use the new address');
       }
@@ -166,8 +171,10 @@ class Service {
       await before.nodeface.close();
       await logSettings(config, this.#log);
       this.#log("the configuration has been read again", "info");
+      this.#meters.countReload(true);
     } catch (error) {
       this.#log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
+      this.#meters.countReload(false);
     } finally {
       this.#isReloading = false;
     }
@@ -224,7 +231,7 @@ function isWorse(next: RunningService, now: RunningService): boolean {
 }
 
 function warmUp({ config, nodeface }: RunningService): void {
-  if (!isAlone(config.node, config.info)) void nodeface.warmUp();
+  if (!isWithoutNode(config)) void nodeface.warmUp();
 }
 
 function isSameNode(next: Config, now: Config): boolean {

@@ -10,7 +10,7 @@ export type CommandName = "check" | "init" | "kinds" | "probe";
 
 export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
   check: {
-    arguments: "[NODE_URL] [options] [--json]",
+    arguments: "[NODE_URL] [options] [--json | --offline]",
     text: "query the node once, print /v1/info and any errors in the configuration or the " +
       "description; exit 1 on trouble",
   },
@@ -30,10 +30,11 @@ export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: s
   },
 };
 
-export type SwitchName = "json" | "file" | "version" | "help";
+export type SwitchName = "json" | "offline" | "file" | "version" | "help";
 
 export const SWITCHES: Readonly<Record<SwitchName, { short?: string; text: string }>> = {
   json: { text: "print one JSON object (with check)" },
+  offline: { text: "check the configuration alone, and query nothing (with check)" },
   file: { text: "print the whole file of a kind, as a basis for your own kind (with kinds)" },
   version: { short: "V", text: "print the version" },
   help: { short: "h", text: "print this text" },

@@ -5,7 +5,7 @@
  * @module
  */
 import { VERSION } from "../generated/build-info.js";
-import { numberFrom } from "../info/fields.ts";
+import { KNOWN_KEYS, numberFrom } from "../info/fields.ts";
 import type { Info } from "../info/info.ts";
 import type { QueryOutcome } from "../info/sources.ts";
 import { KIND_STATUS_CODES, type StatusCode, STATUSES } from "../info/status.ts";
@@ -19,6 +19,7 @@ export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 export const STATUS_CODES: readonly StatusCode[] = [
   "starting",
   "outdated",
+  "wrong_network",
   ...KIND_STATUS_CODES,
   ...WRONG_ANSWER,
   ...NO_ANSWER,
@@ -48,7 +49,9 @@ export interface Metric {
   readonly help: string;
   readonly labels: readonly string[];
   /** A value that is missing or `NaN` is omitted. */
-  readonly read: (seen: Seen) => number | bigint | undefined | readonly Sample[];
+  readonly read: (
+    seen: Seen,
+  ) => number | bigint | undefined | readonly Sample<number | bigint | Durations>[];
 }
 
 interface Sample<T = number | Durations> {
@@ -67,52 +70,63 @@ const metric =
 const [gauge, counter, histogram] = [metric("gauge"), metric("counter"), metric("histogram")];
 
 export const METRICS: Readonly<Record<string, Metric>> = {
-  node_up: gauge(
+  nodeface_node_up: gauge(
     "1 if the node responds, 0 if not",
     ({ info }) => info && info.status_code !== "starting" ? Number(!isSilent(info)) : undefined,
   ),
-  node_status: gauge(
+  nodeface_node_status: gauge(
     "1 for the node's current status, 0 for other statuses",
     ({ info }) => info && oneOf(STATUSES, info.status),
     "status",
   ),
-  node_status_code: gauge(
+  nodeface_node_status_code: gauge(
     "1 for the current status code, 0 for other codes",
     ({ info }) => info && oneOf(STATUS_CODES, info.status_code),
     "code",
   ),
-  node_info: gauge(
+  nodeface_node_info: gauge(
     "The node's software, version and network, as labels; always 1",
     ({ info }) => identityOf(info),
     "software",
     "version",
     "network",
   ),
-  node_height: gauge("The number of the latest block", ({ current }) => numberFrom(current.height)),
-  node_head_age_seconds: gauge(
+  nodeface_node_height: gauge(
+    "The number of the latest block",
+    ({ current }) => numberFrom(current.height),
+  ),
+  nodeface_node_head_age_seconds: gauge(
     "Age of the latest block",
     ({ current, now }) => now / 1000 - seconds(current.head_at),
   ),
-  node_peers: gauge("The number of the node's peers", ({ current }) => numberFrom(current.peers)),
-  node_synced: gauge(
+  nodeface_node_peers: gauge(
+    "The number of the node's peers",
+    ({ current }) => numberFrom(current.peers),
+  ),
+  nodeface_node_synced: gauge(
     "1 if the node is in sync with its network, 0 if not",
     ({ current }) => Number(current.synced),
   ),
-  node_sync_progress_ratio: gauge(
+  nodeface_node_sync_progress_ratio: gauge(
     "Fraction of the chain that the node has, from 0 to 1",
     ({ current }) => numberFrom(current.sync_progress),
   ),
-  node_sync_blocks_per_second: gauge(
+  nodeface_node_sync_blocks_per_second: gauge(
     "Blocks that a syncing node takes in per second",
     ({ current }) => numberFrom(current.blocks_per_second),
   ),
-  node_sync_remaining_seconds: gauge(
+  nodeface_node_sync_remaining_seconds: gauge(
     "Estimated time until a syncing node is in sync",
     ({ current }) => numberFrom(current.seconds_left),
   ),
-  node_start_time_seconds: gauge(
+  nodeface_node_start_time_seconds: gauge(
     "Start time of the node, in seconds since 1970",
     ({ current }) => seconds(current.started_at),
+  ),
+  nodeface_field: gauge(
+    "A number in /v1/info that has no metric of its own",
+    ({ current }) => fieldsIn(current),
+    "name",
   ),
   nodeface_node_configured: gauge(
     "1 if a node is configured, 0 if not",
@@ -164,6 +178,14 @@ export const METRICS: Readonly<Record<string, Metric>> = {
     "Number of times the node's chain changed",
     ({ meters }) => meters.identities,
   ),
+  nodeface_config_reload_success: gauge(
+    "1 if the configuration was read without errors the last time, 0 if not",
+    ({ meters: { reload } }) => reload && Number(reload.isSuccess),
+  ),
+  nodeface_config_reload_success_timestamp_seconds: gauge(
+    "The time at which the configuration was last read without errors, in seconds since 1970",
+    ({ meters: { reload } }) => reload?.succeededAt,
+  ),
   nodeface_description_age_seconds: gauge(
     "Time since the description was read",
     ({ descriptionAge }) => descriptionAge,
@@ -183,6 +205,13 @@ const oneOf = (words: readonly string[], word: string | undefined): Sample[] =>
 function identityOf(info: Info | undefined): Sample[] {
   const labels = [info?.software, info?.version, info?.network].map(textOf);
   return labels.every((label) => label === undefined) ? [] : [{ labels, value: 1 }];
+}
+
+function fieldsIn(info: Partial<Info>): Sample<number | bigint>[] {
+  const others = Object.entries(info).filter(([key]) => !Object.hasOwn(KNOWN_KEYS, key));
+  return others.flatMap(([key, value]) =>
+    typeof value === "number" || typeof value === "bigint" ? [{ labels: [key], value }] : []
+  );
 }
 
 const seconds = (time: unknown): number => Date.parse(String(time)) / 1000;
@@ -294,6 +323,14 @@ export class Meters {
   readonly calls: Series<number> = counts();
   readonly callTimes: Series<Durations> = durations();
   identities = 0;
+  /** `succeededAt` is in seconds since 1970. */
+  reload: { readonly isSuccess: boolean; readonly succeededAt: number | undefined } | undefined;
+
+  /** Counts a reading of the configuration file. */
+  countReload(isSuccess: boolean): void {
+    const succeededAt = isSuccess ? Date.now() / 1000 : this.reload?.succeededAt;
+    this.reload = { isSuccess, succeededAt };
+  }
 
   countResponse(route: string, status: number): void {
     this.responses.at(route, status).value++;

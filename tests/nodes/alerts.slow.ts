@@ -140,14 +140,17 @@ testWhere(
     const only = "NodeDegraded 4,NodeUnauthorized 1";
     await until(async () => (await firing()).sort().join() === only, PATIENCE);
     const known = async () => {
-      const [up, heights] = [await values("node_up"), await values("node_height")];
+      const [up, heights] = [
+        await values("nodeface_node_up"),
+        await values("nodeface_node_height"),
+      ];
       const all = [
         ...services.map((one) => up.get(one)),
         ...services.map((one) => heights.get(one)),
       ];
       return all.map((value) => value ?? "-").join("");
     };
-    // If a response arrives late, `node_up` is 0 for one scrape, so the test waits for the expected
+    // If a response arrives late, `nodeface_node_up` is 0 for one scrape, so the test waits for the expected
     // values.
     const wanted = "11111-" + "1--0--";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>

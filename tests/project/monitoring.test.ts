@@ -62,7 +62,7 @@ monitoring("the alerts use only metrics, statuses and codes that exist", () => {
   const codes = STATUS_CODES as readonly string[];
   for (const [, name, labels = ""] of text.matchAll(/\b(node(?:face)?_\w+)(?:\{(.*?)\})?/g)) {
     assert.ok(Object.hasOwn(METRICS, name!), name);
-    if (name !== "node_status_code") continue;
+    if (name !== "nodeface_node_status_code") continue;
     const [, words = ""] = /^code=~?"(.+)"$/.exec(labels) ?? [];
     for (const code of words.split("|")) assert.ok(codes.includes(code), code);
   }

@@ -59,6 +59,45 @@ command(
   },
 );
 
+command("a reload that takes the node away is refused, and the metrics say so", async () => {
+  const config = join(folder, "without-node.yaml");
+  const content = JSON.stringify({
+    node: { url: "http://127.0.0.1:9", kind: "none" },
+    metrics: true,
+  });
+  await writeFile(config, content);
+  const service = await start([...COMMANDS.Node, "--config", config]);
+  const metric = async (name: string) => {
+    const text = await (await fetch(new URL("v1/metrics", service.url))).text();
+    return Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
+  };
+  const read = await metric("nodeface_config_reload_success_timestamp_seconds");
+  assert.ok(Math.abs(read - Date.now() / 1000) < 60);
+  for (const broken of ["", "metrics: true\n", "node: [\n"]) {
+    await writeFile(config, broken);
+    const { length } = service.stderr();
+    process.kill(service.pid, "SIGHUP");
+    await until(() => Promise.resolve(service.stderr().slice(length).includes("stays as it was")));
+    assert.is(await metric("nodeface_config_reload_success"), 0);
+    assert.is(await metric("nodeface_config_reload_success_timestamp_seconds"), read);
+    assert.is(await metric("nodeface_node_configured"), 1);
+  }
+  assert.match(service.stderr(), /no node is configured; name one/);
+  const { code, stdout, stderr } = await nodeface("check", "--offline", "--config", config);
+  assert.equal([code, stdout], [2, ""]);
+  assert.match(stderr, "without-node.yaml");
+  await writeFile(config, content);
+  process.kill(service.pid, "SIGHUP");
+  await until(() => Promise.resolve(service.stderr().includes("has been read again")));
+  assert.is(await metric("nodeface_config_reload_success"), 1);
+  assert.ok(await metric("nodeface_config_reload_success_timestamp_seconds") > read);
+  const well = await nodeface("check", "--offline", "--config", config);
+  assert.equal([well.code, well.stdout], [0, "The configuration has no errors\n"]);
+  await writeFile(config, "");
+  assert.is((await nodeface("check", "--offline", "--config", config)).code, 1);
+  await service.stop();
+});
+
 command(
   "SIGHUP reloads the configuration, but an invalid one does not replace the current one",
   async () => {
