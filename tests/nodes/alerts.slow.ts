@@ -6,8 +6,10 @@
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { parse } from "yaml";
 import { readMetrics } from "../_metrics.ts";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
@@ -39,6 +41,23 @@ testWhere(alerts, without(PROMTOOL), "promtool accepts the alert rules", () => {
   assert.match(promtool(["check", "rules", RULES]), /SUCCESS: \d+ rules found/);
   return Promise.resolve();
 });
+
+testWhere(
+  alerts,
+  without(PROMTOOL),
+  "each alert fires on its cause, not before, and clears",
+  bench("rules", async ({ home }) => {
+    const { groups } = parse(await readFile(RULES, "utf8"));
+    const tests = parse(await readFile(`${ROOT}tests/nodes/alert-rules.yaml`, "utf8"));
+    // The texts are not tested, only what fires.
+    for (const rule of groups[0].rules) delete rule.annotations;
+    await writeFile(join(home, "alerts.yaml"), JSON.stringify({ groups }));
+    await writeFile(join(home, "tests.yaml"), JSON.stringify(tests));
+    const names = groups[0].rules.map(({ alert }: { alert: string }) => alert);
+    assert.equal(tests.tests.map(({ name }: { name: string }) => name).sort(), names.sort());
+    assert.match(promtool(["test", "rules", join(home, "tests.yaml")]), "SUCCESS");
+  }),
+);
 
 testWhere(
   alerts,
@@ -83,12 +102,12 @@ testWhere(
   bench("alerts", async (bench) => {
     const [port, rpcPort] = [await freePort(), await freePort()];
     const anvil = (...more: string[]) =>
-      bench.daemon([ANVIL, "--port", `${port}`, "--chain-id", "10", "--silent", ...more], port);
+      bench.daemon([ANVIL, "--port", `${port}`, "--silent", ...more], port);
     // On chain 10, the status of a node is `ok` only if the node has a recent block besides the
     // genesis block.
     const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
     const [chain, litecoin, etcd] = await Promise.all([
-      anvil(),
+      anvil("--chain-id", "10"),
       bench.daemon([LITECOIND, "-regtest", "-server", "-listen=0", `-rpcport=${rpcPort}`], rpcPort),
       startEtcdCluster(bench),
     ]);
@@ -98,6 +117,7 @@ testWhere(
     const node = { url: litecoin.url, auth: { basic_file: secret } };
     await writeFile(secret, "somebody:wrong");
     const config = { node, metrics: true };
+    const other = { node: { url: chain.url, expect: { chain_id: "1" } }, metrics: true };
     const services = await Promise.all([
       bench.service([chain.url, "--metrics", "--forward", "reads"]),
       bench.service(["--config", await bench.config("litecoin.yaml", config)]),
@@ -105,8 +125,9 @@ testWhere(
       bench.service([litecoin.url, "--metrics"]),
       bench.service([etcd[0]!.url, "--metrics", "--kind", "bitcoin"]),
       bench.service(["--metrics"]),
+      bench.service(["--config", await bench.config("other.yaml", other)]),
     ]);
-    const [besideAnvil, refused, besideEtcd, , wrongKind, alone] = services;
+    const [besideAnvil, refused, besideEtcd, , wrongKind, alone, wrongNetwork] = services;
     const metricsOf = async ({ url }: Running) =>
       await (await fetch(new URL("v1/metrics", url))).text();
 
@@ -134,10 +155,12 @@ testWhere(
     };
 
     await until(async () => (await fetch(`${url}/-/ready`)).ok, PATIENCE);
-    await until(async () => [...(await values("up")).values()].join("") === "111111", PATIENCE);
+    await until(async () => [...(await values("up")).values()].join("") === "1111111", PATIENCE);
     await fires("NodeUnauthorized", refused!);
     await fires("NodeDegraded", wrongKind!);
-    const only = "NodeDegraded 4,NodeUnauthorized 1";
+    await fires("NodefaceWithoutNode", alone!);
+    await fires("NodeOnWrongNetwork", wrongNetwork!);
+    const only = "NodeDegraded 4,NodeOnWrongNetwork 6,NodeUnauthorized 1,NodefaceWithoutNode 5";
     await until(async () => (await firing()).sort().join() === only, PATIENCE);
     const known = async () => {
       const [up, heights] = [
@@ -150,9 +173,9 @@ testWhere(
       ];
       return all.map((value) => value ?? "-").join("");
     };
-    // If a response arrives late, `nodeface_node_up` is 0 for one scrape, so the test waits for the expected
-    // values.
-    const wanted = "11111-" + "1--0--";
+    // If a response arrives late, `nodeface_node_up` is 0 for one scrape, so the test waits for the
+    // expected values.
+    const wanted = "11111-1" + "1--0--1";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>
       assert.is(await known(), wanted)
     );
@@ -173,15 +196,23 @@ testWhere(
     await fires("NodeWithoutLeader", besideEtcd!);
 
     const before = Math.floor(Date.now() / 1000) - 7200;
-    await anvil("--timestamp", `${before}`);
+    const stalled = await anvil("--chain-id", "10", "--timestamp", `${before}`);
     await mine();
     await fires("NodeStalled", besideAnvil!);
     await fires("NodeDown", besideAnvil!, false);
 
+    await writeFile(join(bench.home, "other.yaml"), "");
+    process.kill(wrongNetwork!.pid, "SIGHUP");
+    await fires("NodefaceConfigRejected", wrongNetwork!);
+    await stalled.stop("SIGKILL");
+    await anvil("--chain-id", "1");
+    await fires("NodeIdentityChanged", besideAnvil!);
+    await fires("NodeOnWrongNetwork", wrongNetwork!, false);
+
     await alone!.stop();
     await fires("NodefaceDown", alone!);
     const names = (await readFile(RULES, "utf8")).match(/(?<=- alert: )\w+/g);
-    assert.is(names?.length, 7, "this test covers every alert");
+    assert.is(names?.length, 11, "this test covers every alert");
   }),
 );
 
