@@ -4,52 +4,28 @@
  *
  * @module
  */
-import { formatJson } from "../json/lossless.ts";
-import { mapMembers, objectOf, textOf } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import type { Node } from "../node/node.ts";
 import { tryAbort, withTimeout } from "../with-timeout.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
-import { formOf } from "./fields.ts";
 import type { Measured } from "./history.ts";
 import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
+import { KindState } from "./kind-state.ts";
 import {
-  HOST,
   type HostInfo,
   isAlone,
   makePlan,
   type Plan,
   planOfHost,
-  referencesOf,
-  sourcesOf,
   withReach,
 } from "./query-plan.ts";
 import { type InfoSettings, type Times, timesOf } from "./settings.ts";
-import {
-  answerAt,
-  type Answers,
-  type Instant,
-  readExamples,
-  readFields,
-  RETRY_MS,
-  SourceCache,
-  type Values,
-} from "./source-cache.ts";
+import { type Answers, type Instant, readExamples, RETRY_MS } from "./source-cache.ts";
 import { type QueryOutcome, querySources, settle } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
-import {
-  assessStatus,
-  type Difference,
-  networkNameOf,
-  type NodeStatus,
-  NOT_ASKED,
-  type Seen,
-  targetOf,
-  withoutHidden,
-} from "./status.ts";
-import { SyncPace } from "./sync-pace.ts";
+import { type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
 /** A request may wait this many milliseconds longer than the sources' timeout. */
 const GRACE = 200;
@@ -102,52 +78,6 @@ type State =
 
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
-/** What is known of one kind of node; replaced as a whole when the kind changes. */
-class KindState {
-  readonly plan: Plan;
-  readonly cache: SourceCache;
-  readonly outcomes = new Map<string, QueryOutcome>();
-  values: Values = {};
-
-  constructor(plan: Plan) {
-    this.plan = plan;
-    this.cache = new SourceCache(plan);
-  }
-}
-
-/** A value, and the time since which it has not changed. */
-class Changes {
-  #key = "";
-  #since = 0;
-
-  /**
-   * A value that is missing for a while has not changed.
-   *
-   * @param now in milliseconds since 1970, like the returned time
-   */
-  take(value: unknown, now: number): number {
-    const key = value === undefined ? this.#key : formatJson(value);
-    if (key !== this.#key || this.#since === 0) this.#since = now;
-    this.#key = key;
-    return this.#since;
-  }
-}
-
-function differencesFrom(expect: Node["expect"], values: Values): Difference[] {
-  return Object.entries(expect).flatMap(([key, value]) => {
-    const [expected, actual] = [String(value), textOf(values[key])];
-    return actual === expected ? [] : [{ key, expected, actual }];
-  });
-}
-
-/** Returns what changes while a node syncs, even before it has blocks. */
-function progressIn(values: Values, plan: Plan, answers: Answers): unknown {
-  if (values.height === undefined && values.sync_progress === undefined) return undefined;
-  const { synced } = plan.fields;
-  const state = synced && referencesOf(synced).map((reference) => answerAt(answers, reference));
-  return [values.height ?? null, values.sync_progress ?? null, state ?? null];
-}
-
 export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   /** Told each published info object. */
   readonly onInfo: Listeners<[info: Info, measured: Measured]> = new Listeners();
@@ -169,9 +99,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   #kind: KindState;
   /** False until the kind that the settings name has been loaded. */
   #isLoaded: boolean;
-  readonly #moved: Changes = new Changes();
-  readonly #progressed: Changes = new Changes();
-  readonly #pace: SyncPace = new SyncPace();
   readonly #running = new Map<string, Promise<void>>();
   #state: State = { name: "idle" };
   #detectedAt = -Infinity;
@@ -199,7 +126,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     });
     this.#isDetected = url !== undefined && kind === undefined && !isFunction;
     this.#isLoaded = isFunction || kind === undefined || kind === "none";
-    this.#kind = new KindState(this.#planOf(kind, undefined));
+    this.#kind = this.#stateOf(kind, undefined);
     const hasSources = this.#kind.plan.sources.size > 0;
     if (this.#isLoaded && !this.#isDetected && !hasSources) this.#state = { name: "closed" };
   }
@@ -238,7 +165,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   async #next(): Promise<Snapshot> {
     const query = this.#state;
     if (query.name === "querying") {
-      const left = query.since + this.#timeout() + GRACE - this.#now().monotonic;
+      const left = query.since + this.#kind.timeout + GRACE - this.#now().monotonic;
       if (left > 0) await withTimeout(query.done, left, () => {});
       if (this.#state === query && this.#published) {
         this.#kind.cache.markUnreachable(this.#now());
@@ -253,9 +180,8 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
    * cannot be told from a query that is at most `ttl` old. Resolves to `undefined` if it may.
    */
   async reasonAgainstCalls(): Promise<string | undefined> {
-    const keys = Object.keys(this.#node.expect);
-    if (keys.length === 0) return undefined;
-    if (!this.#isIdentityKnown(keys, this.#now().monotonic)) {
+    if (Object.keys(this.#node.expect).length === 0) return undefined;
+    if (!this.#isIdentityKnown(this.#now().monotonic)) {
       this.#startIfDue();
       await this.#next();
     }
@@ -264,18 +190,12 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       return `The node is not the expected one: ${status.reason}`;
     }
     // What a query has just told is not too old, however long the query took.
-    if (this.#isIdentityKnown(keys, 0)) return undefined;
+    if (this.#isIdentityKnown(0)) return undefined;
     return `The identity of the node is not known: it ${status.reason}`;
   }
 
-  /** @param time in milliseconds: answers that are due for another query by then do not count */
-  #isIdentityKnown(keys: readonly string[], time: number): boolean {
-    const { plan, cache } = this.#kind;
-    const sources = keys.flatMap((key) => sourcesOf(plan.fields[key]));
-    return this.#isLoaded && !this.#isUnknown && sources.every((name) => {
-      const { error, dueAt = -Infinity } = cache.get(name) ?? {};
-      return error === undefined && time < dueAt;
-    });
+  #isIdentityKnown(time: number): boolean {
+    return this.#isKindKnown && this.#kind.isIdentityKnown(time);
   }
 
   /** Queries a node that did not respond again, since it has responded to a call. */
@@ -321,13 +241,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     if (isDue || this.#state.name === "idle") this.#start(isWatch);
   }
 
-  /** Returns the time that a node which responds to each request in time may take. */
-  #timeout(): number {
-    const { plan, cache } = this.#kind;
-    const own = cache.required.map((name) => plan.sources.get(name)!.timeout);
-    return Math.max(this.#times.timeout, ...own) * (plan.isChained ? 2 : 1);
-  }
-
   #start(isWatch: boolean): void {
     const abort = new AbortController();
     const { monotonic: since } = this.#now();
@@ -370,6 +283,10 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return this.#isDetected && this.#node.kind === undefined;
   }
 
+  get #isKindKnown(): boolean {
+    return this.#isLoaded && !this.#isUnknown;
+  }
+
   async #detectKind(signal: AbortSignal): Promise<void> {
     const found = await detectKind(this.#node, signal);
     if (signal.aborted) return;
@@ -389,13 +306,23 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const kind = (await this.#node.kinds.get())[name!];
     if (!kind) throw new TypeError(`unknown kind "${name}"`);
     this.#node.kind = name;
-    this.#kind = new KindState(this.#planOf(name, kind));
+    this.#kind = this.#stateOf(name, kind);
     this.#isLoaded = true;
   }
 
-  #planOf(name: string | undefined, kind: Kind | undefined): Plan {
+  #stateOf(name: string | undefined, kind: Kind | undefined): KindState {
+    const { expect } = this.#node;
+    const plan = this.#planOf(name, kind, Object.keys(expect));
+    return new KindState(plan, { times: this.#times, hide: this.#hide, expect });
+  }
+
+  #planOf(
+    name: string | undefined,
+    kind: Kind | undefined,
+    expect: readonly string[],
+  ): Plan {
     if (typeof this.#info === "function") return planOfHost(this.#info, this.#times);
-    const plan = makePlan(name, kind, this.#info, this.#times, Object.keys(this.#node.expect));
+    const plan = makePlan(name, kind, this.#info, this.#times, expect);
     const isOfNoKind = name === "none" && this.#node.url !== undefined;
     return isOfNoKind ? withReach(plan, this.#times) : plan;
   }
@@ -460,7 +387,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   async #publish(): Promise<void> {
     const report = this.#report();
     const { until } = report;
-    const { took, remarks } = this.#reviewOutcomes();
+    const { took, remarks } = this.#kind.review();
     const now = this.#now();
     this.#log.take({ ...report, remarks }, now.monotonic);
     const version = ++this.#versions;
@@ -485,71 +412,32 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
    * monotonic clock.
    */
   #report() {
-    const { service } = this.#options;
-    const { plan, cache } = this.#kind;
     const now = this.#now();
-    const { stale, stalledAfter } = this.#times;
-    const shown = cache.shownAt(now, stale);
-    const { answers, oldest } = shown;
-    const read = plan.sources.has(HOST)
-      ? mapMembers(objectOf(answers.get(HOST)?.taken.get("")), (value, key) => formOf(key, value))
-      : readFields(plan.fields, answers, this.#kind.values);
-    const values = this.#kind.values = { ...read, ...plan.static };
-    const seen: Seen = {
-      plan,
-      cache,
-      shown,
-      values,
-      differences: differencesFrom(this.#node.expect, read),
-      date: now.date,
-      movedAt: this.#moved.take(values.height, now.date),
-      progressedAt: this.#progressed.take(progressIn(values, plan, answers), now.date),
-      stalledAfter,
-    };
-    const detection = this.#detection;
-    const assessed = this.#isUnknown || !this.#isLoaded
-      ? (detection && "status" in detection ? detection.status : NOT_ASKED)
-      : assessStatus(seen);
-    const status = withoutHidden(assessed, this.#hide);
-    // A hidden height could be computed from an estimate.
-    if (status.status === "syncing" && !this.#hide.includes("height")) {
-      this.#pace.take(values, targetOf(seen), cache.respondedAt ?? now);
-    } else if (status.status !== "stale") this.#pace.clear();
+    const kind = this.#kind;
+    const seen = kind.see(now);
+    const status = this.#isKindKnown ? kind.assess(seen) : this.#statusOfUnknown();
     const made = makeInfo({
-      service,
+      service: this.#options.service,
       hide: this.#hide,
-      values: { ...values, ...this.#networkName(values), ...this.#pace.last },
+      values: kind.valuesFor(status, seen, now),
       status,
       isBesideNode: !isAlone(this.#node, this.#info),
-      updatedAt: oldest?.date,
+      updatedAt: seen.shown.oldest?.date,
       lastSeen: status.status === "unreachable" ? this.#memory.lastSeen : undefined,
     });
-    const isKnown = !this.#isUnknown && this.#isLoaded;
-    const until = isKnown ? shown.until : now.monotonic + RETRY_MS;
-    const respondedAt = cache.respondedAt ?? now;
-    return { status, values, ...made, answers, until, respondedAt };
+    return {
+      status,
+      values: seen.values,
+      ...made,
+      answers: seen.shown.answers,
+      until: this.#isKindKnown ? seen.shown.until : now.monotonic + RETRY_MS,
+      respondedAt: kind.cache.respondedAt ?? now,
+    };
   }
 
-  #networkName(values: Values): Values {
-    const isHidden = ["network", "chain_id"].some((key) => this.#hide.includes(key));
-    const name = isHidden ? undefined : networkNameOf({ plan: this.#kind.plan, values });
-    return name === undefined ? {} : { network_name: name };
-  }
-
-  #reviewOutcomes(): { took: number | undefined; remarks: Map<string, string> } {
-    const remarks = new Map<string, string>();
-    let took: number | undefined;
-    for (const [name, outcome] of this.#kind.outcomes) {
-      const role = this.#kind.plan.sources.get(name)?.role;
-      if (!("error" in outcome)) {
-        const { omitted } = outcome;
-        if (role === "required") took = Math.max(took ?? 0, outcome.took);
-        if (omitted.length > 0) remarks.set(name, `partly omitted: ${omitted.join(", ")}`);
-      } else if (role === "optional") {
-        const { message, hint } = outcome.error;
-        remarks.set(name, hint === undefined ? message : `${message} (${hint})`);
-      }
-    }
-    return { took, remarks };
+  #statusOfUnknown(): NodeStatus {
+    const detection = this.#detection;
+    const status = detection && "status" in detection ? detection.status : NOT_ASKED;
+    return withoutHidden(status, this.#hide);
   }
 }

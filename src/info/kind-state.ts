@@ -1,0 +1,161 @@
+/**
+ * What is known of a node of one kind: its values, and the status that they give. Replaced as a
+ * whole when the kind of the node changes.
+ *
+ * @module
+ */
+import { formatJson } from "../json/lossless.ts";
+import { mapMembers, objectOf, textOf } from "../json/values.ts";
+import { formOf } from "./fields.ts";
+import { HOST, type Plan, referencesOf, sourcesOf } from "./query-plan.ts";
+import type { Times } from "./settings.ts";
+import {
+  answerAt,
+  type Answers,
+  type Instant,
+  readFields,
+  SourceCache,
+  type Values,
+} from "./source-cache.ts";
+import type { QueryOutcome } from "./sources.ts";
+import {
+  assessStatus,
+  type Difference,
+  networkNameOf,
+  type NodeStatus,
+  type Seen,
+  targetOf,
+  withoutHidden,
+} from "./status.ts";
+import { SyncPace } from "./sync-pace.ts";
+
+interface KindStateOptions {
+  readonly times: Times;
+  readonly hide: readonly string[];
+  /** The values that show that the node is the expected one. */
+  readonly expect: Readonly<Record<string, string | number>>;
+}
+
+export class KindState {
+  readonly plan: Plan;
+  readonly cache: SourceCache;
+  readonly outcomes = new Map<string, QueryOutcome>();
+  readonly #options: KindStateOptions;
+  readonly #moved: Changes = new Changes();
+  readonly #progressed: Changes = new Changes();
+  readonly #pace: SyncPace = new SyncPace();
+  #values: Values = {};
+
+  constructor(plan: Plan, options: KindStateOptions) {
+    this.plan = plan;
+    this.cache = new SourceCache(plan);
+    this.#options = options;
+  }
+
+  /** The time that a node which responds to each request in time may take, in milliseconds. */
+  get timeout(): number {
+    const { plan, cache } = this;
+    const own = cache.required.map((name) => plan.sources.get(name)!.timeout);
+    return Math.max(this.#options.times.timeout, ...own) * (plan.isChained ? 2 : 1);
+  }
+
+  /** @param time in milliseconds: answers that are due for another query by then do not count */
+  isIdentityKnown(time: number): boolean {
+    const keys = Object.keys(this.#options.expect);
+    const sources = keys.flatMap((key) => sourcesOf(this.plan.fields[key]));
+    return sources.every((name) => {
+      const { error, dueAt = -Infinity } = this.cache.get(name) ?? {};
+      return error === undefined && time < dueAt;
+    });
+  }
+
+  see(now: Instant): Seen {
+    const { plan, cache } = this;
+    const { times: { stale, stalledAfter }, expect } = this.#options;
+    const shown = cache.shownAt(now, stale);
+    const { answers } = shown;
+    const read = plan.sources.has(HOST)
+      ? mapMembers(objectOf(answers.get(HOST)?.taken.get("")), (value, key) => formOf(key, value))
+      : readFields(plan.fields, answers, this.#values);
+    const values = this.#values = { ...read, ...plan.static };
+    return {
+      plan,
+      cache,
+      shown,
+      values,
+      differences: differencesFrom(expect, read),
+      date: now.date,
+      movedAt: this.#moved.take(values.height, now.date),
+      progressedAt: this.#progressed.take(progressIn(values, plan, answers), now.date),
+      stalledAfter,
+    };
+  }
+
+  /** Returns the status without hidden values. */
+  assess(seen: Seen): NodeStatus {
+    return withoutHidden(assessStatus(seen), this.#options.hide);
+  }
+
+  /** Returns the values for `/v1/info`, with those that only the service can tell. */
+  valuesFor({ status }: NodeStatus, seen: Seen, now: Instant): Values {
+    const { hide } = this.#options;
+    // A hidden height could be computed from an estimate.
+    if (status === "syncing" && !hide.includes("height")) {
+      this.#pace.take(seen.values, targetOf(seen), this.cache.respondedAt ?? now);
+    } else if (status !== "stale") this.#pace.clear();
+    const isHidden = hide.includes("network") || hide.includes("chain_id");
+    const network_name = isHidden ? undefined : networkNameOf(seen);
+    return { ...seen.values, ...network_name && { network_name }, ...this.#pace.last };
+  }
+
+  /** Returns the time of the slowest response, and remarks on sources for the log. */
+  review(): { took: number | undefined; remarks: Map<string, string> } {
+    const remarks = new Map<string, string>();
+    let took: number | undefined;
+    for (const [name, outcome] of this.outcomes) {
+      const role = this.plan.sources.get(name)?.role;
+      if (!("error" in outcome)) {
+        const { omitted } = outcome;
+        if (role === "required") took = Math.max(took ?? 0, outcome.took);
+        if (omitted.length > 0) remarks.set(name, `partly omitted: ${omitted.join(", ")}`);
+      } else if (role === "optional") {
+        const { message, hint } = outcome.error;
+        remarks.set(name, hint === undefined ? message : `${message} (${hint})`);
+      }
+    }
+    return { took, remarks };
+  }
+}
+
+/** A value, and the time since which it has not changed. */
+class Changes {
+  #key = "";
+  #since = 0;
+
+  /**
+   * A value that is missing for a while has not changed.
+   *
+   * @param now in milliseconds since 1970, like the returned time
+   */
+  take(value: unknown, now: number): number {
+    const key = value === undefined ? this.#key : formatJson(value);
+    if (key !== this.#key || this.#since === 0) this.#since = now;
+    this.#key = key;
+    return this.#since;
+  }
+}
+
+function differencesFrom(expect: KindStateOptions["expect"], values: Values): Difference[] {
+  return Object.entries(expect).flatMap(([key, value]) => {
+    const [expected, actual] = [String(value), textOf(values[key])];
+    return actual === expected ? [] : [{ key, expected, actual }];
+  });
+}
+
+/** Returns what changes while a node syncs, even before it has blocks. */
+function progressIn(values: Values, plan: Plan, answers: Answers): unknown {
+  if (values.height === undefined && values.sync_progress === undefined) return undefined;
+  const { synced } = plan.fields;
+  const state = synced && referencesOf(synced).map((reference) => answerAt(answers, reference));
+  return [values.height ?? null, values.sync_progress ?? null, state ?? null];
+}
