@@ -37,7 +37,7 @@ const read = (
 const ARGUMENTS: readonly Row<string>[] = [
   ["--bogus", 'unknown option "--bogus"; see nodeface --help'],
   ["--prot 80", 'unknown option "--prot"; did you mean --port?'],
-  ["-p 80", 'unknown option "-p"; see nodeface --help'],
+  ["-p 80", 'unknown option "-p"; did you mean --port?'],
   ["-port 80", 'unknown option "-port"; did you mean --port?'],
   ["-v", 'unknown option "-v"; did you mean -V?'],
   [

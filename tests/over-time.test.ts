@@ -293,6 +293,20 @@ overTime("if the node changes to another chain, the change is logged and counted
   assert.is(changes(), 1);
 });
 
+overTime("a change of the version is logged, and not that of a hidden one", async () => {
+  for (const hide of [[], ["software"]]) {
+    const { info, pass, state, said } = play1({ software: "anvil", peers: 5 }, { info: { hide } });
+    await info();
+    for (const software of ["anvil", undefined, "ganache"]) {
+      state.software = software;
+      pass(1000);
+      await info();
+    }
+    const line = 'info: node http://node.example runs "ganache" now, was "anvil"';
+    assert.equal(said, hide.length > 0 ? [] : [line]);
+  }
+});
+
 overTime("a change of chain is logged in one short line", async () => {
   const { info, pass, state, said } = play1({ chain: "a".repeat(300) });
   await info();

@@ -55,6 +55,9 @@ export class Arguments {
     if (this.asFile && this.topic === undefined) {
       this.problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
     }
+    for (const [name, isOn] of [["json", this.asJson], ["offline", this.isOffline]] as const) {
+      if (isOn && this.command !== "check") this.problems.push(`--${name} works only with check`);
+    }
     if (this.isPrinting) {
       this.#texts.clear();
       if (this.command !== "kinds") this.problems.length = 0;
@@ -62,9 +65,6 @@ export class Arguments {
     }
     if (this.command === "probe") {
       this.problems.push("probe must be the first argument, as in nodeface probe --accept ok");
-    }
-    for (const [name, isOn] of [["json", this.asJson], ["offline", this.isOffline]] as const) {
-      if (isOn && this.command !== "check") this.problems.push(`--${name} works only with check`);
     }
     for (const [variable, name] of VARIABLES) {
       const text = this.has(name) ? undefined : tryRead(() => env[variable]);
@@ -200,8 +200,11 @@ function nearestFlag(flag: string): string | undefined {
     const known = [...FLAGS.keys(), ...SWITCH_FLAGS.keys()].filter((name) => /^--/.test(name));
     return nearest(flag.replace(/^-+/, "--"), known);
   }
-  // A short flag is suggested only if the letter was given in the wrong case: `-v` leads to `-V`.
-  return [...SWITCH_FLAGS.keys()].find((other) => other.toLowerCase() === flag.toLowerCase());
+  // A letter in the wrong case leads to the right one, and others to the flag that begins with it:
+  // `-v` leads to `-V`, and `-c` to `--config`.
+  const names = [...SWITCH_FLAGS.keys(), ...FLAGS.keys()];
+  return names.find((other) => other.toLowerCase() === flag.toLowerCase()) ??
+    names.find((other) => other.startsWith(`-${flag}`));
 }
 
 function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {

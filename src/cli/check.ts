@@ -11,7 +11,7 @@ import { openNode } from "../info/open-node.ts";
 import { findUnreadable } from "../node/client.ts";
 import type { Node } from "../node/node.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
-import { isAlone, parseReference, referencesOf } from "../info/query-plan.ts";
+import { isAlone, parseReference, type Plan, referencesOf } from "../info/query-plan.ts";
 import type { QueryOutcome } from "../info/sources.ts";
 import { explain } from "../info/status.ts";
 import { formatJson } from "../json/lossless.ts";
@@ -98,7 +98,7 @@ const WIDTH = 60;
 
 function describeSources(config: Config, inspection: Inspection): Section[] {
   const { plan, outcomes } = inspection;
-  if (outcomes.size === 0) return [];
+  if (outcomes.size === 0 && describeUnused(config, plan).length === 0) return [];
   const table = [["SOURCE", "ASKS", "TOOK", "GAVE"]];
   const sources: unknown[] = [];
   const failed: string[] = [];
@@ -114,7 +114,7 @@ function describeSources(config: Config, inspection: Inspection): Section[] {
     sources.push({ name, asks, took_ms: took, ...dataOf(outcome) });
     if ("error" in outcome) failed.push(name);
   }
-  const notes = describeEmptyFields(config, inspection);
+  const notes = [...describeEmptyFields(config, inspection), ...describeUnused(config, plan)];
   return [{
     title: "Sources",
     text: formatTable(table) + linesOf(notes.map((note) => `note  ${note}`)),
@@ -141,6 +141,11 @@ function describeEmptyFields({ kinds = {}, info: settings }: Config, inspection:
       `${key} has no value: ${referencesOf(field).join(", ")} is missing or of another type`
     );
 }
+
+/** A source that no field uses is not queried. */
+const describeUnused = ({ info }: Config, plan: Plan): string[] =>
+  Object.keys(info.sources ?? {}).filter((name) => !plan.sources.has(name))
+    .map((name) => `the source ${name} is never queried, since no field uses it`);
 
 function describeService({ info, host }: Config): Section {
   const { watch = "off", history } = info;

@@ -286,7 +286,10 @@ async function listen(app: Pick<App, "fetch">, options: ServeOptions): Promise<L
     return await serve(app, options);
   } catch (error) {
     const { code = "", message } = error as { code?: string; message: string };
-    const reason = LISTEN_FAILURES[code] ?? message;
+    const hasPort = /^[^:]*:\d+$/.test(options.hostname ?? "");
+    const reason = hasPort
+      ? "the host must not have a port; see --port"
+      : LISTEN_FAILURES[code] ?? message;
     throw new Error(`cannot listen on ${options.hostname}, port ${options.port}: ${reason}`);
   }
 }

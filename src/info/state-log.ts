@@ -14,7 +14,7 @@ import { explain, type NodeStatus, type Status, type StatusCode } from "./status
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
 /** The machine-readable event that accompanies a log message about the node. */
-export type NodeEvent = StatusEvent | KindEvent | IdentityEvent | RemarkEvent;
+export type NodeEvent = StatusEvent | KindEvent | IdentityEvent | VersionEvent | RemarkEvent;
 
 /** A change of the node's status. */
 export interface StatusEvent {
@@ -34,6 +34,12 @@ export interface KindEvent {
 export interface IdentityEvent {
   readonly code: "identity";
   readonly level: "warn";
+}
+
+/** The node runs other software, or another version, than before. */
+export interface VersionEvent {
+  readonly code: "version";
+  readonly level: "info";
 }
 
 /** A report that a source or a value of `/v1/info` has failed or recovered. */
@@ -123,11 +129,24 @@ export class StateLog {
         return [key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value];
       });
       const at = new Date(respondedAt.date).toISOString();
-      if (seen.length > 0) this.#options.memory.lastSeen = { ...Object.fromEntries(seen), at };
+      if (seen.length > 0) this.#takeSeen({ ...Object.fromEntries(seen), at });
     }
     this.#logStatus(status, now);
     this.#logRemarks("source", remarks);
     this.#logRemarks("key", omitted);
+  }
+
+  #takeSeen(seen: LastSeen): void {
+    const { label, log, memory } = this.#options;
+    const nameOf = ({ software, version }: LastSeen) =>
+      [software, version].filter((part) => part !== undefined).join(" ");
+    const [before, now] = [memory.lastSeen && nameOf(memory.lastSeen), nameOf(seen)];
+    memory.lastSeen = seen;
+    if (!before || !now || before === now) return;
+    log(`${label} runs ${quote(now)} now, was ${quote(before)}`, {
+      code: "version",
+      level: "info",
+    });
   }
 
   #logChain(values: Values, now: number): void {
@@ -169,7 +188,9 @@ export class StateLog {
 
   #logStatus(status: NodeStatus, now: number): void {
     const { label, log, memory } = this.#options;
-    const key = `${status.status} ${status.code}`;
+    // The reasons why a secret cannot be read differ in the hint alone.
+    const detail = status.code === "no_credentials" ? status.hint : undefined;
+    const key = [status.status, status.code, detail].join(" ");
     if (this.#state?.key === key || status.code === "starting") return;
     const before = this.#state;
     const { status: word, code: statusCode } = status;

@@ -69,7 +69,10 @@ export async function requestText(
   } catch (error) {
     stop();
     if (isLate) {
-      throw new SourceError("timeout", `did not finish its response within ${formatTime(timeout)}`);
+      const time = formatTime(timeout);
+      throw new SourceError("timeout", `did not finish its response within ${time}`, {
+        hint: `raise node.timeout, or the timeout of the source (now ${time})`,
+      });
     }
     if (signal.aborted) throw new SourceError("timeout", "did not respond before the query ended");
     throw withScheme(failureOf(error), url);
