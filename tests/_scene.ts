@@ -39,7 +39,7 @@ export interface Scene {
   pass(milliseconds: number): void;
   /**
    * Sends the due queries and waits for all running queries. Returns the body of `GET /v1/info`
-   * without `api` and `links`.
+   * without `api`, `links` and `status_remedy`.
    */
   info(): Promise<Record<string, unknown>>;
   /** Returns what `GET /v1/info` returns at this moment, without `api` and `links`. */
@@ -87,7 +87,10 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
   );
   monitor.onInfo.add((info, measured) => history.take(info, measured));
   monitor.onIdentity.add(() => changes++);
-  const restOf = ({ info: { api: _api, links: _links, ...rest } }: Snapshot) => rest;
+  const restOf = ({ info }: Snapshot) => {
+    const { api: _api, links: _links, status_remedy: _remedy, ...rest } = info;
+    return rest;
+  };
   const infoMeanwhile = async () => restOf(await monitor.current());
   const infoOfPage = async () => restOf(await monitor.get());
   return {

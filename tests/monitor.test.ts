@@ -342,6 +342,15 @@ monitor("a node is ok within a second of its return, however long it was away", 
   }
 });
 
+monitor("/v1/info and /v1/health have the remedy for the status code", async () => {
+  const { monitor, held } = scene();
+  held.failure = "ECONNREFUSED";
+  const { info, health } = await monitor.current();
+  assert.is(info.status_remedy, "start the node, or correct node.url");
+  const text = new TextDecoder().decode(health.failing.variants.identity!.body!);
+  assert.is(JSON.parse(text).status_remedy, info.status_remedy);
+});
+
 monitor("the reason is that of the last query", async () => {
   const { held, pass, info } = scene();
   await info();

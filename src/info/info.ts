@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { NodeStatus, Status, StatusCode } from "./status.ts";
+import { type NodeStatus, REMEDIES, type Status, type StatusCode } from "./status.ts";
 import { formatJson } from "../json/lossless.ts";
 import { quote } from "../untrusted-text.ts";
 import { isKnown, KNOWN_KEYS } from "./fields.ts";
@@ -46,6 +46,8 @@ export interface Info {
   status_code?: StatusCode | undefined;
   /** The reason for the status, as a human-readable clause. */
   status_reason?: string | undefined;
+  /** The advice on `status_code`, for people. */
+  status_remedy?: string | undefined;
   /**
    * The time at which the oldest stale value was last known to be valid, in RFC 3339 format; absent
    * if no value is stale.
@@ -112,11 +114,13 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
     size += length;
     shown[key] = known[key];
   }
+  const remedy = status.code === undefined ? undefined : REMEDIES[status.code];
   const info: Info = {
     ...shown,
     ...isBesideNode && { status: status.status },
     ...status.code !== undefined && { status_code: status.code },
     ...status.reason !== undefined && { status_reason: status.reason },
+    ...remedy !== undefined && { status_remedy: remedy },
     ...updatedAt !== undefined && { updated_at: new Date(updatedAt).toISOString() },
     ...lastSeen && { last_seen: lastSeen },
     ...isBesideNode && { api: service },
@@ -171,8 +175,8 @@ export class Snapshots {
 }
 
 async function makeSnapshot(info: Info, text: string, tag: string, ttl: number): Promise<Snapshot> {
-  const { status = null, status_code, status_reason } = info;
-  const health = formatJson({ status, status_code, status_reason }) + "\n";
+  const { status = null, status_code, status_reason, status_remedy } = info;
+  const health = formatJson({ status, status_code, status_reason, status_remedy }) + "\n";
   const isWell = status === null || status === "ok" || status === "syncing";
   const type = "application/json";
   const cache = isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache";

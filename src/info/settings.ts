@@ -15,6 +15,7 @@ export const RESERVED_KEYS: readonly string[] = [
   "status",
   "status_code",
   "status_reason",
+  "status_remedy",
   "updated_at",
   "last_seen",
   "api",

@@ -22,13 +22,14 @@ export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
     const after = await (await get("/v1/info")).json();
     // If the status changes between the requests, the responses cannot be compared.
     if (before.status !== after.status || before.status_reason !== after.status_reason) continue;
-    const { status, status_code: code, status_reason: reason } = after;
+    const { status, status_code: code, status_reason: reason, status_remedy } = after;
     assert.equal(
       await health.json(),
       JSON.parse(JSON.stringify({
         status,
         status_code: code,
         status_reason: reason,
+        status_remedy,
       })),
     );
     const [, header = "", note = ""] =
