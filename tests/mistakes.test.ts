@@ -399,7 +399,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "info: { fields: { a: { from: 'a#', as: hx } } }",
     '1:19: info.fields.a names the source "a", which does not exist',
-    '1:40: info.fields.a.as must be one of hex, number, not, count, time, uptime, sum, not "hx"; did you mean hex?',
+    '1:40: info.fields.a.as must be one of hex, base16, number, not, count, time, uptime, sum, not "hx"; did you mean hex?',
   ],
   [
     "info: { fields: { a: { from: [] } } }",

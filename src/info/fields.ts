@@ -101,6 +101,7 @@ export function convert(
 
 const SIMPLE = {
   hex,
+  base16: (value: unknown) => textOf(hex(numberFrom(value)))?.replace(/^0x/, ""),
   time,
   number: numberFrom,
   not: (value: unknown) => !value,

@@ -73,6 +73,7 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
 /**
  * A conversion of a value:
  * - `hex`: a number from hexadecimal text, or hexadecimal text from a number
+ * - `base16`: hexadecimal text without `0x`, from decimal text or a number
  * - `number`: a number from decimal text
  * - `not`: true if the value is false, null, 0 or "", otherwise false
  * - `count`: the number of members; with a pointer, the number of members whose value at this
@@ -89,6 +90,7 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
  */
 export type Conversion =
   | "hex"
+  | "base16"
   | "number"
   | "not"
   | "count"

@@ -253,7 +253,7 @@ const source = (path: Schema<string>): Schema<Source> =>
     }),
   );
 
-const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] as const;
+const CONVERSIONS = ["hex", "base16", "number", "not", "count", "time", "uptime", "sum"] as const;
 
 const CONVERSION = anyOf([
   oneOf({
@@ -299,8 +299,8 @@ export const FIELD: Schema<Field> = typed(
       ),
       as: setting(
         CONVERSION,
-        "The conversion of the value: hex (to or from hexadecimal), " +
-          "number (from decimal), not (true becomes false), count (of members), time (to " +
+        "The conversion of the value: hex (to or from hexadecimal), base16 (to hexadecimal " +
+          "without 0x), number (from decimal), not (true becomes false), count (of members), time (to " +
           "RFC 3339), " +
           "uptime (seconds become the start time), sum (of all values), { count: POINTER }, " +
           "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { " +
