@@ -300,8 +300,8 @@ export const FIELD: Schema<Field> = typed(
       as: setting(
         CONVERSION,
         "The conversion of the value: hex (to or from hexadecimal), base16 (to hexadecimal " +
-          "without 0x), number (from decimal), not (true becomes false), count (of members), time (to " +
-          "RFC 3339), " +
+          "without 0x), number (from decimal), not (true becomes false), count (of members), " +
+          "time (to RFC 3339), " +
           "uptime (seconds become the start time), sum (of all values), { count: POINTER }, " +
           "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { " +
           "join: TEXT }",
