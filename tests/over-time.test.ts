@@ -197,6 +197,20 @@ overTime("a node that syncs without progress for stalled_after is stalled", asyn
   assert.is((await info()).status, "syncing");
 });
 
+overTime("a progress that falls is no progress", async () => {
+  const options = { info: { stalled_after: "10m" } } as const;
+  const { info, pass, state } = play1(
+    { height: 0, peers: 5, target: 100, progress: 1e-5 },
+    options,
+  );
+  for (let minute = 0; minute <= 10; minute++) {
+    assert.is((await info()).status, "syncing", `minute ${minute}`);
+    pass(60_000);
+    state.progress = Number(state.progress) * 0.999;
+  }
+  assert.is((await info()).status_code, "stalled");
+});
+
 overTime("without stalled_after, the time of the network or an hour counts", async () => {
   for (const networks of [{ "*": { quiet: "1h" } }, undefined] as const) {
     const health = { ...KIND.health, networks };

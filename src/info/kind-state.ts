@@ -45,6 +45,8 @@ export class KindState {
   readonly #progressed: Changes = new Changes();
   readonly #pace: SyncPace = new SyncPace();
   #values: Values = {};
+  /** The highest progress so far. */
+  #progress = 0;
 
   constructor(plan: Plan, options: KindStateOptions) {
     this.plan = plan;
@@ -86,9 +88,19 @@ export class KindState {
       differences: differencesFrom(expect, read),
       date: now.date,
       movedAt: this.#moved.take(values.height, now.date),
-      progressedAt: this.#progressed.take(progressIn(values, plan, answers), now.date),
+      progressedAt: this.#progressed.take(this.#progressIn(values, answers), now.date),
       stalledAfter,
     };
+  }
+
+  /** Returns what changes while a node syncs, even before it has blocks. */
+  #progressIn({ height, sync_progress }: Values, answers: Answers): unknown {
+    if (height === undefined && sync_progress === undefined) return undefined;
+    // The progress of a node without new blocks falls, since it compares them with the clock.
+    this.#progress = Math.max(this.#progress, Number(sync_progress ?? 0));
+    const { synced } = this.plan.fields;
+    const state = synced && referencesOf(synced).map((reference) => answerAt(answers, reference));
+    return [height ?? null, this.#progress, state ?? null];
   }
 
   /** Returns the status without hidden values. */
@@ -150,12 +162,4 @@ function differencesFrom(expect: KindStateOptions["expect"], values: Values): Di
     const [expected, actual] = [String(value), textOf(values[key])];
     return actual === expected ? [] : [{ key, expected, actual }];
   });
-}
-
-/** Returns what changes while a node syncs, even before it has blocks. */
-function progressIn(values: Values, plan: Plan, answers: Answers): unknown {
-  if (values.height === undefined && values.sync_progress === undefined) return undefined;
-  const { synced } = plan.fields;
-  const state = synced && referencesOf(synced).map((reference) => answerAt(answers, reference));
-  return [values.height ?? null, values.sync_progress ?? null, state ?? null];
 }
