@@ -347,7 +347,7 @@ monitor("/v1/info and /v1/health have the remedy for the status code", async () 
   held.failure = "ECONNREFUSED";
   const { info, health } = await monitor.current();
   assert.is(info.status_remedy, "start the node, or correct node.url");
-  const text = new TextDecoder().decode(health.failing.variants.identity!.body!);
+  const text = new TextDecoder().decode(health.failing.body);
   assert.is(JSON.parse(text).status_remedy, info.status_remedy);
 });
 
