@@ -389,7 +389,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { fields: { Height: 'a#' } }",
-    '1:19: info.fields.Height must be a key in snake_case other than status, status_code, status_reason, updated_at, last_seen, api, links, not "Height"',
+    '1:19: info.fields.Height must be a key in snake_case other than status, status_code, status_reason, status_remedy, updated_at, last_seen, api, links, not "Height"',
   ],
   [
     "info: { fields: { a: b } }",
@@ -417,7 +417,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { hide: [status, pears] }",
-    '1:16: info.hide[0] must be a key in snake_case other than status, status_code, status_reason, updated_at, last_seen, api, links, not "status"',
+    '1:16: info.hide[0] must be a key in snake_case other than status, status_code, status_reason, status_remedy, updated_at, last_seen, api, links, not "status"',
     '1:24: info.hide[1] is "pears", which is not a key of /v1/info; did you mean peers?',
   ],
   [
