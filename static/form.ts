@@ -15,7 +15,7 @@ import {
 import { readLines } from "../src/explorer/json-lines.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
-import { copyFrom, element, here, isHere } from "./service.ts";
+import { element, here, isHere } from "./service.ts";
 
 export type Form = ReturnType<typeof makeForm>;
 type Field = ReturnType<typeof makeLabelled>;
@@ -34,9 +34,7 @@ plain.addEventListener("toggle", ({ target }) => {
 }, true);
 plain.addEventListener("click", ({ target }) => {
   const button = target as HTMLElement;
-  const line = button.closest(".command")?.querySelector("pre")?.textContent;
-  if (button.matches(".copy")) void copyFrom(button, line!);
-  else if (button.matches(".long")) button.classList.remove("long");
+  if (button.matches(".long")) button.classList.remove("long");
 });
 // If the user unfolded forms before this script ran, their content is made now.
 for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) openForm(details);

@@ -9,6 +9,9 @@ export const base: URL = new URL(
 /** `base` without the trailing slash, escaped for double quotes in a shell. */
 export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 
+/** The longest response to the first call that is shown, in characters. */
+const RESPONSE_MAX = 120;
+
 export const isHere = (url: string): boolean => url.startsWith(`${here}/`);
 
 export function element<Name extends keyof HTMLElementTagNameMap>(
@@ -29,17 +32,31 @@ export function leadToOther(fragment: () => string): void {
   }
 }
 
+/** Puts the service's address into the commands, makes them copyable, and shows a first call. */
 export function showAddress(): void {
-  const code = document.querySelector(".connect code");
-  if (!code) return;
-  code.querySelector("var")!.textContent = here;
-  const button = document.querySelector<HTMLElement>(".connect button")!;
-  button.addEventListener("click", () => copyFrom(button, code.textContent!));
+  for (const name of document.querySelectorAll("var")) name.textContent = here;
+  addEventListener("click", ({ target }) => {
+    const button = target as HTMLElement;
+    if (!button.matches?.(".copy, .link")) return;
+    const article = button.closest("article");
+    const code = button.closest(".command, .connect")?.querySelector("code")?.textContent;
+    if (button.matches(".link")) location.hash = article!.id || article!.querySelector("h3")!.id;
+    void copyFrom(button, code ?? location.href);
+  });
+  const output = document.querySelector<HTMLElement>("#node output");
+  if (output && !document.querySelector("#node [data-state=unreachable]")) void showCall(output);
+}
+
+async function showCall(output: HTMLElement): Promise<void> {
+  const response = await fetch(here + output.dataset.call, { headers: { "X-Nodeface": "1" } });
+  const text = await response.text();
+  output.textContent = response.ok ? text.slice(0, RESPONSE_MAX) : String(response.status);
 }
 
 export async function copyFrom(button: HTMLElement, text: string): Promise<void> {
+  const label = button.dataset.label ??= button.textContent!;
   button.textContent = await copyText(text) ? "Copied" : "Not copied";
-  setTimeout(() => button.textContent = "Copy", 2000);
+  setTimeout(() => button.textContent = label, 2000);
 }
 
 /** Browsers provide `navigator.clipboard` only over https and on loopback. */

@@ -5,7 +5,7 @@
 import { onceFor } from "../src/json/values.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { followInfo } from "./head.ts";
-import { base, here, leadToOther, showAddress } from "./service.ts";
+import { base, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./form.ts";
 
 const plain = document.getElementById("plain")!;
@@ -18,7 +18,6 @@ const READ_AT = "-100px 0px -80%";
 let current: Element | undefined;
 
 addEventListener("hashchange", showTarget);
-for (const name of plain.querySelectorAll("var")) name.textContent = here;
 showAddress();
 followInfo(base, isIdle);
 leadToOther(() => current ? `#${current.id}` : "");

@@ -176,11 +176,6 @@ form("an operation counts as a write unless its mark or its method says otherwis
   for (const access of ["read", "secret"]) assert.is(await isWrite("post", access), false);
 });
 
-form("a curl command names its shell", async () => {
-  const shown = await render({ "/a": { get: DONE } });
-  assert.match(shown, /<pre><code>curl .+?<\/code><\/pre><small>for sh<\/small>/);
-});
-
 form("if there are many operations, the HTML has the class many and all forms", async () => {
   const paths = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`/p/${i}`, { get: DONE }]));

@@ -20,6 +20,7 @@ type Row = readonly [key: string, label: string, format?: (value: unknown) => st
 /** The header shows only the first four figures that have a value. */
 const FIGURES: readonly Row[] = [
   ["updated_at", "As of", formatTime],
+  ["progress", "Progress", formatShare],
   ["sync_progress", "Progress", formatShare],
   ["seconds_left", "Time left", formatTimeLeft],
   ["height", "Height"],
@@ -55,7 +56,7 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The title of this service's own API; no node has this name. */
-const OWN_TITLE = "Nodeface";
+export const OWN_TITLE = "Nodeface";
 
 interface Naming {
   readonly title?: string | undefined;
@@ -96,7 +97,7 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const isOmitted = value === "" ||
         // A synced node may report a `sync_progress` below 1. A node that has not begun to sync may
         // report 1.
-        (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
+        (key.endsWith("progress") && (state === "synced" || !((values[key] as number) < 1))) ||
         // A service without a node omits its start time, so that a restart does not change its
         // page.
         (key === "started_at" && isService(info));
@@ -149,7 +150,12 @@ export function describeState(state: string, info: Info = {}, history: History =
   const at = status === "ok" ? "" : seenOf(info).at ?? sinceOf(history, status);
   const [, , time] = TIME.exec(formatText(at)) ?? [];
   const since = time ? `since ${time.slice(0, 5)} UTC` : "";
-  return { state, label, note: joinTexts("; ", reason, since, addition) };
+  const speed = formatValue(info.blocks_per_second);
+  const rate = speed && `${speed} blocks/s`;
+  const left = isNumber(info.seconds_left)
+    ? formatAge(Number(info.seconds_left) * 1000).replace(/^in /, "about ") + " left"
+    : "";
+  return { state, label, note: joinTexts("; ", reason, rate, left, since, addition) };
 }
 
 function sinceOf(history: History, status: unknown): unknown {
@@ -229,7 +235,8 @@ const AGES = [
   ["second", 1000, 90],
   ["minute", 60_000, 90],
   ["hour", 3_600_000, 36],
-  ["day", 86_400_000, Infinity],
+  ["day", 86_400_000, 730],
+  ["year", 31_557_600_000, Infinity],
 ] as const;
 
 /** Returns an empty string unless the value is a number of seconds. */
@@ -268,18 +275,20 @@ export function renderFigures(figures: readonly Figure[], history: History = {})
     const html = time
       ? `<time datetime="${time}" title="${text}">${text}</time>`
       : `<span>${text}</span>`;
-    return `<div><dt>${escape(label)}</dt><dd>${html}${renderPlot(history, key)}</dd></div>`;
+    const { span = "", svg = "" } = plotOf(history, key);
+    return `<div><dt>${escape(label)}${span}</dt><dd>${html}${svg}</dd></div>`;
   }).join("");
 }
 
 const WIDTH = 240, HEIGHT = 24, POINTS_MAX = 240;
 
-function renderPlot(history: History, key: string): string {
+/** Returns HTML: a plot with the ends of its scale, and the time that it covers. */
+function plotOf(history: History, key: string): { span?: string; svg?: string } {
   const times = listOf(history.at).slice(-POINTS_MAX).map((at) => Date.parse(String(at)));
   const column = listOf(history[key]).slice(-POINTS_MAX);
   const known = column.filter(isNumber);
   const [start, end] = [times[0]!, times.at(-1)!];
-  if (known.length < 2 || !(end > start)) return "";
+  if (known.length < 2 || !(end > start)) return {};
   const least = known.reduce((a, b) => b < a ? b : a);
   const most = known.reduce((a, b) => b > a ? b : a);
   // The difference between two huge numbers could overflow to infinity, so each number is halved.
@@ -295,8 +304,14 @@ function renderPlot(history: History, key: string): string {
     isDrawn = isPoint;
   }
   const [low, high] = [formatValue(least), formatValue(most)];
-  const title = `${low === high ? low : `from ${low} to ${high}`} in the last ` +
-    formatAge(end - start).replace(/ ago$/, "");
-  return `<svg role="img" viewBox="0 -1 ${WIDTH} ${HEIGHT + 2}" preserveAspectRatio="none">` +
-    `<title>${escape(title)}</title><path d="${path}" vector-effect="non-scaling-stroke"/></svg>`;
+  const time = formatAge(end - start).replace(/ ago$/, "");
+  const title = `${low === high ? low : `from ${low} to ${high}`} in the last ${time}`;
+  return {
+    span: `<small>, last ${time}</small>`,
+    svg: `<svg role="img" viewBox="0 -1 ${WIDTH} ${HEIGHT + 2}" preserveAspectRatio="none">` +
+      `<title>${
+        escape(title)
+      }</title><path d="${path}" vector-effect="non-scaling-stroke"/></svg>` +
+      `<small class="scale" aria-hidden="true">${[high, low].map(escape).join("<br>")}</small>`,
+  };
 }

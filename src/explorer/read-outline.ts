@@ -5,6 +5,7 @@
  * @module
  */
 import { callNoteOf } from "../gateway/annotate-operations.ts";
+import { CALL_METHODS } from "../gateway/policy.ts";
 import { formatJson } from "../json/lossless.ts";
 import { createFreeName, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
@@ -65,6 +66,8 @@ export interface Operation {
   isPostedToo: boolean;
   call: "open" | "token" | "refused" | undefined;
   callSentence: string;
+  /** True if the operation cannot be called now, but a setting would enable it. */
+  isOpenable: boolean;
   items: Items;
   /** `undefined` if the operation cannot be tried on the page. */
   form: FormData | undefined;
@@ -83,6 +86,9 @@ export interface Item {
 
 type Rule = readonly [name: string, value: string];
 type Items = readonly (readonly [heading: string, items: readonly Item[]])[];
+
+/** The reason for a refusal names the setting that would allow the call, if there is one. */
+const NAMED_SETTING = /forward\.open|with_token/;
 
 const HERE = "http://here.invalid";
 /** The maximum number of parameters, responses and facts in total; no page has room for more. */
@@ -174,6 +180,8 @@ function createOperationReader(root: Json) {
     const items = hasRoom ? readItems(operation, parameters, rpcName !== "") : [];
     for (const { facts } of items.flatMap(([, all]) => all)) left -= 1 + facts.length;
     const address = serverOf([operation, item, root]) + path;
+    const isOff = nodeName !== undefined && note === undefined;
+    const sentence = note?.sentence ?? (isOff ? "Calls are switched off." : "");
     const summary = text(operation.summary);
     return {
       method,
@@ -187,7 +195,10 @@ function createOperationReader(root: Json) {
       marks: wordsOf(operation),
       isCommon: operation["x-common"] === true,
       call: note?.right,
-      callSentence: isWebhook ? "Sent by the API to its subscribers." : note?.sentence ?? "",
+      callSentence: isWebhook ? "Sent by the API to its subscribers." : sentence,
+      isOpenable: isOff
+        ? operation["x-streaming"] !== true && CALL_METHODS.includes(method)
+        : note?.right === "refused" && NAMED_SETTING.test(sentence),
       form: isCalled && hasRoom && !isWebhook
         ? readForm(root, operation, parameters, method, address)
         : undefined,

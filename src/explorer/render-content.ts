@@ -21,12 +21,14 @@ import {
 } from "./form-request.ts";
 import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html.ts";
 import { MARKS, methodNameOf } from "./labels.ts";
+import { OWN_TITLE } from "./head.ts";
+import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
 import { type Item, type Operation, type Outline, readOutline } from "./read-outline.ts";
 
 export interface PageParts {
   readonly title: string;
   readonly summary: string;
-  /** HTML that tells how many calls are enabled; may be empty. */
+  /** HTML of the first lines: the address for clients, a call, and how many are enabled. */
   readonly calls: string;
   /** HTML of the navigation and of the `main` element. */
   readonly content: string;
@@ -54,7 +56,7 @@ export async function renderParts(
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
-    calls: renderCalls(outline, address),
+    calls: renderStart(outline, address),
     content: isForeign ? content.replaceAll(LINK, "$2 ($1)") : content,
     sources: [...new Set(fields.flatMap(({ source }) => source ?? []))],
     flags:
@@ -93,6 +95,8 @@ const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
 /** With more operations than this, a slow phone needs a second to lay out the page. */
 const MANY = 300;
 
+const COPY = `<button type="button" class="copy">Copy</button>`;
+
 const WITHOUT_SCRIPT =
   "<noscript><p>In the commands below, <code>$BASE_URL</code> stands for the part of this " +
   "page's address " +
@@ -129,6 +133,7 @@ async function render(
   let html = `${renderNavigation(outline, detail, total)}<main id="content"${many}>${
     renderAbout(outline, detail)
   }`;
+  const enabled = readEnabled(operationsIn(outline));
   let left = shown;
   for (const section of outline.sections) {
     if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
@@ -140,7 +145,7 @@ async function render(
     html += renderMarkdown(section.description, detail.about);
     for (const operation of operations.slice(0, left)) {
       await pause();
-      html += renderOperation(operation, detail);
+      html += renderOperation(operation, detail, enabled);
       if (html.length > HTML_LENGTH_MAX) break;
     }
     html += isService ? "</details></section>" : "</section>";
@@ -152,38 +157,88 @@ async function render(
   return `${html}</main>`;
 }
 
-function renderCalls(outline: Outline, address: string): string {
+const COMMON_MAX = 5;
+
+/**
+ * Renders the first lines of the page: the address for clients, a call with its response, the most
+ * common operations, and how to enable more.
+ */
+function renderStart(outline: Outline, address: string): string {
   // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
   // POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];
+  const callable = operations.filter(({ call }) => call === "open" || call === "token");
+  const first = [...callable, ...operationsIn(outline)].find(isSimpleRead);
+  const common = (callable.length > 0 ? callable : operations)
+    .filter(({ isCommon, anchor }) => isCommon && anchor).slice(0, COMMON_MAX)
+    .map(({ anchor, title }) => `<a href="#${escape(anchor)}">${escape(title)}</a>`);
+  const connect = callable.length > 0 || operations.length === 0 ? renderAddress(address) : "";
+  return `<div class="calls"><p class="count">${connect}${
+    renderCount(outline, operations, callable)
+  }</p>${first ? renderFirst(first) : ""}` +
+    (common.length > 0 ? `<p class="common">Most used: ${common.join(" ")}</p>` : "") +
+    `${renderMore(operations)}</div>`;
+}
+
+const renderAddress = (address: string) =>
+  `<span class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ` +
+  `${COPY}</span> `;
+
+/** Tells whether a call needs no value, no token, and little time of the node. */
+const isSimpleRead = ({ call, form, marks }: Operation): boolean =>
+  form !== undefined && form.method === "GET" && form.address.startsWith("/") &&
+  call !== "token" && !form.isWrite && !form.isEndless && !marks.includes("slow") &&
+  form.fields.every(({ isRequired }) => !isRequired);
+
+function renderFirst({ form }: Operation): string {
+  const { url } = requestOf(form!, fillIn(form!), "");
+  return `<div class="first">${renderCommand(form!)}` +
+    `<output data-call="${escape(url)}" aria-label="Its response"></output></div>`;
+}
+
+function renderCount({ title }: Outline, operations: Operation[], callable: Operation[]) {
   const total = operations.length;
+  if (total === 0) {
+    return title === OWN_TITLE
+      ? `<span class="bare">This service runs without a node. Start it beside one: ` +
+        `<code>nodeface http://127.0.0.1:8545 --forward reads</code></span>`
+      : "";
+  }
   const count = (is: (one: Operation) => boolean) => operations.filter(is).length;
-  if (total === 0) return "";
-  const withToken = count(({ call }) => call === "token");
-  const callable = withToken + count(({ call }) => call === "open");
   const isMethod = ({ path }: Operation) => methodNameOf(path) !== "";
   const all = count(isMethod) === total ? "methods" : "operations";
-  if (callable > 0) {
+  const withToken = count(({ call }) => call === "token");
+  if (callable.length > 0) {
     const token = withToken > 0 ? `, ${withToken} of them with the token` : "";
-    return `<p class="calls"><span>${callable} of ${total} ${all} are enabled here${token}.` +
-      `</span> <span class="connect">Connect to <code><var>…</var>${
-        escape(trim(address))
-      }</code> ` +
-      `<button type="button">Copy</button></span></p>`;
+    return `<span>${callable.length} of ${total} ${all} are enabled here${token}.</span>`;
   }
   const reads = count(({ marks }) => marks.includes("read"));
   const isOff = operations.every(({ call }) => call === undefined);
   if (isOff && reads > 0) {
-    return `<p class="calls">Calls are switched off. Start with <code>--forward reads</code> ` +
-      `to enable read-only operations (${reads} of ${total}).</p>`;
+    return `Calls are switched off. Start with <code>--forward reads</code> ` +
+      `to enable read-only operations (${reads} of ${total}).`;
   }
   const state = isOff ? "Calls are switched off" : `None of ${total} ${all} is enabled`;
-  return `<p class="calls">${state}. <code>--forward reads</code> opens operations marked ` +
+  return `${state}. <code>--forward reads</code> opens operations marked ` +
     `<code>x-access: read</code>, and this description marks none. Read what ` +
     `the operations return and change, and list some under <code>forward.open</code> in the ` +
-    `configuration.</p>`;
+    `configuration.`;
+}
+
+function renderMore(operations: readonly Operation[]): string {
+  const example = operations.find(({ isOpenable }) => isOpenable);
+  if (!example) return "";
+  return `<details class="more"><summary>How to enable more</summary>` +
+    `<p>Each operation that is not enabled says why, and has the lines that enable it. For ` +
+    `<code>${name(example.nodeName!)}</code>:</p>` +
+    `${renderOpening(example, readEnabled(operations))}</details>`;
+}
+
+function renderOpening(operation: Operation, enabled: Enabled): string {
+  const lines = writeOpening(operation, enabled);
+  return lines && `<div class="command"><pre><code>${escape(lines)}</code></pre>${COPY}</div>`;
 }
 
 function renderNavigation({ sections }: Outline, detail: Detail, total: number): string {
@@ -230,7 +285,7 @@ function renderAbout(outline: Outline, detail: Detail): string {
 const renderMark = (word: string) =>
   `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escape(word)}</span>`;
 
-function renderOperation(operation: Operation, detail: Detail): string {
+function renderOperation(operation: Operation, detail: Detail, enabled: Enabled): string {
   const { title, summary, callSentence, marks, form } = operation;
   const anchor = operation.anchor ? ` id="${escape(operation.anchor)}"` : "";
   return `<article${anchor}><div><h3 dir="auto" id="${escape(operation.id)}">${
@@ -238,9 +293,11 @@ function renderOperation(operation: Operation, detail: Detail): string {
   }</h3>` +
     `<p class="line">${renderMethod(operation.method)} <code>${name(operation.path)}</code>` +
     `${operation.deprecated ? " <em>deprecated</em>" : ""}` +
-    `${marks.map((word) => ` ${renderMark(word)}`).join("")}</p>` +
+    `${marks.map((word) => ` ${renderMark(word)}`).join("")} ` +
+    `<button type="button" class="link" aria-label="Link to this operation">#</button></p>` +
     (summary ? `<p class="gist">${escape(shorten(summary, detail.summary))}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
+    (detail.operation > 0 ? renderOpening(operation, enabled) : "") +
     renderMarkdown(operation.description, detail.operation) +
     operation.items.map(([heading, items]) => renderItems(heading, items, detail)).join("") +
     `</div>${form ? `<div>${renderForm(form, title, detail)}</div>` : ""}</article>`;
@@ -295,7 +352,7 @@ function renderCommand(data: FormData): string {
   if (line === "" && data.isEndless) return "";
   const text = escape(data.isEndless ? `${line} -N` : line).replace(BASE, `<var>${BASE}</var>`);
   return `<div class="command"${line ? "" : " hidden"}><pre><code>${text}</code></pre>` +
-    `<small>for sh</small><button type="button" class="copy">Copy</button></div>`;
+    `${COPY}</div>`;
 }
 
 function renderLink(data: FormData): string {

@@ -1,0 +1,80 @@
+/** Tests the lines of configuration that the page shows at an operation that is not enabled. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parse } from "yaml";
+import { readEnabled, writeOpening } from "../src/explorer/opening.ts";
+import { type Operation, readOutline } from "../src/explorer/read-outline.ts";
+import { annotateCalls } from "../src/gateway/annotate-operations.ts";
+import { resolveForward } from "../src/gateway/policy.ts";
+import type { ForwardSettings } from "../src/setting-types.ts";
+
+const opening = suite("how to enable an operation");
+
+const marked = (access?: string, more: object = {}) => ({
+  responses: {},
+  ...access && { "x-access": access },
+  ...more,
+});
+
+const DOCUMENT = {
+  openapi: "3.1.1",
+  info: { title: "A", version: "1" },
+  servers: [{ url: "./v1/node" }],
+  paths: {
+    "/height": { get: marked("read") },
+    "/block/{id}": { get: marked("read") },
+    "/send": { post: marked("write") },
+    "/keys": { get: marked("secret") },
+    "/own": { get: marked() },
+    "/follow": { get: marked("read", { "x-streaming": true }) },
+  },
+};
+
+async function read(forward?: ForwardSettings | "reads"): Promise<Operation[]> {
+  const policy = resolveForward(forward);
+  const { document } = await annotateCalls(DOCUMENT, policy, "operator");
+  return (await readOutline(document)).sections.flatMap(({ operations }) => operations);
+}
+
+async function linesFor(path: string, forward?: ForwardSettings | "reads"): Promise<string> {
+  const operations = await read(forward);
+  const operation = operations.find((one) => one.path === path)!;
+  return writeOpening(operation, readEnabled(operations));
+}
+
+const TOKEN = { token_file: "token" };
+
+opening("the lines keep what is enabled, and enable the operation if they are used", async () => {
+  const cases: [path: string, before: ForwardSettings | "reads" | undefined, after: unknown][] = [
+    ["/height", undefined, { open: ["reads"] }],
+    ["/send", "reads", { open: ["reads"], with_token: ["POST /send"], ...TOKEN }],
+    ["/own", { open: ["reads"] }, { open: ["reads", "GET /own"] }],
+    ["/own", { open: ["GET /height"] }, { open: ["GET /height", "GET /own"] }],
+    ["/block/{id}", { open: ["GET /own"] }, { open: ["GET /own", "reads"] }],
+    ["/keys", { with_token: ["reads", "POST /send"], ...TOKEN }, {
+      with_token: ["reads", "POST /send", "GET /keys"],
+      ...TOKEN,
+    }],
+  ];
+  for (const [path, before, after] of cases) {
+    const lines = await linesFor(path, before);
+    assert.match(lines, /^# nodeface\.yaml\n/);
+    assert.equal(parse(lines), { forward: after }, path);
+    const operations = await read(parse(lines).forward);
+    assert.not.equal(operations.find((one) => one.path === path)!.call, "refused");
+  }
+});
+
+opening("an operation that no setting enables has a reason, but no lines", async () => {
+  for (const forward of [undefined, "reads"] as const) {
+    const operation = (await read(forward)).find(({ path }) => path === "/follow")!;
+    assert.is(await linesFor("/follow", forward), "");
+    assert.not.equal(operation.callSentence, "");
+  }
+});
+
+opening("an operation that is enabled has no lines", async () => {
+  assert.is(await linesFor("/height", "reads"), "");
+});
+
+opening.run();
