@@ -2,8 +2,10 @@
  * Makes the forms of the simple page, asks to confirm writes, sends requests, and shows the
  * results.
  */
+import { languagesFor, writeSample } from "../src/explorer/code-samples.ts";
 import {
-  commandOf,
+  canBeSent,
+  cleanText,
   type FieldData,
   fillIn,
   type FormData,
@@ -13,6 +15,8 @@ import {
   requestOf,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
+import type { Reference } from "../src/kinds/kind.ts";
+import { hasOtherDescription } from "./head.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
 import { element, here, isHere } from "./service.ts";
@@ -23,7 +27,15 @@ type Field = ReturnType<typeof makeLabelled>;
 const BYTES_MAX = 64 * 1024 * 1024;
 const plain = document.getElementById("plain")!;
 
-const examples = JSON.parse(document.getElementById("examples")!.textContent!);
+/** Values of the node, by their places. */
+const examples: Record<Reference, string> = JSON.parse(
+  document.getElementById("examples")!.textContent!,
+);
+const EXAMPLE = /^[\w.:+/=-]{1,65536}$/;
+
+const languages = languagesFor(document.getElementById("node")!.dataset.api!);
+let language = "curl";
+const forms = new Map<Element, Form>();
 
 const tokens = new Map<string, string>();
 let fieldCount = 0;
@@ -36,22 +48,76 @@ plain.addEventListener("click", ({ target }) => {
   const button = target as HTMLElement;
   if (button.matches(".long")) button.classList.remove("long");
 });
+for (const article of plain.querySelectorAll("main:not(.many) article")) addLanguages(article);
 // If the user unfolded forms before this script ran, their content is made now.
 for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) openForm(details);
 
 export function openForm(details: HTMLDetailsElement): void {
   details.open = true;
-  if (details.querySelector("form")) return;
+  const article = details.closest("article")!;
+  if (forms.has(article)) return;
   const form = makeForm(details);
+  forms.set(article, form);
+  addLanguages(article);
   const node = form.data.isWrite ? readIdentity() : undefined;
+  const ready = addExamples(form);
   let sending: AbortController | undefined;
   form.element.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (sending) return sending.abort();
     sending = new AbortController();
+    await ready;
     await submit(form, node, sending.signal);
     sending = undefined;
   });
+}
+
+/** Fills the fields that need the response to another operation of this page. */
+async function addExamples(form: Form): Promise<void> {
+  await findExamples(form.data).catch(() => {});
+  for (const [at, text] of fillIn(form.data, examples).entries()) {
+    const { input } = form.fields[at]!;
+    input.value ||= text;
+  }
+  showCommand(form.article);
+}
+
+async function findExamples({ fields }: FormData): Promise<void> {
+  for (const source of fields.flatMap(({ sources = [] }) => sources)) {
+    const [id = "", pointer = ""] = source.split("#");
+    const data = dataOf(document.getElementById(id));
+    if (Object.hasOwn(examples, source) || !data || data.isWrite || data.token) continue;
+    await findExamples(data);
+    const texts = fillIn(data, examples);
+    if (!canBeSent(data, texts)) continue;
+    const { url, ...request } = requestOf(data, texts, here);
+    const response = await fetch(url, optionsOf({ ...request, url }));
+    const names = pointer.split("/").slice(1);
+    const value = names.reduce((value, name) => value?.[name], await response.json());
+    if (response.ok && EXAMPLE.test(value)) examples[source] = String(value);
+  }
+}
+
+function dataOf(article: Element | null): FormData | undefined {
+  const data = article?.querySelector<HTMLElement>(".try")?.dataset.try;
+  return data && JSON.parse(data);
+}
+
+function addLanguages(article: Element): void {
+  const command = article.querySelector(".try")?.parentElement!.querySelector(".command");
+  if (!command || command.querySelector("select")) return;
+  const options = Object.keys(languages).map((value) => element("option", { textContent: value }));
+  const select = element("select", { ariaLabel: "Language" }, ...options);
+  select.value = language;
+  select.addEventListener("change", () => {
+    language = select.value;
+    for (const other of plain.querySelectorAll<HTMLSelectElement>(".command select")) {
+      other.value = language;
+      showCommand(other.closest("article")!);
+    }
+  });
+  command.querySelector("button")!.before(select);
+  showCommand(article);
 }
 
 /**
@@ -81,8 +147,12 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   const count = () => seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
   const timer = setInterval(count, 1000);
   try {
-    const response = await fetch(request.url, { ...optionsOf(form, request), signal });
-    await showResult(form, response, await readBytes(response), passed());
+    const response = await fetch(request.url, { ...optionsOf(request, form), signal });
+    const bytes = await readBytes(response);
+    await showResult(form, response, bytes, passed());
+    if (!response.ok && await hasOtherDescription()) {
+      status.append(" · The service has other settings now. Load this page anew.");
+    }
   } catch (error) {
     showFailure(form, request.url, error, passed());
   } finally {
@@ -91,10 +161,10 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   }
 }
 
-function optionsOf({ token }: Form, request: FormRequest): RequestInit {
+function optionsOf(request: FormRequest, form?: Form): RequestInit {
   const { method, url, headers: given, body } = request;
   const headers = new Headers(given as [string, string][]);
-  const secret = token?.input.value.trim();
+  const secret = form?.token?.input.value.trim();
   if (secret && new URL(url).origin === location.origin) {
     headers.set("Authorization", `Bearer ${secret}`);
   }
@@ -144,30 +214,40 @@ function makeForm(details: HTMLDetailsElement) {
     token,
     send,
     fields,
-    command: article.querySelector<HTMLElement>(".command")!,
+    article,
     status: element("p", { className: "status", role: "status" }),
     result: element("div", { className: "answer" }),
     element: element("form", { noValidate: true, autocomplete: "off", ariaLabel: title }, ...boxes),
   };
-  form.element.addEventListener("input", () => showCommand(form));
+  form.element.addEventListener("input", () => showCommand(article));
   details.append(form.element, form.status, form.result);
-  showCommand(form);
   return form;
 }
 
 function readForm({ fields }: Form): string[] {
-  return fields.map(({ input }) => input.value);
+  return fields.map(({ place, input }) => place === "body" ? input.value : cleanText(input.value));
 }
 
-function checkForm({ fields }: Form): Field | undefined {
-  for (const { mark, mistakeIn, input } of fields) mark(mistakeIn(input.value));
+function checkForm(form: Form): Field | undefined {
+  const { fields } = form;
+  for (const [at, text] of readForm(form).entries()) fields[at]!.mark(fields[at]!.mistakeIn(text));
   return fields.find(({ error }) => error.textContent);
 }
 
-function showCommand(form: Form): void {
-  const line = commandOf(form.data, readForm(form), here);
-  form.command.hidden = line === "";
-  form.command.querySelector("code")!.textContent = line;
+function showCommand(article: Element): void {
+  const form = forms.get(article);
+  const data = form?.data ?? dataOf(article)!;
+  const texts = form ? readForm(form) : fillIn(data, examples);
+  const text = writeSample(languages[language]!, data, texts, here);
+  const command = article.querySelector(".try")!.parentElement!.querySelector<HTMLElement>(
+    ".command",
+  )!;
+  command.hidden = !canBeSent(data, texts);
+  // Long addresses break after a slash, and not within a name.
+  const parts = (text || "This call cannot be written so.").split(/(?<=\/)/);
+  command.querySelector("code")!.replaceChildren(
+    ...parts.flatMap((part) => [part, element("wbr")]),
+  );
 }
 
 function makeField(data: FieldData, value: string) {

@@ -78,6 +78,8 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
       isStreaming = true;
       retry = RETRY;
       request();
+      // The first snapshot of a new stream may come from a service that was started anew.
+      void hasOtherDescription();
     });
     source.addEventListener("info", request);
     source.addEventListener("description", () => {
@@ -152,6 +154,20 @@ function showState({ state, label, note }: StateText): void {
   element.dataset.state = state;
   setText(element.querySelector("b")!, label);
   setText(span, note);
+}
+
+/** The tag of the description when the page was loaded. */
+let shownTag: string | null = null;
+
+/** Offers to load the page anew if the service has another description now. */
+export async function hasOtherDescription(): Promise<boolean> {
+  const spec = document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!;
+  const response = await fetch(spec.href, { method: "HEAD", cache: "no-store" }).catch(() => null);
+  const tag = response?.ok ? response.headers.get("etag") : null;
+  shownTag ??= tag;
+  const isChanged = tag !== null && tag !== shownTag;
+  if (isChanged) showChange();
+  return isChanged;
 }
 
 function showChange(): void {

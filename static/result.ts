@@ -64,7 +64,11 @@ function explain(form: Form, status: number, body: unknown): void {
   if (sentence) form.status.append(` · ${sentence}`);
   if (status === 401 && form.token) {
     const isTyped = form.token.input.value.trim() !== "";
-    form.token.mark(isTyped ? "the token is not valid" : "the operator's token is required");
+    form.token.mark(
+      isTyped
+        ? "this is not the token of this service (forward.token_file)"
+        : "the operator's token is required: the content of forward.token_file",
+    );
   }
   for (const { in: place, name, rule } of listOf(errors).map(objectOf)) {
     if (typeof name !== "string" || typeof rule !== "string") continue;

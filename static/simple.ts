@@ -2,10 +2,10 @@
  * Runs the simple page: puts the URL into the commands, filters the navigation, and marks the
  * current operation.
  */
-import { onceFor } from "../src/json/values.ts";
+import { find } from "../src/explorer/find.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { followInfo } from "./head.ts";
-import { base, leadToOther, showAddress } from "./service.ts";
+import { base, element, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./form.ts";
 
 const plain = document.getElementById("plain")!;
@@ -62,31 +62,36 @@ function showTarget(): void {
   if (target) markCurrent(article?.querySelector("h3") ?? target);
 }
 
-const textOf = onceFor((article: HTMLElement) =>
-  [...article.querySelectorAll("h3, .line, .gist")].map(({ textContent }) => textContent)
-    .join(" ").toLowerCase()
-);
+/** The longest list of operations found. */
+const FOUND_MAX = 100;
 
 function makeFilter(): void {
   const nav = plain.querySelector("nav")!;
   const input = nav.querySelector("input")!;
   const told = nav.querySelector("[role=status]")!;
-  const articles = [...plain.querySelectorAll("article")];
-  let found: HTMLElement[] = [];
+  const tree = nav.querySelector<HTMLElement>("ul")!;
+  const list = element("ul");
+  nav.append(list);
+  let entries: { title: string; text: string; id: string }[] | undefined;
+  let found: { id: string }[] = [];
 
   const filter = () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    found = articles.filter((article) => words.every((word) => textOf(article).includes(word)));
-    // The navigation of a large description has links only to groups, so the groups of the found
-    // operations are shown.
-    const shown = new Set(found.flatMap((article) => [
-      `#${article.querySelector("h3")!.id}`,
-      `#${article.closest("section")!.querySelector("h2")!.id}`,
-    ]));
-    for (const item of nav.querySelectorAll("li")) {
-      item.hidden = !shown.has(item.querySelector("a")!.getAttribute("href")!);
-    }
-    told.textContent = words.length > 0 ? `${found.length} of ${articles.length}` : "";
+    entries ??= [...plain.querySelectorAll("article")].map((article) => {
+      const { id, textContent: title } = article.querySelector("h3")!;
+      const group = article.closest("section")!.querySelector("h2")!;
+      const parts = [group, ...article.querySelectorAll(".line, .gist, dt")];
+      return { id, title, text: parts.map(({ textContent }) => textContent).join(" ") };
+    });
+    const isEmpty = input.value.trim() === "";
+    const all = isEmpty ? [] : find(input.value, entries);
+    const items = all.slice(0, FOUND_MAX).map(({ id, title }) =>
+      element("li", {}, element("a", { href: `#${id}`, textContent: title }))
+    );
+    found = all;
+    tree.hidden = !isEmpty;
+    list.replaceChildren(...items);
+    const shown = items.length < all.length ? `the first ${items.length} of ` : "";
+    told.textContent = isEmpty ? "" : `${shown}${all.length} of ${entries.length}`;
   };
   const focus = () => {
     input.focus();
@@ -100,7 +105,7 @@ function makeFilter(): void {
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && found[0]) {
       close();
-      location.hash = found[0].querySelector("h3")!.id;
+      location.hash = found[0].id;
     } else if (event.key === "Escape" && input.value !== "") {
       // Escape clears the text here and must not close the popover.
       event.preventDefault();

@@ -5,6 +5,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";
+import { fillIn } from "../src/explorer/form-request.ts";
 import { createIcons } from "../src/explorer/files.ts";
 import { createPage } from "../src/explorer/page.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
@@ -162,13 +163,18 @@ examples(
 );
 
 examples(
-  "a request body that only the user can know must be filled in, and shows an example",
+  "a request body has the node's value at its place, and must be sent",
   async () => {
     const { content } = await renderParts(await opened("monero"));
     const [, json] = /data-try='([^']*get_block_header_by_hash[^']*)'/.exec(content)!;
     const { fields: [body] } = JSON.parse(json!);
-    assert.equal([body.in, body.isRequired, body.isFilled], ["body", true, undefined]);
-    assert.match(body.example, /^\{"hash":"[0-9a-f]{64}"/);
+    assert.equal([body.in, body.isRequired, body.isFilled], ["body", true, true]);
+    assert.match(body.example, '{"hash":"{head#/block_header/hash}"');
+    assert.equal(body.sources, ["head#/block_header/hash"]);
+    const [text] = fillIn({ method: "POST", address: "/", fields: [body] }, {
+      "head#/block_header/hash": HASH,
+    });
+    assert.is(JSON.parse(text!).hash, HASH);
   },
 );
 

@@ -133,10 +133,16 @@ requests("a method or header that is not an HTTP token gets no command line", ()
 });
 
 requests("a field is filled in with the value at its place in the node's responses", () => {
-  const field: FieldData = { name: "hash", in: "query", isRequired: true, source: "head#/hash" };
+  const field: FieldData = {
+    name: "hash",
+    in: "query",
+    isRequired: true,
+    sources: ["head#/hash"],
+    example: "{head#/hash}",
+  };
   assert.is(fillIn(withFields(field), { "head#/hash": "0x12af" })[0], "0x12af");
   assert.is(fillIn(withFields(field), { "head#/number": "0x1" })[0], "");
-  assert.is(fillIn(withFields({ ...field, source: "constructor" as Reference }), {})[0], "");
+  assert.is(fillIn(withFields({ ...field, sources: ["constructor" as Reference] }), {})[0], "");
   assert.is(fillIn(withFields(field))[0], "");
 });
 

@@ -39,8 +39,11 @@ export interface FieldData {
    */
   readonly isFilled?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
-  /** The place of an example value in the node's responses. */
-  readonly source?: Reference | undefined;
+  /**
+   * The places of values in the node's responses. In `example`, each place is in braces. A place
+   * such as `op/getblock#/tx/0` is in the response to another operation of the page.
+   */
+  readonly sources?: readonly Reference[] | undefined;
   readonly hint?: string | undefined;
 }
 
@@ -52,16 +55,25 @@ export interface FormRequest {
 }
 
 export function fillIn({ fields }: FormData, examples: NodeExamples = {}): string[] {
-  return fields.map(({ source, values, isRequired, isFilled, example = "" }) => {
-    if (source) return Object.hasOwn(examples, source) ? examples[source]! : "";
+  return fields.map(({ sources, values, isRequired, isFilled, example = "" }) => {
+    if (sources) {
+      const isKnown = sources.every((source) => Object.hasOwn(examples, source));
+      const fill = (text: string, source: Reference) =>
+        text.replaceAll(`{${source}}`, () => examples[source]!);
+      return isKnown ? sources.reduce(fill, example) : "";
+    }
     return (isFilled && example) || (isRequired && values?.[0]) || "";
   });
 }
 
 /** Returns an error message, or an empty string if the text is valid. */
 export function mistakeIn(field: FieldData, text: string): string {
-  const { name, in: place, type = "", isRequired, list, values } = field;
-  if (text.trim() === "") return isRequired ? `${name} is required` : "";
+  const { name, in: place, type = "", isRequired, list, values, sources = [] } = field;
+  if (text.trim() === "" && isRequired) {
+    const [, operation] = /^op\/(.*)#/.exec(sources[0] ?? "") ?? [];
+    return `${name} is required${operation ? `, and ${operation} has none now` : ""}`;
+  }
+  if (text.trim() === "") return "";
   // Browsers resolve dot segments, so they would request a different path.
   if (place === "path" && /^\.\.?$/.test(text)) return `${name} cannot be ${text}`;
   if (place === "header" && !/^[\t -~\x80-\xff]*$/.test(text)) {
@@ -88,6 +100,13 @@ export function mistakeIn(field: FieldData, text: string): string {
 }
 
 export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/i.test(type);
+
+/** Removes spaces around a text, and those between the digits of a number, as this page has them. */
+export const cleanText = (text: string): string =>
+  text.trim().replace(
+    /^\d{1,3}([ \u00a0\u202f,]\d{3})+$/,
+    (digits) => digits.replaceAll(/\D/g, ""),
+  );
 
 /** @param base this service's URL, without a trailing slash */
 export function requestOf(form: FormData, texts: readonly string[], base: string): FormRequest {

@@ -5,7 +5,15 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
+import {
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  onceFor,
+  textOf,
+} from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
 import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
 import type { Reference } from "../kinds/kind.ts";
@@ -91,12 +99,16 @@ function readField(
     isRequired: isRequired || undefined,
     list: !isList ? undefined : isRepeated ? "again" : "comma",
     spans: multiSegmentOf(parameter) === true || undefined,
-    example: source || example.length > EXAMPLE_LENGTH_MAX ? undefined : example || undefined,
+    example: source
+      ? `{${source}}`
+      : example.length > EXAMPLE_LENGTH_MAX
+      ? undefined
+      : example || undefined,
     // The field of an optional header starts empty, since only people who know its effect should
     // send it.
     isFilled: isRequired || (given !== undefined && place === "query") || undefined,
     values,
-    source,
+    sources: source && [source],
     hint: isAsked && about ? shorten(about, HINT_LENGTH_MAX) : undefined,
   };
 }
@@ -106,6 +118,9 @@ export function typeOf(schema: Json): string[] {
   const names = types.filter(Boolean).slice(0, 4).join(" or ");
   return [names, textOf(schema.format) ?? ""].filter(Boolean);
 }
+
+/** Stands for a value that only the user knows. */
+const NONE = "none" as Reference;
 
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
@@ -131,28 +146,42 @@ function readBody(root: Json, value: unknown, isRead: boolean): FieldData | unde
   const type = typeIn(content);
   if (type === undefined || type === "no text") return type;
   const media = followReference(root, content[type]);
-  const own = exampleOf(root, media);
   const isJson = /json$/i.test(withoutParameters(type));
+  const own = exampleOf(root, media);
   const known = isJson ? own ?? makeExample(root, media.schema) : isObject(own) ? undefined : own;
-  const example = isJson && known !== undefined ? formatJson(known) : textOfExample(known, false);
-  const isAsked = isRead && isOfNode(root, media.schema);
+  const sources: Reference[] = [];
+  const placed = isJson && isRead ? withPlaces(root, known, media.schema, sources) : known;
+  // Only the user knows some of the values, so the form requires the body even if the description
+  // does not.
+  const isAsked = sources.includes(NONE);
+  const shown = isAsked ? known : placed;
+  const example = isJson && shown !== undefined ? formatJson(shown) : textOfExample(shown, false);
   return {
     name: "body",
     in: "body",
     type,
     example: example || undefined,
-    // If `isAsked`, the form requires the body even if the description does not.
-    isRequired: isAsked || body.required === true || undefined,
+    isRequired: sources.length > 0 || body.required === true || undefined,
     isFilled: !isAsked || undefined,
+    sources: isAsked || sources.length === 0 ? undefined : sources,
   };
 }
 
-function isOfNode(root: Json, value: unknown): boolean {
-  const { properties } = followReference(root, value);
-  return Object.values(objectOf(properties)).some((property) => {
-    const schema = followReference(root, property);
-    return (sourceOf(schema) ?? sourceOf(followReference(root, schema.items))) !== undefined;
-  });
+/** Replaces the values that come from the node by their places, in braces. */
+function withPlaces(root: Json, value: unknown, schema: unknown, places: Reference[]): unknown {
+  const resolved = followReference(root, schema);
+  const source = sourceOf(resolved);
+  if (source) {
+    places.push(source);
+    return `{${source}}`;
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => withPlaces(root, item, resolved.items, places));
+  }
+  const properties = objectOf(resolved.properties);
+  return isObject(value)
+    ? mapMembers(value, (member, name) => withPlaces(root, member, properties[name], places))
+    : value;
 }
 
 const typeIn = onceFor((content: Json): string | undefined => {

@@ -58,7 +58,7 @@ export async function renderParts(
     summary: shorten(outline.summary || outline.description, 200),
     calls: renderStart(outline, address),
     content: isForeign ? content.replaceAll(LINK, "$2 ($1)") : content,
-    sources: [...new Set(fields.flatMap(({ source }) => source ?? []))],
+    sources: [...new Set(fields.flatMap(({ sources }) => sources ?? []))],
     flags:
       (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
       (isForeign ? " data-foreign" : ""),
@@ -289,9 +289,11 @@ function renderOperation(operation: Operation, detail: Detail, enabled: Enabled)
   const { title, summary, callSentence, marks, form } = operation;
   const anchor = operation.anchor ? ` id="${escape(operation.anchor)}"` : "";
   return `<article${anchor}><div><h3 dir="auto" id="${escape(operation.id)}">${
-    escape(shorten(title, detail.summary))
+    renderName(shorten(title, detail.summary))
   }</h3>` +
-    `<p class="line">${renderMethod(operation.method)} <code>${name(operation.path)}</code>` +
+    `<p class="line">${renderMethod(operation.method)} <code>${
+      renderName(shorten(operation.path, NAME_LENGTH_MAX))
+    }</code>` +
     `${operation.deprecated ? " <em>deprecated</em>" : ""}` +
     `${marks.map((word) => ` ${renderMark(word)}`).join("")} ` +
     `<button type="button" class="link" aria-label="Link to this operation">#</button></p>` +
@@ -316,7 +318,7 @@ function renderList(items: readonly Item[], detail: Detail): string {
     const shown = rules.map(([rule, value]) => `${rule} <code>${name(value)}</code>`).join(", ");
     const text = detail.item > 0 &&
       renderInlineMarkdown(description, detail.item) + (shown && ` <small>${shown}</small>`);
-    return `<dt><code>${name(term)}</code></dt>` +
+    return `<dt><code>${renderName(shorten(term, NAME_LENGTH_MAX))}</code></dt>` +
       `<dd>${words && `<i>${words}</i> `}${text || ""}${renderFields(fields, detail)}</dd>`;
   });
   return `<dl>${entries.join("")}</dl>`;
@@ -350,7 +352,8 @@ function renderForm(form: FormData, title: string, detail: Detail): string {
 function renderCommand(data: FormData): string {
   const line = commandOf(data, fillIn(data), data.address.startsWith("/") ? BASE : "");
   if (line === "" && data.isEndless) return "";
-  const text = escape(data.isEndless ? `${line} -N` : line).replace(BASE, `<var>${BASE}</var>`);
+  const text = escape(data.isEndless ? `${line} -N` : line).replaceAll("/", "/<wbr>")
+    .replace(BASE, `<var>${BASE}</var>`);
   return `<div class="command"${line ? "" : " hidden"}><pre><code>${text}</code></pre>` +
     `${COPY}</div>`;
 }

@@ -125,7 +125,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     text:
       "For a `read` operation, the page fills this parameter with the value at the given place, " +
       "if the whole value matches the schema's `pattern`. The place must refer to a source that " +
-      "is queried for `/v1/info`. `none`: users must enter a value. Only built-in kinds may " +
+      "is queried for `/v1/info`, or to the response of another operation, as in " +
+      "`op/getblock#/tx/0`. `none`: users must enter a value. Only built-in kinds may " +
       "use this mark. The mark is omitted from served descriptions",
   },
   "x-unit": {

@@ -5,7 +5,7 @@
  * @module
  */
 import * as v from "valibot";
-import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import {
   type KindInterface,
   MARKS,
@@ -172,7 +172,9 @@ export function examplesIn(
 ): { readonly path: Path; readonly place: unknown; readonly pattern: unknown }[] {
   if (typeof value !== "object" || value === null) return [];
   const { "x-example-from": place, pattern } = objectOf(value);
-  const here = place === undefined || place === "none" ? [] : [{ path, place, pattern }];
+  // A value from the response to another operation is read by the page.
+  const isOfPage = place === "none" || textOf(place)?.startsWith("op/");
+  const here = place === undefined || isOfPage ? [] : [{ path, place, pattern }];
   const members = Object.entries(value).flatMap(([key, member]) =>
     examplesIn(member, [...path, Array.isArray(value) ? Number(key) : key])
   );

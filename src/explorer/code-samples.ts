@@ -1,0 +1,115 @@
+/**
+ * Writes the request of a form as code: for `curl`, JavaScript, Python, and the client of the
+ * node's kind.
+ *
+ * @module
+ */
+import { showUnseen } from "../untrusted-text.ts";
+import { canBeSent, type FormData, type FormRequest, requestOf } from "./form-request.ts";
+import { writeCurl, writeShell } from "./form-request.ts";
+
+interface Call {
+  readonly form: FormData;
+  readonly texts: readonly string[];
+  readonly request: FormRequest;
+  readonly base: string;
+}
+
+/** Returns `undefined` if the language cannot express the call. */
+type Writer = (call: Call) => string | undefined;
+
+const LANGUAGES: Readonly<Record<string, Writer>> = {
+  curl: ({ request, form }) => writeCurl(request, form.token !== undefined),
+  JavaScript: writeJavaScript,
+  Python: writePython,
+};
+
+/** The clients of kinds, by the beginning of the title of their interface. */
+const CLIENTS: readonly (readonly [title: string, name: string, write: Writer])[] = [
+  ["Bitcoin Core", "bitcoin-cli", writeBitcoin],
+  ["Ethereum execution", "viem", writeViem],
+];
+
+/** @param api the title of the node's interface */
+export function languagesFor(api: string): Readonly<Record<string, Writer>> {
+  const clients = CLIENTS.filter(([title]) => api.startsWith(title));
+  return { ...LANGUAGES, ...Object.fromEntries(clients.map(([, name, write]) => [name, write])) };
+}
+
+/** Returns an empty string if the form cannot be sent as it is, or not in this language. */
+export function writeSample(
+  write: Writer,
+  form: FormData,
+  texts: readonly string[],
+  base: string,
+): string {
+  if (!canBeSent(form, texts)) return "";
+  return write({ form, texts, request: requestOf(form, texts, base), base }) ?? "";
+}
+
+/** Writes a string for JavaScript, Python or JSON. */
+const quoted = (text: string) => showUnseen(JSON.stringify(text));
+
+function headersOf({ request, form }: Call, secret: string): string {
+  const pairs = request.headers.map(([name, value]) => `${quoted(name)}: ${quoted(value)}`);
+  if (form.token !== undefined) pairs.push(`"Authorization": "Bearer " + ${secret}`);
+  return pairs.length > 0 ? `{ ${pairs.join(", ")} }` : "";
+}
+
+function writeJavaScript(call: Call): string {
+  const { method, url, body } = call.request;
+  const headers = headersOf(call, "process.env.NODEFACE_TOKEN");
+  const options = [
+    ...method === "GET" ? [] : [`  method: ${quoted(method)},\n`],
+    ...headers ? [`  headers: ${headers},\n`] : [],
+    ...body === undefined ? [] : [`  body: ${quoted(body)},\n`],
+  ];
+  const more = options.length > 0 ? `, {\n${options.join("")}}` : "";
+  return `const response = await fetch(${quoted(url)}${more});\n` +
+    "console.log(await response.text());";
+}
+
+function writePython(call: Call): string {
+  const { method, url, body } = call.request;
+  const headers = headersOf(call, 'os.environ["NODEFACE_TOKEN"]');
+  const options = [
+    quoted(url),
+    ...method === "GET" ? [] : [`method=${quoted(method)}`],
+    ...headers ? [`headers=${headers}`] : [],
+    ...body === undefined ? [] : [`data=${quoted(body)}.encode()`],
+  ];
+  return `import os, urllib.request\n\nrequest = urllib.request.Request(${options.join(", ")})\n` +
+    "print(urllib.request.urlopen(request).read().decode())";
+}
+
+/** Returns the name and parameters of a method whose fields are its parameters, in order. */
+function methodOf({ form, texts }: Call): [name: string, params: string[]] | undefined {
+  const [, name] = /^\/v1\/rpc\/([\w.]+)$/.exec(form.address) ?? [];
+  const params = texts.slice(0, texts.findLastIndex((text) => text !== "") + 1);
+  return name && form.method === "GET" && !params.includes("") ? [name, params] : undefined;
+}
+
+function writeBitcoin(call: Call): string | undefined {
+  const [name = "", params = []] = methodOf(call) ?? [];
+  // The client speaks only HTTP, and only at the root.
+  const [, host, port = "80"] = /^http:\/\/([\w.-]+)(?::(\d+))?$/.exec(call.base) ?? [];
+  const words = params.map(writeShell);
+  if (!name || !host || words.includes(undefined)) return undefined;
+  const password = call.form.token === undefined ? "none" : '"$NODEFACE_TOKEN"';
+  const login = `-rpcuser=any -rpcpassword=${password}`;
+  return ["bitcoin-cli", `-rpcconnect=${host} -rpcport=${port}`, login, name, ...words].join(" ");
+}
+
+function writeViem(call: Call): string | undefined {
+  const [name, params = []] = methodOf(call) ?? [];
+  if (!name || call.form.token !== undefined) return undefined;
+  const values = params.map((text, at) => {
+    if (/^(integer|number|boolean)/.test(call.form.fields[at]!.type ?? "")) return text;
+    // The service also takes decimal numbers, but the node only hexadecimal ones.
+    return quoted(/^\d+$/.test(text) ? `0x${BigInt(text).toString(16)}` : text);
+  });
+  return `import { createPublicClient, http } from "viem";\n\n` +
+    `const client = createPublicClient({ transport: http(${quoted(`${call.base}/v1/rpc`)}) });\n` +
+    `const params = [${values.join(", ")}];\n` +
+    `console.log(await client.request({ method: ${quoted(name)}, params }));`;
+}
