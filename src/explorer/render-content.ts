@@ -186,11 +186,10 @@ const renderAddress = (address: string) =>
   `<span class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ` +
   `${COPY}</span> `;
 
-/** Tells whether a call needs no value, no token, and little time of the node. */
-const isSimpleRead = ({ call, form, marks }: Operation): boolean =>
-  form !== undefined && form.method === "GET" && form.address.startsWith("/") &&
-  call !== "token" && !form.isWrite && !form.isEndless && !marks.includes("slow") &&
-  form.fields.every(({ isRequired }) => !isRequired);
+/** Tells whether the page may make a call unasked: it is public, light, and needs no value. */
+const isSimpleRead = ({ call, form, marks, path }: Operation): boolean =>
+  form?.method === "GET" && form.fields.every(({ isRequired }) => !isRequired) &&
+  (path === "/v1/info" || (call === "open" && marks.includes("read") && !marks.includes("slow")));
 
 function renderFirst({ form }: Operation): string {
   const { url } = requestOf(form!, fillIn(form!), "");

@@ -41,7 +41,7 @@ async function open(url: string, width = 1280, hash = ""): Promise<Page> {
 
 const field = (page: Page) => page.getByRole("searchbox", { name: "Filter the operations" });
 
-const links = (page: Page) => page.locator("#plain nav li li a:visible");
+const links = (page: Page) => page.locator("#plain nav ul:not(:has(ul)) a:visible");
 
 filter("/ and Ctrl+K focus the filter, which matches name, path, summary and access", async () => {
   const page = await open(broker.url);
