@@ -134,8 +134,9 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
     status.append("Fix the marked field.");
     return wrong.input.focus();
   }
-  const request = requestOf(data, readForm(form), here);
-  const values = fields.map(({ name, input }) => [name, input.value] as const);
+  const texts = readForm(form);
+  const request = requestOf(data, texts, here);
+  const values = fields.map(({ name }, at) => [name, texts[at]!] as const);
   const refusal = node && await confirm(node, title, request, values, plain);
   if (refusal) return showStatus(form, false, refusal);
   const started = performance.now();

@@ -44,7 +44,9 @@ export function showAddress(): void {
     void copyFrom(button, code ?? location.href);
   });
   const output = document.querySelector<HTMLElement>("#node output");
-  if (output && !document.querySelector("#node [data-state=unreachable]")) void showCall(output);
+  if (output && !document.querySelector("#node [data-state=unreachable]")) {
+    void showCall(output).catch(() => {});
+  }
 }
 
 async function showCall(output: HTMLElement): Promise<void> {

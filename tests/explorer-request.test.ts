@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import {
   BASE,
   canBeSent,
+  cleanText,
   type FieldData,
   fillIn,
   type FormData,
@@ -168,6 +169,19 @@ requests("fields are validated by type, enum and JSON syntax", () => {
   assert.is(body("text/plain", "{"), "");
   const form = withFields({ ...id, in: "query", type: "integer", isFilled: true, example: "7" });
   assert.is(canBeSent(form, fillIn(form)), true);
+});
+
+requests("spaces around a text are removed, and those between the digits of a number", () => {
+  for (
+    const [typed, sent] of [
+      [" 0xabc\n", "0xabc"],
+      ["2\u202f941\u202f337", "2941337"],
+      ["2 941 337", "2941337"],
+      ["1,234", "1,234"],
+      ["12 34", "12 34"],
+      ["a b", "a b"],
+    ] as const
+  ) assert.is(cleanText(typed), sent);
 });
 
 requests.run();

@@ -104,7 +104,7 @@ export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/
 /** Removes spaces around a text, and those between the digits of a number, as this page has them. */
 export const cleanText = (text: string): string =>
   text.trim().replace(
-    /^\d{1,3}([ \u00a0\u202f,]\d{3})+$/,
+    /^\d{1,3}([ \u00a0\u202f]\d{3})+$/,
     (digits) => digits.replaceAll(/\D/g, ""),
   );
 

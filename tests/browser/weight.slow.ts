@@ -22,8 +22,10 @@ weight("the simple page requests its own script and data, but no files of Scalar
   const context = await browser.newContext();
   const { asked } = await visit(context, SIMPLE);
   const names = asked.map(({ path }) => path.split("/").at(-1)).sort();
-  // The page requests `info` when it loads, and again when its event stream begins.
-  assert.equal(names, ["favicon.ico", "history", "info", "info", "simple", "simple.js"]);
+  // The page requests `info` when it loads, when its event stream begins, and as the first call;
+  // and the tag of the description.
+  const infos = ["info", "info", "info"];
+  assert.equal(names, ["favicon.ico", "history", ...infos, "simple", "simple.js", "spec.json"]);
   await context.close();
 });
 
