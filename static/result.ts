@@ -59,7 +59,9 @@ function textOf(bytes: ArrayBuffer, type: string): string | undefined {
 function explain(form: Form, status: number, body: unknown): void {
   const { detail, message, code, errors } = objectOf(body);
   const [said, number] = [message, code].map((value) => value === undefined ? "" : String(value));
-  const ofNode = said && `The node responded: ${said}${number && ` (${number})`}`;
+  // Our own problem details have the same text in both members.
+  const ofNode = said && said !== detail &&
+    `The node responded: ${said}${number && ` (${number})`}`;
   const sentence = excerpt(ofNode || (typeof detail === "string" ? detail : ""), 300);
   if (sentence) form.status.append(` · ${sentence}`);
   if (status === 401 && form.token) {

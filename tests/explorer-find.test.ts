@@ -25,6 +25,7 @@ for (
     ["sendrawtx", "eth_sendRawTransaction"],
     ["raw send", "eth_sendRawTransaction"],
     ["height", "eth_blockNumber"],
+    ["latest block", "eth_blockNumber"],
     ["txid receipt", "eth_getTransactionReceipt"],
     ["chain id", "eth_chainId"],
     ["transaction recipt", "eth_getTransactionReceipt"],

@@ -13,6 +13,7 @@ export interface Entry {
 /** Words that mean the same, since each kind of node has words of its own. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   height: "blocknumber",
+  latest: "newest",
   tx: "transaction",
   txid: "transactionhash",
 };
