@@ -39,7 +39,7 @@ interface KindStateOptions {
 export class KindState {
   readonly plan: Plan;
   readonly cache: SourceCache;
-  readonly outcomes = new Map<string, QueryOutcome>();
+  readonly outcomes: Map<string, QueryOutcome> = new Map();
   readonly #options: KindStateOptions;
   readonly #moved: Changes = new Changes();
   readonly #progressed: Changes = new Changes();

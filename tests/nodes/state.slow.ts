@@ -12,7 +12,7 @@ import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import type { Running } from "../_server.ts";
 import { type Bench, bench } from "./_bench.ts";
-import { call, type Daemon, until } from "./_daemon.ts";
+import { type Daemon, until } from "./_daemon.ts";
 
 const state = suite("the state of a real node, as a load balancer sees it");
 
