@@ -375,9 +375,12 @@ shown(
       assert.is(answer.headers.get("access-control-allow-origin"), null);
       assert.match((await answer.json()).detail, "does not forward calls");
     }
-    const rpc = await ask("/v1/rpc", { method: "POST", body: "{}" });
-    assert.is(rpc.status, 403);
-    assert.equal(Object.keys(await rpc.json()), ["jsonrpc", "error", "id"]);
+    const body = '{"jsonrpc":"2.0","id":"a","method":"getblock"}';
+    const rpc = await ask("/v1/rpc", { method: "POST", body });
+    assert.is(rpc.status, 200);
+    const { error, id } = await rpc.json();
+    assert.equal([error.code, id], [-32601, "a"]);
+    assert.match(error.message, "does not forward calls");
     assert.is((await ask("/v1/rpc/a/b")).status, 404);
     assert.equal(asked.filter((call) => call.startsWith("GET /blocks")), []);
   },
