@@ -57,6 +57,8 @@ export class Excess {
   }
 }
 
+/** Only an object can have an id. */
+const OPENING_BRACE = 123;
 const END_MAX = 4096, EXCESS_MAX = 32 * 1024 * 1024;
 
 /** The maximum nesting depth of JSON that is read. */
@@ -114,8 +116,9 @@ export async function readContent(
     // be read to find out whether it is empty.
     const most = isTaken ? sizeMax : 0;
     const mayRead = isTaken && excess ? EXCESS_MAX : most;
-    if (Number(headers.get("content-length") ?? 0) > mayRead) throw tooLarge(most);
-    const bytes = await readBody(readChunks, lease, most, isTaken ? excess : undefined);
+    const declared = Number(headers.get("content-length") ?? 0);
+    if (declared > mayRead) throw tooLarge(most);
+    const bytes = await readBody(readChunks, lease, most, isTaken ? excess : undefined, declared);
     if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
     content.isRead = true;
     if (bytes.byteLength > 0) return { bytes, type };
@@ -158,7 +161,8 @@ async function readBody(
   readChunks: ReadChunks,
   lease: UnreadCall["lease"],
   most: number,
-  excess?: Excess,
+  excess: Excess | undefined,
+  declared: number,
 ): Promise<Bytes | undefined> {
   const parts = createCollector();
   let length = 0, count = 0, wanted = LEAST_BYTES;
@@ -167,7 +171,9 @@ async function readBody(
   const startPeriod = () => setTimeout(() => stop.abort(LATE), PERIOD_MS);
   let timer = startPeriod();
   const take = (part: Bytes) => {
-    length += part.byteLength;
+    const isRefused = declared > most && length === 0 && part[0] !== OPENING_BRACE;
+    length += isRefused ? declared : part.byteLength;
+    if (isRefused) return false;
     if (length >= wanted) {
       clearTimeout(timer);
       timer = startPeriod();
