@@ -79,10 +79,9 @@ for (const [runtime, command] of Object.entries(SERVICES)) {
         const login = auth?.basic_file ? await readFile(auth.basic_file, "utf8") : "any:password";
         const beside = await startBeside(node, kind, "reads", command);
         try {
-          compare(
-            await outcomesOf(client, url, login, known),
-            await outcomesOf(client, beside.url, "any:password", known),
-          );
+          // At the node itself, the calls that the service refuses change something.
+          const through = await outcomesOf(client, beside.url, "any:password", known);
+          compare(await outcomesOf(client, url, login, known), through);
         } finally {
           await beside.service.stop();
           await node.stop();
