@@ -48,7 +48,11 @@ plain.addEventListener("click", ({ target }) => {
   const button = target as HTMLElement;
   if (button.matches(".long")) button.classList.remove("long");
 });
-for (const article of plain.querySelectorAll("main:not(.many) article")) addLanguages(article);
+// Only for operations in view, since there may be a thousand.
+const viewer = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) if (isIntersecting) addLanguages(target);
+});
+for (const article of plain.querySelectorAll("article")) viewer.observe(article);
 // If the user unfolded forms before this script ran, their content is made now.
 for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) openForm(details);
 
