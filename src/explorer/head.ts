@@ -312,6 +312,8 @@ function plotOf(history: History, key: string): { span?: string; svg?: string } 
       `<title>${
         escape(title)
       }</title><path d="${path}" vector-effect="non-scaling-stroke"/></svg>` +
-      `<small class="scale" aria-hidden="true">${[high, low].map(escape).join("<br>")}</small>`,
+      `<small class="scale" aria-hidden="true">${
+        [...new Set([high, low])].map(escape).join("<br>")
+      }</small>`,
   };
 }
