@@ -104,11 +104,11 @@ async function findExamples({ fields }: FormData): Promise<void> {
 
 function dataOf(article: Element | null): FormData | undefined {
   const data = article?.querySelector<HTMLElement>(".try")?.dataset.try;
-  return data && JSON.parse(data);
+  return data === undefined ? undefined : JSON.parse(data);
 }
 
 function addLanguages(article: Element): void {
-  const command = article.querySelector(".try")?.parentElement!.querySelector(".command");
+  const command = article.querySelector(".try")?.parentElement?.querySelector(".command");
   if (!command || command.querySelector("select")) return;
   const options = Object.keys(languages).map((value) => element("option", { textContent: value }));
   const select = element("select", { ariaLabel: "Language" }, ...options);

@@ -78,7 +78,6 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
       isStreaming = true;
       retry = RETRY;
       request();
-      // The first snapshot of a new stream may come from a service that was started anew.
       void hasOtherDescription();
     });
     source.addEventListener("info", request);
@@ -102,9 +101,10 @@ export function followInfo(base: URL, isIdle: () => boolean): void {
     if (document.hidden) close();
     else request();
   });
-  setInterval(showAges, 1000);
   request();
 }
+
+setInterval(showAges, 1000);
 
 /** The browser's clock may be wrong, so ages are computed with the service's clock. */
 function setClock(date: string | null): void {
@@ -159,7 +159,10 @@ function showState({ state, label, note }: StateText): void {
 /** The tag of the description when the page was loaded. */
 let shownTag: string | null = null;
 
-/** Offers to load the page anew if the service has another description now. */
+/**
+ * Offers to load the page anew if the service has another description now, as after a start with
+ * other settings.
+ */
 export async function hasOtherDescription(): Promise<boolean> {
   const spec = document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!;
   const response = await fetch(spec.href, { method: "HEAD", cache: "no-store" }).catch(() => null);

@@ -101,12 +101,11 @@ export function mistakeIn(field: FieldData, text: string): string {
 
 export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/i.test(type);
 
-/** Removes spaces around a text, and those between the digits of a number, as this page has them. */
+const GROUPED_DIGITS = /^\d{1,3}([ \u00a0\u202f]\d{3})+$/;
+
+/** Removes spaces around a text, and those between the digits of a number, as on this page. */
 export const cleanText = (text: string): string =>
-  text.trim().replace(
-    /^\d{1,3}([ \u00a0\u202f]\d{3})+$/,
-    (digits) => digits.replaceAll(/\D/g, ""),
-  );
+  text.trim().replace(GROUPED_DIGITS, (digits) => digits.replaceAll(/\D/g, ""));
 
 /** @param base this service's URL, without a trailing slash */
 export function requestOf(form: FormData, texts: readonly string[], base: string): FormRequest {
