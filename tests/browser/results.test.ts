@@ -306,7 +306,7 @@ results("an error is explained beside its field or status", () =>
     await form.getByText("the operator's token is required").waitFor();
     await form.getByLabel("token").fill("wrong");
     await sendForm(secret);
-    await form.getByText("the token is not valid").waitFor();
+    await form.getByText("this is not the token of this service").waitFor();
     const give = operationAt(page, "give");
     const fields = await openForm(give);
     await fields.getByRole("textbox", { name: /^n / }).fill("x");
