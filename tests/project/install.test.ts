@@ -5,7 +5,7 @@ import { ROOT } from "../_paths.ts";
 
 const install = suite("installing");
 
-const { engines } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
+const { engines, devDependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
 const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, "utf8"));
 
 /** The range must not contain `||`. */
@@ -21,12 +21,23 @@ install("no dependency requires a newer Node than Nodeface does, since npm would
   for (const [path, { engines }] of Object.entries<{ engines?: { node?: string } }>(packages)) {
     const ranges = engines?.node?.split("||") ?? [];
     const isFine = ranges.length === 0 || ranges.some((range) => !isAbove(lowest(range), own));
-    // `package-lock.json` has no `engines` for `@scalar/api-reference`. Only browser files are
-    // copied from that package, so the Node version that it requires does not matter.
-    assert.ok(
-      isFine,
-      `${path} asks for Node ${engines?.node}; take "engines" out of the lock file`,
-    );
+    assert.ok(isFine, `${path} asks for Node ${engines?.node}`);
+  }
+});
+
+install("Scalar is installed alone, since its bundled files contain all that it depends on", () => {
+  const { engines, dependencies, ...scalar } = packages["node_modules/@scalar/api-reference"];
+  assert.is(scalar.version, devDependencies["@scalar/api-reference"]);
+  assert.match(scalar.integrity, /^sha512-/);
+  // Only browser files are read from the package, so it may ask for any version of Node.
+  assert.is(engines, undefined, 'take "engines" out of the lock file');
+  assert.is(dependencies, undefined, 'take "dependencies" out of the lock file');
+  assert.not.ok("node_modules/vue" in packages);
+});
+
+install("every package is installed under its own name", () => {
+  for (const [path, { name }] of Object.entries<{ name?: string }>(packages)) {
+    if (path !== "") assert.is(name, undefined, `${path} is ${name}`);
   }
 });
 
