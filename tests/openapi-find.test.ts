@@ -39,6 +39,8 @@ const DESCRIPTION = {
 
 let answers: Record<string, unknown>;
 let asked: string[];
+/** The info is asked first, since the description takes examples from it. */
+const askedBeyondInfo = () => asked.filter((path) => !["/versions", "/v2/status"].includes(path));
 let logged: string[];
 let diagnostics: string[];
 let server: Server;
@@ -100,7 +102,7 @@ found("the node's kind is detected and its description shown without any setting
 found("if the kind is configured, the node's description is found without detection", async () => {
   const app = await create({ kind: "algorand" });
   await app.refresh();
-  assert.equal(asked.filter((path) => path !== "/swagger.json"), []);
+  assert.equal(askedBeyondInfo().filter((path) => path !== "/swagger.json"), []);
   assert.is((await read(app)).info.title, "Algod");
 });
 
@@ -135,7 +137,7 @@ found("a configured description takes precedence, and `none` means no descriptio
     await app.refresh();
     assert.is((await read(app)).info.title, title);
   }
-  assert.equal([asked, diagnostics], [[], []]);
+  assert.equal([askedBeyondInfo(), diagnostics], [[], []]);
 });
 
 const MINE: Kind = {

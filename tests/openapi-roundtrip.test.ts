@@ -7,6 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, parseDocument, stringify } from "yaml";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
+import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
 import { withServiceOperations } from "../src/openapi/merge.ts";
 import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json } from "../src/json/values.ts";
@@ -164,7 +165,10 @@ roundTrip(
         // The YAML library writes some layouts incorrectly, so they are skipped.
         fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
         const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
-        const merged = withServiceOperations(own, withServers(document, where, from));
+        const merged = await withScalarExtensions(
+          withServiceOperations(own, withServers(document, where, from)),
+          {},
+        );
         assert.ok(isEqual(parseJson(loaded.json), merged), "JSON");
         assert.ok(isEqual(exactly(loaded.yaml), merged), "YAML");
       }),

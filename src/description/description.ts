@@ -8,6 +8,7 @@
 import type { Page } from "../explorer/page.ts";
 import type { Monitor } from "../info/info-monitor.ts";
 import type { Info } from "../info/info.ts";
+import type { NodeExamples } from "../info/source-cache.ts";
 import type { Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
@@ -110,6 +111,8 @@ export class Description {
   readonly #checks: Checks;
   readonly #now: () => number;
   #info: Partial<Info> = {};
+  /** The examples that the node gave when it was first well. They never change afterwards. */
+  #examples: NodeExamples | undefined;
   #known: KnownKind | undefined;
   /** The path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
   #rpcPath = "";
@@ -145,9 +148,11 @@ export class Description {
       },
       onError,
     });
+    this.#info = monitor.latest?.info ?? {};
     monitor.onInfo.add((info) => {
       this.#info = info;
       this.#missing.take(info);
+      if (this.#takeExamples()) this.#checks.start();
     });
     node.onKind.add(() => this.#adapt());
   }
@@ -235,6 +240,7 @@ export class Description {
     const known = await this.#know();
     if (!known) return;
     if (known !== this.#described) {
+      if (this.#described) this.#examples = undefined;
       this.#described = known;
       this.#offer = {};
       this.#offeredAt = -Infinity;
@@ -265,6 +271,17 @@ export class Description {
     }
   }
 
+  /** Returns true if a description without the examples is shown. */
+  #takeExamples(): boolean {
+    const { info, examples = {} } = this.#monitor.latest ?? {};
+    if (this.#examples || info?.status !== "ok") return false;
+    this.#examples = examples;
+    if (Object.keys(examples).length === 0) return false;
+    const shown = this.#readings.filter(({ source, shown }) => shown && source.by === "kind");
+    for (const reading of shown) reading.offer = undefined;
+    return shown.length > 0;
+  }
+
   /** A node that does not respond still has the software and version that it had. */
   #merge(offer: Offer): void {
     const { software = this.#offer.software, version = this.#offer.version } = offer;
@@ -274,7 +291,9 @@ export class Description {
   async #read(reading: Reading, offer: Offer): Promise<void> {
     const { source, isOptional } = reading;
     const before = reading.shown;
-    const prepared = await describe(source, offer, this.#options);
+    this.#takeExamples();
+    const options = { ...this.#options, examples: this.#examples };
+    const prepared = await describe(source, offer, options);
     let { diagnostics } = prepared;
     reading.stamp = prepared.stamp;
     reading.offer = JSON.stringify(offer);

@@ -5,9 +5,11 @@
  * @module
  */
 import { type PageParts, renderParts } from "../explorer/render-content.ts";
+import { withScalarExtensions } from "../explorer/scalar-extensions.ts";
 import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
 import type { KeptContent } from "../http/content-coding.ts";
+import type { NodeExamples } from "../info/source-cache.ts";
 import { diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind.ts";
 import { load, type Loaded, type LoadOptions } from "../openapi/load.ts";
@@ -33,6 +35,8 @@ export interface Content {
 /** Everything but the source that decides what is shown of a description. */
 export interface DescribeOptions extends LoadOptions {
   readonly forward?: ResolvedForward | undefined;
+  /** Example values from the node. */
+  readonly examples?: NodeExamples | undefined;
 }
 
 export interface Prepared extends Omit<Loaded, "document"> {
@@ -50,7 +54,7 @@ export interface Prepared extends Omit<Loaded, "document"> {
 export async function describe(
   source: DescriptionSource,
   offer: Offer,
-  { forward, ...options }: DescribeOptions,
+  { forward, examples = {}, ...options }: DescribeOptions,
 ): Promise<Prepared> {
   const { by, file, isBuiltIn = false } = source;
   let stamp = "";
@@ -70,7 +74,7 @@ export async function describe(
     const document = isAtRoot ? await withDropInPaths(below, isBuiltIn) : below;
     const origins = originsOf(document);
     const page = await renderParts(document, by, address);
-    const json = await writeJson(document);
+    const json = await writeJson(await withScalarExtensions(document, examples));
     const content = {
       json,
       page,

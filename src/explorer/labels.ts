@@ -40,16 +40,15 @@ export const MARKS: readonly (readonly [
   value: string | true,
   word: string,
   meaning: string,
-  colour: string,
 ])[] = [
-  ["x-access", "read", "read", "reads public data", "#0f7a3d"],
-  ["x-access", "write", "write", "may change something", "#b3261e"],
-  ["x-access", "secret", "sensitive", "shows private data, changes nothing", "#7139a8"],
-  ["x-cost", "heavy", "slow", "may keep the node busy for seconds", "#974d00"],
-  ["x-streaming", true, "streams", "stays open, or waits for an event", "#974d00"],
-  [CALL_MARK, "open", "public", "anyone can call it here", "#0a62ae"],
-  [CALL_MARK, "token", "token", "can be called here with the operator's token", "#974d00"],
-  [CALL_MARK, "refused", "not enabled", "cannot be called here", "#525b69"],
+  ["x-access", "read", "read", "reads public data"],
+  ["x-access", "write", "write", "may change something"],
+  ["x-access", "secret", "sensitive", "shows private data, changes nothing"],
+  ["x-cost", "heavy", "slow", "may keep the node busy for seconds"],
+  ["x-streaming", true, "streams", "stays open, or waits for an event"],
+  [CALL_MARK, "open", "public", "anyone can call it here"],
+  [CALL_MARK, "token", "token", "can be called here with the operator's token"],
+  [CALL_MARK, "refused", "not enabled", "cannot be called here"],
 ];
 
 /** The methods that change nothing (RFC 9110, section 9.2.1). */

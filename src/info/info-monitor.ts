@@ -139,6 +139,11 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return this.#node.kind;
   }
 
+  /** The last published snapshot, however old. */
+  get latest(): Snapshot | undefined {
+    return this.#published?.snapshot;
+  }
+
   /**
    * Does not wait for a node that has been queried before. If the values are old, the snapshot says
    * so in `updated_at`, and the status is not `ok`.

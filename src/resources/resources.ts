@@ -70,10 +70,9 @@ export class Resources {
 
   /** @param isPlain if true, the page has no scripts and no forms */
   async page(name: DocumentName, isPlain: boolean): Promise<Representation> {
-    const [{ current }, { info, examples }] = await Promise.all([
-      this.description(),
-      this.monitor.get(),
-    ]);
+    // The description takes its examples from the info.
+    const { info, examples } = await this.monitor.get();
+    const { current } = await this.description();
     const page = await current.page.get();
     this.#iconName = page.iconNameOf(info);
     return await page.prepare(name, isPlain, info, examples);
@@ -99,6 +98,7 @@ export class Resources {
   }
 
   async prepare(): Promise<void> {
+    await this.monitor.get();
     await Promise.all([this.catalog.get(), this.favicon.get(), this.assets.get()]);
     await (await this.description()).current.page.get();
   }

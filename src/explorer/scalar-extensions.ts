@@ -1,0 +1,74 @@
+/**
+ * Adds to a description what Scalar shows beyond OpenAPI: badges, the names of JSON-RPC methods,
+ * and examples from the node. Other readers ignore the badges.
+ *
+ * @module
+ */
+import type { NodeExamples } from "../info/source-cache.ts";
+import { isObject, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
+import { EXAMPLE_FROM, ONE_METHOD } from "../kinds/interface.ts";
+import type { Reference } from "../kinds/kind.ts";
+import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
+import { pause } from "../slices.ts";
+import { methodNameOf, wordsOf } from "./labels.ts";
+
+/**
+ * Common operations come first. A JSON-RPC method is shown once, even if it has a `GET` and a
+ * `POST`.
+ */
+export async function withScalarExtensions(
+  document: Json,
+  examples: NodeExamples,
+): Promise<Json> {
+  if (!isObject(document.paths)) return document;
+  const common: Json = {}, others: Json = {};
+  for (const [path, value] of Object.entries(document.paths)) {
+    await pause();
+    const item = objectOf(value);
+    const isOne = item[ONE_METHOD] === true;
+    const shown = mapOperations(item, ({ method, operation }) => ({
+      ...operation,
+      ...aboutMethod(path, operation, isOne),
+      ...withExamples(document, operation, examples),
+      ...isOne && method === "POST" && { "x-scalar-ignore": true },
+      ...badgesOf(operation),
+      ...withServer(operation, item),
+    }));
+    const isCommon = operationsOf(item).some(({ operation }) => operation["x-common"] === true);
+    setMember(isCommon ? common : others, path, shown);
+  }
+  return { ...document, paths: { ...common, ...others } };
+}
+
+/** Scalar lists an operation by its summary. */
+function aboutMethod(path: string, operation: Json, isOne: boolean): Json {
+  const summary = methodNameOf(path);
+  if (!summary) return {};
+  const also = isOne ? "Also available as `POST`, with the parameters as a JSON object." : "";
+  const texts = [textOf(operation.summary), textOf(operation.description), also];
+  return { summary, description: texts.filter(Boolean).join("\n\n") };
+}
+
+function withExamples(document: Json, { parameters }: Json, examples: NodeExamples): Json {
+  if (!Array.isArray(parameters)) return {};
+  const changed = parameters.map((value) => {
+    const parameter = followReference(document, value);
+    const schema = followReference(document, parameter.schema);
+    const { [EXAMPLE_FROM]: place } = schema as { [EXAMPLE_FROM]?: Reference };
+    const example = place && examples[place];
+    return example === undefined ? value : { ...parameter, example };
+  });
+  return { parameters: changed };
+}
+
+function badgesOf(operation: Json): Json {
+  const badges = wordsOf(operation).map((name) => ({ name }));
+  return badges.length > 0 ? { "x-badges": badges } : {};
+}
+
+/** Scalar ignores the servers of a path item, and needs to know which server is selected. */
+function withServer({ servers }: Json, item: Json): Json {
+  const all = servers ?? item.servers;
+  const url = textOf(objectOf(listOf(all)[0]).url);
+  return url === undefined ? {} : { servers: all, "x-scalar-selected-server": url };
+}
