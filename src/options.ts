@@ -5,7 +5,6 @@
  */
 import type { DescriptionReport } from "./description/report.ts";
 import type { DescriptionPlace } from "./description/source.ts";
-import type { View } from "./explorer/page-settings.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/response.ts";
 import type { Hosts } from "./http/request.ts";
@@ -151,13 +150,12 @@ type Optional = "description" | "base" | "forward" | "meters";
  */
 export type ResolvedOptions =
   & {
-    readonly [Key in Exclude<keyof CheckedOptions, Optional | "page" | "metrics">]-?: NonNullable<
+    readonly [Key in Exclude<keyof CheckedOptions, Optional | "metrics">]-?: NonNullable<
       CheckedOptions[Key]
     >;
   }
   & Readonly<Pick<CheckedOptions, Optional>>
   & {
-    readonly page: PageSettings & { readonly view: View };
     readonly onError: (error: unknown) => void;
   };
 
@@ -176,7 +174,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     operations: options.operations ?? [],
     document: options.document ?? {},
     kinds: options.kinds ?? {},
-    page: { ...options.page, view: options.page?.view ?? "reference" },
+    page: options.page ?? {},
     node: options.node ?? {},
     meters: options.metrics ? options.meters ?? new Meters() : undefined,
     memory: options.memory ?? new NodeMemory(),

@@ -204,7 +204,7 @@ export interface PageSettings {
   logo?: Uint8Array | undefined;
   /**
    * The page at /v1/spec: Scalar's reference, or the simple page.
-   * @default reference
+   * @default reference, or simple if the description has more than 300 operations
    */
   view?: "reference" | "simple" | undefined;
 }

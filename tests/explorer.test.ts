@@ -83,6 +83,29 @@ explorer("without JavaScript, the reference redirects to the simple page", async
   }
 });
 
+explorer("while the reference loads, it links to each operation of the simple page", async () => {
+  const [reference, simple] = [await htmlOf("/v1/spec"), await htmlOf("/v1/spec/simple")];
+  const links = [...reference.matchAll(/href="spec\/simple#([^"]+)"/g)].map(([, id]) => id);
+  const operations = simple.match(/<article/g)!;
+  assert.ok(links.length >= operations.length, `${links.length} links`);
+  for (const id of links) assert.match(simple, ` id="${id}"`);
+});
+
+explorer("a description with more than 300 operations opens the simple page", async () => {
+  for (const [count, view] of [[280, "reference"], [301, "simple"]] as const) {
+    const paths = Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`/a${at}`, { get: { responses: {} } }]),
+    );
+    const text = JSON.stringify({ openapi: "3.1.1", info: { title: "A", version: "1" }, paths });
+    const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
+    const get = async (path: string) =>
+      await (await app.fetch(new Request(`http://localhost${path}`))).text();
+    assert.is(viewOf(await get("/v1/spec")), view, String(count));
+    assert.is(viewOf(await get("/v1/spec/reference")), "reference");
+    await app.close();
+  }
+});
+
 explorer("page.view selects the document at /v1/spec; each also has its own path", async () => {
   for (const view of ["reference", "simple"] as const) {
     const app = createNodeface({ page: { view }, log() {} });

@@ -62,12 +62,12 @@ export interface Page {
 }
 
 export function createPage(
-  { title: api, summary, calls, content, sources, flags }: PageParts,
-  { origins, notice, title, view: first, icons }: {
+  { title: api, summary, calls, content, sources, flags, isLarge }: PageParts,
+  { origins, notice, title, view: first = isLarge ? "simple" : "reference", icons }: {
     readonly origins: readonly string[];
     readonly notice: string | undefined;
     readonly title: string | undefined;
-    readonly view: View;
+    readonly view: View | undefined;
     readonly icons: Pick<Icons, "queryOf">;
   },
 ): Page {
@@ -99,7 +99,7 @@ export function createPage(
     const values: Filling = {
       v1: V1,
       icon,
-      content,
+      content: view === "simple" ? content : listOf(content),
       title: escape(text.title),
       description: escape(summary),
       head: `${header}${renderHead(text, icon, other, notes)}</header>`,
@@ -127,6 +127,12 @@ export function createPage(
       return representation;
     },
   };
+}
+
+/** Returns the list of operations, with links to the simple page. */
+function listOf(content: string): string {
+  const list = content.slice(content.indexOf("<ul>"), content.indexOf("</nav>"));
+  return list.replaceAll('href="#', `href="${V1}spec/simple#`);
 }
 
 const NONE: NodeExamples = {};

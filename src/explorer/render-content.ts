@@ -34,6 +34,8 @@ export interface PageParts {
   readonly content: string;
   readonly sources: readonly string[];
   readonly flags: string;
+  /** True if the simple page suits the description better, since Scalar would take too long. */
+  readonly isLarge: boolean;
 }
 
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
@@ -62,6 +64,7 @@ export async function renderParts(
     flags:
       (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
       (isForeign ? " data-foreign" : ""),
+    isLarge: operationsIn(outline).length > MANY,
   };
 }
 

@@ -118,7 +118,7 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
     },
   ),
   view: setting(word(VIEWS), "The page at /v1/spec: Scalar's reference, or the simple page", {
-    default: "reference",
+    default: "reference, or simple if the description has more than 300 operations",
     example: "simple",
   }),
 });

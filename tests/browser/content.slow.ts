@@ -137,7 +137,7 @@ content(
       release();
       await failed;
       await page.getByText("The reference cannot be loaded.").waitFor();
-      await page.locator("#loading a").click();
+      await page.locator("#loading p a").click();
       await page.waitForURL(server.url + SIMPLE);
       await page.getByText(`curl "${server.url}v1/info"`).waitFor();
     }, false),
