@@ -15,6 +15,7 @@ const loaded = fetch(spec);
 followInfo(base, () => false);
 showAddress();
 leadToOther(() => location.hash);
+document.querySelector(".skip")!.addEventListener("click", skip);
 await show().catch((error) => {
   document.querySelector("#loading span")!.textContent = "The reference cannot be loaded.";
   reportError(error);
@@ -88,4 +89,12 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
 function blockImages(): void {
   const content = `img-src ${new URL("favicon.ico", base)} data: blob:`;
   document.head.append(element("meta", { httpEquiv: "Content-Security-Policy", content }));
+}
+
+/** Scalar would take a changed fragment for one of its own. */
+function skip(event: Event): void {
+  event.preventDefault();
+  const target = mount.querySelector("main") ?? mount;
+  target.tabIndex = -1;
+  target.focus();
 }

@@ -160,7 +160,8 @@ reference(
       ]);
       const html = await page.locator("#scalar").innerHTML();
       assert.not.match(html, TOKEN);
-      assert.match(html, "NODEFACE_TOKEN");
+      const text = await page.locator("#scalar").innerText();
+      assert.match(text, `'Authorization: Bearer '"$NODEFACE_TOKEN"''`);
     }),
 );
 
