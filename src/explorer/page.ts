@@ -132,7 +132,7 @@ export function createPage(
 /** Returns the list of operations, with links to the simple page. */
 function listOf(content: string): string {
   const list = content.slice(content.indexOf("<ul>"), content.indexOf("</nav>"));
-  return list.replaceAll('href="#', `href="${V1}spec/simple#`);
+  return list.replaceAll(/(?<=href=.)#/g, `${V1}spec/simple#`);
 }
 
 const NONE: NodeExamples = {};
