@@ -109,7 +109,7 @@ async function send(page: Page): Promise<{ status: number; sent?: Sent }> {
   const response = page.waitForResponse(
     (response) => isCall(response.request()),
     {
-      timeout: 2000,
+      timeout: 5000,
     },
   ).catch(() => undefined);
   await page.getByRole("button", { name: /^Send (get|post) request/ }).click();
