@@ -330,7 +330,10 @@ found(
           description: `${node.url}/swagger.json`,
         });
         await read(app);
-        assert.equal(came, [`node /swagger.json ${SECRET}`]);
+        assert.equal(
+          came.filter((request) => !request.startsWith("node / ")),
+          [`node /swagger.json ${SECRET}`],
+        );
         assert.match(
           diagnostics.join(),
           "the node redirects a request that contains a secret; the redirect is not followed",

@@ -127,8 +127,8 @@ const acceptsGzip = memoize((accept) => {
   return negotiator.encodings(CODINGS, { preferred: CODINGS })[0] === "gzip";
 });
 
-/** Matches a tag without its `W/`, or a quotation mark that nothing closes. */
-const TAG = /"[^"]*"?/g;
+/** A member of a comma-separated list; commas between quotes do not separate members. */
+const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 
 /**
  * Tells whether `If-None-Match` names the current tag (RFC 9110, section 13.1.2).
@@ -136,5 +136,6 @@ const TAG = /"[^"]*"?/g;
  */
 function namesTag(list: string | null, etag: string): boolean {
   if (list === null) return false;
-  return list.trim() === "*" || [...list.matchAll(TAG)].some(([tag]) => tag === etag);
+  return list.trim() === "*" ||
+    [...list.matchAll(MEMBER)].some(([tag]) => tag.trim().replace(/^W\//, "") === etag);
 }

@@ -135,7 +135,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     REFERENCE_TEXT,
     "The number of blocks that a syncing node lacks, for estimates of its time",
     {
-      example: "syncing#/data/sync_distance",
+      example: "chain#/behind",
     },
   ),
   lag: setting(

@@ -143,9 +143,10 @@ export async function follow(
 }
 
 const isServing = (command: string) =>
-  /^(?:npm start|nodeface(?! (?:check|kinds|init)\b))(?!.* (?:--help|--version|-h|-V)\b)/.test(
-    command,
-  );
+  /^(?:npm start|nodeface(?! (?:check|kinds|init|probe)\b))(?!.* (?:--help|--version|-h|-V)\b)/
+    .test(
+      command,
+    );
 
 function serviceOf(command: string): { words: string[]; port: string } {
   const [, ...all] = command.split(/\s+/);

@@ -103,7 +103,9 @@ tree("files below the adapters use only web standards", () => {
   const isPortable = (file: string) => !NOT_PORTABLE.some((path) => file.startsWith(path));
   for (const file of files.filter(isPortable)) {
     const code = text(file).replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, "");
-    assert.not.match(code, /\b(Deno|Bun|process|Buffer)\b|"node:/, file);
+    assert.not.match(code, /"node:/, file);
+    // Samples of code that the page shows are texts.
+    assert.not.match(code.replaceAll(/"[^"\n]*"/g, ""), /\b(Deno|Bun|process|Buffer)\b/, file);
   }
 });
 
