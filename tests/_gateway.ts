@@ -53,6 +53,8 @@ async function startNode(node: NodeToStart): Promise<PlayedNode> {
     const parts: Uint8Array[] = [];
     for await (const part of request) parts.push(part);
     const { method = "", url = "", headers, rawHeaders } = request;
+    // A node of no kind is asked whether it answers at all, besides the calls that it gets.
+    if (method === "HEAD" && url === "/") return void response.end();
     const come = { method, url, headers, rawHeaders, body: joinBytes(parts) };
     node.come.push(come);
     await node.answer(come, response);

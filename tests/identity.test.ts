@@ -126,7 +126,12 @@ identity(
       });
     });
     const app = createNodeface({
-      node: { url: node.url, kind: "ethereum", expect: { chain_id: "31337" } },
+      node: {
+        url: node.url,
+        kind: "ethereum",
+        expect: { chain_id: "31337" },
+        ask_methods: false,
+      },
       info: { ttl: "1ms" },
       forward: { open: ["eth_gasPrice"], at_root: true },
       log: () => {},

@@ -465,7 +465,7 @@ health: { ok: it answers }
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
-    "7:1: unknown key colour; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi, extends, loosen",
+    "7:1: unknown key colour; expected one of title, url, aliases, concurrency, batch_max, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi, extends, loosen",
   ],
   [
     "aliases: [Geth]",

@@ -50,6 +50,8 @@ export interface Shown {
 
 /** Milliseconds until a failing node is queried again. */
 export const RETRY_MS = 1000;
+/** The shortest time in milliseconds after which a response is old, however small the `ttl`. */
+const LEAST_AGE_MS = 1000;
 
 /**
  * After this many milliseconds without a response, the node may have been replaced by another one,
@@ -148,16 +150,20 @@ export class SourceCache {
     const isGone = this.isUnreachable;
     const answers = new Map<string, { taken: Taken; date: number }>();
     let oldest: Instant | undefined;
-    for (const [name, { last, held, error, isAbsent, until }] of this.#states) {
+    const isOld = ({ last, until = -Infinity }: SourceState) =>
+      now.monotonic >= Math.max(until, (last?.monotonic ?? -Infinity) + LEAST_AGE_MS);
+    for (const [name, state] of this.#states) {
+      const { last, held, error, isAbsent } = state;
       if (!last || !held || isAbsent) continue;
       const hasFailed = error !== undefined || (isGone && this.#roleOf(name) !== "optional");
       if (hasFailed && now.monotonic - held.monotonic >= stale) continue;
-      const isStale = hasFailed || now.monotonic >= until!;
+      const isStale = hasFailed || isOld(state);
       answers.set(name, last);
       if (isStale && !(oldest && oldest.monotonic <= held.monotonic)) oldest = held;
     }
-    const until = Math.min(...this.#ofRequired().map((state) => state?.until ?? -Infinity));
-    return { answers, oldest, isOld: now.monotonic >= until, until };
+    const required = this.#ofRequired();
+    const until = Math.min(...required.map((state) => state?.until ?? -Infinity));
+    return { answers, oldest, isOld: required.some((state) => !state || isOld(state)), until };
   }
 }
 
