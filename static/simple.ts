@@ -41,12 +41,14 @@ function followReader(): void {
 function markCurrent(heading: Element): void {
   const nav = plain.querySelector("nav")!;
   current = heading;
-  nav.querySelector("[aria-current]")?.removeAttribute("aria-current");
-  const link = nav.querySelector(`a[href="#${CSS.escape(heading.id)}"]`);
-  if (!link) return;
-  link.setAttribute("aria-current", "true");
-  const [{ top, bottom }, box] = [link.getBoundingClientRect(), nav.getBoundingClientRect()];
-  if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
+  for (const link of nav.querySelectorAll("[aria-current]")) link.removeAttribute("aria-current");
+  // The operation may also be in the list of operations found, which replaces the tree.
+  for (const link of nav.querySelectorAll(`a[href="#${CSS.escape(heading.id)}"]`)) {
+    link.setAttribute("aria-current", "true");
+    if (!link.checkVisibility()) continue;
+    const [{ top, bottom }, box] = [link.getBoundingClientRect(), nav.getBoundingClientRect()];
+    if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
+  }
 }
 
 /** Opens the group that contains the fragment's target, which some browsers leave closed. */
