@@ -66,7 +66,7 @@ const headersFor = createCommonHeaders("*");
 const answer = (representation: Representation, request: Request): Response | Promise<Response> =>
   representation.respond(request, headersFor(request));
 
-const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0", status: "ok" };
+const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0" };
 
 async function pageOf(document: unknown) {
   const described = document ?? await (await createNodeface().fetch(

@@ -15,7 +15,7 @@ const LONG = 1234567890123456789012345678901234567890n;
 const STATES: [info: Record<string, unknown>, shown: string][] = [
   [NODE, "In sync"],
   [{ ...ANSWERS, head_at: "2026-01-31T08:14:41Z" }, "Online"],
-  [{ name: "nodeface", version: "0.2.0", status: "ok" }, "Running"],
+  [{ name: "nodeface", software: "nodeface", version: "0.2.0" }, "Running"],
   [{ name: NODE.name, status: "starting", status_reason: "loading its blocks" }, "Starting"],
   [
     {
