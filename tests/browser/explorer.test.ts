@@ -49,7 +49,7 @@ explorer("pressing Test Request and then Send shows this service's own response"
   ]);
   const info = await answer.json();
   assert.is(info.software, "nodeface");
-  await page.getByText(info.started_at).waitFor();
+  await page.getByRole("dialog").getByText(info.started_at).waitFor();
 });
 
 explorer("search finds an operation", async () => {
