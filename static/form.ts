@@ -248,8 +248,8 @@ function showCommand(article: Element): void {
     ".command",
   )!;
   command.hidden = !canBeSent(data, texts);
-  // Long addresses break after a slash, and not within a name.
-  const parts = (text || "This call cannot be written so.").split(/(?<=\/)/);
+  // Long addresses break after a slash or a value, and not within a name.
+  const parts = (text || "This call cannot be written so.").split(/(?<=[/&])/);
   command.querySelector("code")!.replaceChildren(
     ...parts.flatMap((part) => [part, element("wbr")]),
   );
