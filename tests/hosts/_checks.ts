@@ -84,7 +84,7 @@ export const CHECKS: readonly Check[] = [
         const names = [...page.matchAll(/(?:href|src|data-scalar)="([^"#:]+)"/g)];
         return names.map(([, name]) => new URL(name!, served.base + path));
       };
-      const urls = [...await namesIn("/v1/spec"), ...await namesIn("/v1/spec/simple")];
+      const urls = [...await namesIn("/v1/spec/reference"), ...await namesIn("/v1/spec/simple")];
       assert.ok(urls.filter(({ href }) => href.includes("/assets/")).length > 2, `${urls}`);
       for (const url of urls) {
         assert.ok(url.href.startsWith(`${served.base}/`), url.href);

@@ -103,9 +103,9 @@ const DAEMONS: Readonly<Record<string, Example>> = {
       return {
         software: "etcd",
         version,
-        cluster_id: header.cluster_id,
+        cluster_id: BigInt(header.cluster_id).toString(16),
         revision: Number(header.revision),
-        node_id: header.member_id,
+        node_id: BigInt(header.member_id).toString(16),
         members: members.length,
       };
     },

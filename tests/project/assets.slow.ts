@@ -79,9 +79,10 @@ assets(
 );
 
 assets(
-  "Scalar's files are unchanged",
+  "Scalar's files are unchanged but for the one patch of the samples for a shell",
   async () => {
     const folder = "node_modules/@scalar/api-reference/dist/browser/";
+    const changed: string[] = [];
     for (const [path, { importContent }] of Object.entries(ASSETS)) {
       const { gzip, identity } = await importContent();
       const plain = gzip ? gunzipSync(bytes(gzip)) : bytes(identity!);
@@ -89,8 +90,12 @@ assets(
       if (path.startsWith(FILES.explorer)) continue;
       const source = readFileSync(ROOT + folder + name, "utf8")
         .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n");
-      assert.ok(plain.toString() === source, name);
+      if (plain.toString() === source) continue;
+      changed.push(name!);
+      const patch = ".replaceAll(`$NODEFACE_TOKEN`,`'\"$NODEFACE_TOKEN\"'`)";
+      assert.ok(plain.toString().replace(patch, "") === source, name);
     }
+    assert.is(changed.length, 1);
   },
 );
 
