@@ -60,6 +60,8 @@ const server = createServer(async (request, response) => {
   for await (const part of request) body += part;
   const respond = PATHS[pathname];
   if (respond) return respond(request, response);
+  // A node of no kind is asked whether it answers at all.
+  if (body === "") return response.end();
   const { id, method } = JSON.parse(body);
   const result = (text: string) => JSON.stringify({ jsonrpc: "2.0", id, result: text });
   response.setHeader("content-type", "application/json");
