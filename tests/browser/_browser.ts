@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 const require = createRequire(new URL("../package.json", import.meta.url));
 const { chromium } = require("playwright-core") as typeof import("playwright-core");
@@ -95,4 +95,23 @@ export async function watch(page: Page, origin: string): Promise<Complaints> {
     });
   });
   return complaints;
+}
+
+/** Runs `work` in a page of a context of its own. */
+export async function inContext(
+  browser: Browser,
+  options: BrowserContextOptions,
+  work: (page: Page) => Promise<void>,
+): Promise<void> {
+  const context = await browser.newContext(options);
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    // tsx inserts calls of its helper `__name` into functions, but the page does not define
+    // `__name`.
+    await page.addInitScript("globalThis.__name = (named) => named");
+    await work(page);
+  } finally {
+    await context.close();
+  }
 }

@@ -9,7 +9,7 @@ import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type Nodeface } from "../../src/index.ts";
 import { testWhere, without } from "../_needs.ts";
-import { closePages, launch, PATIENCE, watch } from "./_browser.ts";
+import { closePages, inContext, launch, watch } from "./_browser.ts";
 import { mounted, SIMPLE } from "./_page.ts";
 import { attempt, leave, type Targets } from "./_stranger.ts";
 import { ANVIL, type CountedNode, startCountedNode } from "./_relay.ts";
@@ -120,21 +120,8 @@ async function closeClient(page: Page) {
   await page.getByRole("button", { name: "Close Client" }).click();
 }
 
-async function inPage(work: (page: Page) => Promise<void>) {
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 900 },
-  });
-  try {
-    const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE);
-    // tsx inserts calls of its helper `__name` into functions, but the page does not define
-    // `__name`.
-    await page.addInitScript("globalThis.__name = (named) => named");
-    await work(page);
-  } finally {
-    await context.close();
-  }
-}
+const inPage = (work: (page: Page) => Promise<void>) =>
+  inContext(browser, { viewport: { width: 1280, height: 900 } }, work);
 
 const missing = without(ANVIL);
 const test = (name: string, check: () => Promise<void>, lacks = missing) =>

@@ -10,7 +10,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type Nodeface, type NodefaceOptions } from "../../src/index.ts";
-import { closePages, launch, PATIENCE } from "./_browser.ts";
+import { closePages, inContext, launch } from "./_browser.ts";
 import { runAll, sendAll, submit } from "./_contents.ts";
 
 const contents = suite("a node's content and a node's calls in a browser, at the drop-in address");
@@ -126,18 +126,8 @@ contents.after(async () => {
 });
 
 /** @param bypassCSP true to leave it to the node's content alone that nothing of it runs */
-async function inPage(bypassCSP: boolean, work: (page: Page) => Promise<void>) {
-  const context = await browser.newContext({ bypassCSP });
-  try {
-    const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE);
-    // tsx inserts calls of its helper `__name`, which the page does not have.
-    await page.addInitScript("globalThis.__name = (named) => named");
-    await work(page);
-  } finally {
-    await context.close();
-  }
-}
+const inPage = (bypassCSP: boolean, work: (page: Page) => Promise<void>) =>
+  inContext(browser, { bypassCSP }, work);
 
 for (const bypassCSP of [true, false]) {
   const how = bypassCSP ? ", even without the page's policy" : "";
