@@ -1,7 +1,7 @@
 /**
  * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also
- * compiles an executable for each platform into `dist/executables/`, with checksums and a bill of
- * materials.
+ * compiles an executable for each platform into `dist/executables/`, with checksums, licences and a
+ * bill of materials.
  *
  * @module
  */
@@ -12,8 +12,9 @@ import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { billOfMaterials, bundle } from "./bundle-for-runtime.ts";
+import { bundle } from "./bundle-for-runtime.ts";
 import { writeChecksums } from "./release.ts";
+import { billOfMaterials, licenses, shippedPackages } from "./shipped-packages.ts";
 
 export const TARGETS: readonly string[] = [
   ...["linux-x64", "linux-arm64", "linux-x64-musl", "linux-arm64-musl"],
@@ -65,7 +66,10 @@ async function main(all: boolean) {
       const runtime = `--target=bun-${target.replace("macos", "darwin")}`;
       await compile(join(ALL, fileOf(target)), runtime);
     }
-    await writeFile(join(ALL, "nodeface.cdx.json"), await billOfMaterials(packages, bun));
+    const shipped = await shippedPackages(packages);
+    const version = (await promisify(execFile)(bun, ["--version"])).stdout.trim();
+    await writeFile(join(ALL, "nodeface.cdx.json"), await billOfMaterials(shipped, version));
+    await writeFile(join(ALL, "LICENSES.txt"), licenses(shipped));
     writeChecksums(ALL);
   } finally {
     await rm(stage, { recursive: true });

@@ -1,14 +1,11 @@
 /**
- * `npm run build:worker` and `npm run build:deno`: bundles the service for one runtime. Lists the
- * packages of a bundle with their licences, and writes the bill of materials of an executable
- * (CycloneDX 1.6).
+ * `npm run build:worker` and `npm run build:deno`: bundles the service for one runtime, and lists
+ * the packages of a bundle.
  *
  * @module
  */
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -83,52 +80,6 @@ function onlyAdapter(runtime: string): Plugin {
       );
     },
   };
-}
-
-const read = async (path: string) => JSON.parse(await readFile(join(ROOT, path), "utf8"));
-
-export async function licenses(folders: readonly string[]): Promise<string> {
-  const parts = await Promise.all(folders.map(async (folder) => {
-    const { name, version, license } = await read(join(folder, "package.json"));
-    const files = (await readdir(join(ROOT, folder))).filter((file) => /^licen[cs]e/i.test(file));
-    const texts = files.map((file) => readFileSync(join(ROOT, folder, file), "utf8"));
-    return `${name} ${version} (${license})\n\n${texts.join("\n").trim()}\n`;
-  }));
-  return parts.join(`\n${"-".repeat(72)}\n\n`);
-}
-
-export async function billOfMaterials(packages: readonly string[], bun: string): Promise<string> {
-  const { name, version, license } = await read("package.json");
-  const { packages: locked } = await read("package-lock.json");
-  const ofBun = execFileSync(bun, ["--version"], { encoding: "utf8" }).trim();
-  const components = [
-    { type: "platform", "bom-ref": `bun@${ofBun}`, name: "bun", version: ofBun },
-    ...[...packages, "node_modules/@scalar/api-reference"].map((folder) =>
-      library(folder.slice(folder.lastIndexOf("node_modules/") + 13), locked[folder])
-    ),
-  ];
-  const licenses = [{ license: { id: license } }];
-  const component = { type: "application", "bom-ref": name, name, version, licenses };
-  const dependsOn = components.map((component) => component["bom-ref"]);
-  const bill = {
-    bomFormat: "CycloneDX",
-    specVersion: "1.6",
-    version: 1,
-    metadata: { component },
-    components,
-    dependencies: [{ ref: name, dependsOn }],
-  };
-  return JSON.stringify(bill, null, 2) + "\n";
-}
-
-type LockEntry = Readonly<Record<"version" | "integrity" | "license", string>>;
-
-function library(name: string, { version, integrity, license }: LockEntry) {
-  const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
-  const licenses = [{ license: { id: license } }];
-  const content = Buffer.from(integrity.slice("sha512-".length), "base64").toString("hex");
-  const hashes = [{ alg: "SHA-512", content }];
-  return { type: "library", "bom-ref": purl, name, version, purl, licenses, hashes };
 }
 
 const [, program, runtime] = process.argv;

@@ -7,7 +7,8 @@ import { build, type Plugin } from "esbuild";
 import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { COMMON, licenses, packagesOf } from "./bundle-for-runtime.ts";
+import { COMMON, packagesOf } from "./bundle-for-runtime.ts";
+import { licenses, shippedPackages } from "./shipped-packages.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DIST = join(ROOT, "dist");
@@ -55,7 +56,8 @@ const { metafile } = await build({
 await removeUnreachableTypes();
 await removeMapsOfData();
 await declareDisposal();
-await writeFile(join(DIST, "LICENSES.txt"), await licenses(packagesOf(metafile)));
+const packages = await shippedPackages(packagesOf(metafile));
+await writeFile(join(DIST, "LICENSES.txt"), licenses(packages));
 await setModes([...files, "package.json", "README.md", "LICENSE"]);
 
 /** Drops the unused imports of srvx, of which rollup would warn hosts. */

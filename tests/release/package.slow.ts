@@ -136,11 +136,40 @@ pack("the package reads a configuration", async () => {
 });
 
 pack("the package contains the licences of the code that it bundles", () => {
-  const text = readFileSync(join(HOME, "node_modules/nodeface/dist/LICENSES.txt"), "utf8");
   for (const name of ["@noble/hashes", "itty-router", "negotiator", "srvx", "valibot", "yaml"]) {
-    assert.match(text, new RegExp(`^${name} [\\d.]+ \\((?:MIT|ISC)\\)\\n\\n[^]{500}`, "m"));
+    assert.match(LICENSES, new RegExp(`^${name} [\\d.]+ \\((?:MIT|ISC)\\)\\n\\n[^]{500}`, "m"));
   }
 });
+
+pack("the package contains the licences of all packages in Scalar's source maps", () => {
+  const packages = packagesInSourceMaps();
+  assert.ok(packages.size > 150, `only ${packages.size}`);
+  assert.ok(packages.has("vue") || packages.has("@vue/runtime-core"));
+  assert.equal(withoutLicense(packages, LICENSES), []);
+  assert.equal(withoutLicense(packages, LICENSES.replace(/^zod .*/m, "")), ["zod"]);
+});
+
+const LICENSES = readFileSync(join(HOME, "node_modules/nodeface/dist/LICENSES.txt"), "utf8");
+
+function packagesInSourceMaps(): Set<string> {
+  const folder = join(ROOT, "node_modules/@scalar/api-reference/dist/browser");
+  const packages = new Set<string>();
+  for (const path of readdirSync(folder, { recursive: true }) as string[]) {
+    if (!path.startsWith("chunks/") && !path.startsWith("standalone.esm")) continue;
+    if (!path.endsWith(".map")) continue;
+    const { sources } = JSON.parse(readFileSync(join(folder, path), "utf8"));
+    for (const source of sources as string[]) {
+      const name = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1];
+      if (name !== undefined) packages.add(name);
+    }
+  }
+  return packages;
+}
+
+function withoutLicense(packages: ReadonlySet<string>, text: string): string[] {
+  const listed = new Set([...text.matchAll(/^(\S+) \d[^ ]* \([^)]+\)$/gm)].map(([, name]) => name));
+  return [...packages].filter((name) => !listed.has(name)).sort();
+}
 
 for (const version of [20, 22, 24, 26]) {
   pack(`CommonJS modules can require the package on Node ${version}`, async () => {

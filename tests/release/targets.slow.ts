@@ -11,6 +11,8 @@ import { runtimeSuite } from "../runtimes/_suite.ts";
 import { NOWHERE } from "./_executable.ts";
 
 const FOLDER = `${ROOT}dist/executables/`;
+type Component = Readonly<Record<"name" | "version", string>>;
+
 const isBuilt = existsSync(`${FOLDER}SHA256SUMS`);
 
 const EMULATORS: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +32,7 @@ testWhere(targets, notBuilt, "each executable has the checksum in the list", asy
   const lines = await readFileSync(`${FOLDER}SHA256SUMS`, "utf8").trimEnd().split("\n");
   const names = lines.map((line) => line.split("  ")[1]);
   assert.equal(names, readdirSync(FOLDER).filter((name) => name !== "SHA256SUMS").sort());
-  for (const name of [...TARGETS.map(fileOf), "nodeface.cdx.json"]) {
+  for (const name of [...TARGETS.map(fileOf), "LICENSES.txt", "nodeface.cdx.json"]) {
     assert.ok(names.includes(name), name);
   }
   for (const line of lines) {
@@ -46,19 +48,19 @@ testWhere(
   "the bill of materials lists exactly the contents of the executables",
   async () => {
     const bill = await JSON.parse(readFileSync(`${FOLDER}nodeface.cdx.json`, "utf8"));
-    const names = bill.components.map(({ name }: { name: string }) => name);
-    assert.equal(names, [
-      "bun",
-      "@noble/hashes",
-      "content-type",
-      "itty-router",
-      "negotiator",
-      "valibot",
-      "yaml",
-      "@scalar/api-reference",
-    ]);
+    const own = bill.dependencies[0].dependsOn.map((name: string) => name.replace(/@[\d.]+$/, ""));
+    const npm = ["%40noble/hashes", "%40scalar/api-reference", "content-type", "itty-router"];
+    const names = [...npm, "negotiator", "valibot", "yaml"].map((name) => `pkg:npm/${name}`);
+    assert.equal(own, ["bun", ...names]);
+    const listed = readFileSync(`${FOLDER}LICENSES.txt`, "utf8").matchAll(
+      /^(\S+) (\d\S*) \(.+\)$/gm,
+    );
+    const licensed = [...listed].map(([, name, version]) => `${name} ${version}`);
+    const components = bill.components.map((part: Component) => `${part.name} ${part.version}`);
+    assert.equal(components.slice(1), licensed);
+    assert.ok(licensed.length > 150, `only ${licensed.length}`);
     for (const { name, version, hashes } of bill.components) {
-      assert.match(version, /^\d+\.\d+\.\d+$/);
+      assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/);
       if (name !== "bun") assert.match(hashes[0].content, /^[0-9a-f]{128}$/, name);
     }
   },
