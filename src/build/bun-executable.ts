@@ -1,18 +1,19 @@
 /**
  * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also
- * compiles an executable for each platform into `dist/executables/`, with checksums, licences and a
- * bill of materials.
+ * compiles an executable for each platform into `dist/executables/`, with images, checksums, licences
+ * and a bill of materials.
  *
  * @module
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { bundle } from "./bundle-for-runtime.ts";
+import { ARCHITECTURES, writeImage } from "./image.ts";
 import { writeChecksums } from "./release.ts";
 import { billOfMaterials, licenses, shippedPackages } from "./shipped-packages.ts";
 
@@ -70,8 +71,24 @@ async function main(all: boolean) {
     const version = (await promisify(execFile)(bun, ["--version"])).stdout.trim();
     await writeFile(join(ALL, "nodeface.cdx.json"), await billOfMaterials(shipped, version));
     await writeFile(join(ALL, "LICENSES.txt"), licenses(shipped));
+    await writeImages();
     writeChecksums(ALL);
   } finally {
     await rm(stage, { recursive: true });
+  }
+}
+
+async function writeImages(): Promise<void> {
+  const { version, license } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const labels = {
+    "org.opencontainers.image.title": "Nodeface",
+    "org.opencontainers.image.version": version,
+    "org.opencontainers.image.licenses": license,
+    "org.opencontainers.image.description": "Gives any network node a REST face",
+  };
+  for (const architecture of ARCHITECTURES) {
+    const program = join(ALL, fileOf(architecture.target));
+    const image = await writeImage(architecture, program, join(ALL, "LICENSES.txt"), ALL, labels);
+    console.error(`${basename(image)}: ${Math.round((await stat(image)).size / 1e6)} MB`);
   }
 }

@@ -4,6 +4,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fileOf, TARGETS } from "../../src/build/bun-executable.ts";
+import { ARCHITECTURES } from "../../src/build/image.ts";
 import { testWhere } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { start } from "../_server.ts";
@@ -11,6 +12,8 @@ import { runtimeSuite } from "../runtimes/_suite.ts";
 import { NOWHERE } from "./_executable.ts";
 
 const FOLDER = `${ROOT}dist/executables/`;
+const IMAGES = ARCHITECTURES.map(({ name }) => `nodeface-image-${name}.tar`);
+
 type Component = Readonly<Record<"name" | "version", string>>;
 
 const isBuilt = existsSync(`${FOLDER}SHA256SUMS`);
@@ -32,7 +35,7 @@ testWhere(targets, notBuilt, "each executable has the checksum in the list", asy
   const lines = await readFileSync(`${FOLDER}SHA256SUMS`, "utf8").trimEnd().split("\n");
   const names = lines.map((line) => line.split("  ")[1]);
   assert.equal(names, readdirSync(FOLDER).filter((name) => name !== "SHA256SUMS").sort());
-  for (const name of [...TARGETS.map(fileOf), "LICENSES.txt", "nodeface.cdx.json"]) {
+  for (const name of [...TARGETS.map(fileOf), ...IMAGES, "LICENSES.txt", "nodeface.cdx.json"]) {
     assert.ok(names.includes(name), name);
   }
   for (const line of lines) {
@@ -49,8 +52,15 @@ testWhere(
   async () => {
     const bill = await JSON.parse(readFileSync(`${FOLDER}nodeface.cdx.json`, "utf8"));
     const own = bill.dependencies[0].dependsOn.map((name: string) => name.replace(/@[\d.]+$/, ""));
-    const npm = ["%40noble/hashes", "%40scalar/api-reference", "content-type", "itty-router"];
-    const names = [...npm, "negotiator", "valibot", "yaml"].map((name) => `pkg:npm/${name}`);
+    const npm = [
+      "%40noble/hashes",
+      "%40scalar/api-reference",
+      "content-type",
+      "fastest-levenshtein",
+    ];
+    const names = [...npm, "itty-router", "negotiator", "valibot", "yaml"].map((name) =>
+      `pkg:npm/${name}`
+    );
     assert.equal(own, ["bun", ...names]);
     const listed = readFileSync(`${FOLDER}LICENSES.txt`, "utf8").matchAll(
       /^(\S+) (\d\S*) \(.+\)$/gm,
