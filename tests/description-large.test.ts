@@ -275,7 +275,7 @@ const REPORTED: readonly (readonly [what: string, text: string, diagnostic: stri
 for (const [what, text, expected] of REPORTED) {
   large(`faults within thousands of items are reported with their positions: ${what}`, async () => {
     const source = await read(text);
-    const said = locate("x", text, source.diagnostics.list(), source.offsetOf);
+    const said = locate(source, source.diagnostics.list());
     assert.equal(said.map(formatDiagnostic), [`x:${expected}`]);
   });
 }
@@ -288,7 +288,7 @@ large("positions within large YAML are right, also of large collections themselv
   const all = paths.map((place) =>
     ({ severity: "note", message: place.join("/"), place, more: 0 }) as const
   );
-  assert.equal(locate("x", text, all, source.offsetOf).map(formatDiagnostic), [
+  assert.equal(locate(source, all).map(formatDiagnostic), [
     "x:3:3 b",
     "x:4:5 b/c",
     "x:2003:10 b/c/1999/k",

@@ -104,7 +104,7 @@ hostile("a long line is scanned only once, even if it contains thousands of erro
     ...{ severity: "note" as const, message: `${place}`, more: 0 },
     place,
   }));
-  const located = locate("a.json", text, all, () => 0);
+  const located = locate({ name: "a.json", text, value: undefined, offsets: new Map() }, all);
   assert.equal([located.length, located.at(-1)?.column, count], [10_000, 10_000, 1]);
 });
 

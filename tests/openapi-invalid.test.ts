@@ -400,4 +400,80 @@ function enrich({ components }: Json): Json {
   };
 }
 
+
+/** Each text is written without quotes, so that YAML reads it as a value of another type. */
+const UNQUOTED = `openapi: 3.0.3
+info: { title: 0o17, version: 1.0, contact: { name: true, email: 12345678901234567890 } }
+servers:
+  - url: https://x.example:{p}
+    variables: { p: { default: 0443, enum: [0443, 8443] } }
+tags: [{ name: 1.0, description: 1e3 }]
+paths:
+  /a:
+    get:
+      operationId: 007
+      tags: [1.0]
+      summary: null
+      parameters: [{ name: 1.50, in: query, description: [a], schema: { type: string } }]
+      responses: { 200: { description: } }
+`;
+
+invalid("a text that YAML reads as another type is served as it is spelled, with a note", async () => {
+  const { document, diagnostics } = await load({ text: UNQUOTED, name: "x.yaml" }, {});
+  assert.equal(diagnostics.map((one) => `${one.level} ${formatDiagnostic(one)}`), [
+    'note x.yaml:2:16 "title" must be a string: write "0o17"',
+    'note x.yaml:2:31 "version" must be a string: write "1.0"',
+    'note x.yaml:2:53 "name" must be a string: write "true"',
+    'note x.yaml:2:66 "email" must be a string: write "12345678901234567890"',
+    'note x.yaml:5:32 "default" must be a string: write "0443"',
+    'note x.yaml:5:44 "enum" must have strings: write "0443"',
+    'note x.yaml:6:16 "name" must be a string: write "1.0"',
+    'note x.yaml:6:34 "description" must be a string: write "1e3"',
+    'note x.yaml:10:20 "operationId" must be a string: write "007"',
+    'note x.yaml:11:13 "tags" must have strings: write "1.0"',
+    'note x.yaml:12:16 "summary" must be a string; it is omitted',
+    'note x.yaml:13:28 "name" must be a string: write "1.50"',
+    'error x.yaml:13:58 "description" must be a string; it is omitted',
+    'note x.yaml:14:27 "description" must be a string; it is served as ""',
+  ]);
+  const { info, servers, tags, paths } = document as Record<string, unknown>;
+  assert.equal(info, {
+    title: "0o17",
+    version: "1.0",
+    contact: { name: "true", email: "12345678901234567890" },
+  });
+  const variables = { p: { default: "0443", enum: ["0443", "8443"] } };
+  assert.equal(servers, [{ url: "https://x.example:{p}", variables }]);
+  assert.equal((tags as unknown[])[0], { name: "1.0", description: "1e3" });
+  assert.equal((paths as Record<string, { get: Json }>)["/a"]!.get, {
+    operationId: "007",
+    tags: ["1.0"],
+    parameters: [{ name: "1.50", in: "query", schema: { type: "string" } }],
+    responses: { 200: { description: "" } },
+  });
+});
+
+invalid("a number where text belongs is text in JSON, too", async () => {
+  const text = '{"openapi":"3.1.0","info":{"title":12e1,"version":1.0},"paths":{}}';
+  const { document, diagnostics } = await load({ text, name: "x.json" });
+  assert.equal(diagnostics.map(formatDiagnostic), [
+    'x.json:1:36 "title" must be a string: write "12e1"',
+    'x.json:1:51 "version" must be a string: write "1.0"',
+  ]);
+  assert.equal(document?.info, { title: "12e1", version: "1.0" });
+});
+
+invalid("a path with a query or a fragment is reported", async () => {
+  const item = { get: { responses: { 200: { description: "" } } } };
+  const paths = { "/a?b=c": item, "/a#b": item, "/a": item };
+  const text = JSON.stringify({ openapi: "3.1.0", info: { title: "", version: "" }, paths });
+  const { diagnostics } = await load({ text, name: "x.json" });
+  assert.equal(diagnostics.map(({ level, message }) => `${level} ${message}`), [
+    'note the path "/a?b=c" has a query, which OpenAPI does not allow; its operations cannot be ' +
+    "called here",
+    'note the path "/a#b" has a fragment, which OpenAPI does not allow; its operations cannot be ' +
+    "called here",
+  ]);
+});
+
 invalid.run();

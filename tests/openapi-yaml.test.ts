@@ -9,8 +9,8 @@ const encode = (text: string) => new TextEncoder().encode(text);
 const readBytes = (bytes: Uint8Array<ArrayBuffer>, isJson = false): Promise<Source> =>
   parse("x", { bytes, isJson });
 const read = (text: string): Promise<Source> => readBytes(encode(text));
-const said = ({ diagnostics, text, offsetOf }: Source) =>
-  locate("x", text, diagnostics.list(), offsetOf).map(formatDiagnostic);
+const said = (source: Source) =>
+  locate(source, source.diagnostics.list()).map(formatDiagnostic);
 
 yaml("whole numbers in every base keep all their digits", async () => {
   const { value, diagnostics } = await read(
@@ -183,7 +183,7 @@ yaml("the position of a path is found, or that of its nearest existing parent", 
       ...{ place, message: place.join("/") },
       ...{ severity: "note" as const, more: 0 },
     }));
-    const found = locate("x", text, all, source.offsetOf);
+    const found = locate(source, all);
     for (const [j, path] of paths.entries()) {
       const { line, column } = found.find(({ message }) => message === path.join("/"))!;
       assert.is(`${line}:${column}`, places[i]![j], `${i} ${path.join("/")}`);

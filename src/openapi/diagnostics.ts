@@ -169,18 +169,23 @@ export class Diagnostics {
   }
 }
 
+/** A file that has been read, with the places of its values. */
+export interface ReadFile {
+  readonly name: string;
+  readonly text: string;
+  /** `undefined` if a diagnostic is fatal. */
+  readonly value: unknown;
+  readonly offsets: Offsets;
+}
+
 /** The returned diagnostics are sorted by position. */
-export function locate(
-  file: string,
-  text: string,
-  all: readonly DiagnosticAt[],
-  offsetOf: (path: Path) => number,
-): Diagnostic[] {
+export function locate(file: ReadFile, all: readonly DiagnosticAt[]): Diagnostic[] {
+  const { name, text } = file;
   let line = 1, start = 0, end = text.indexOf("\n");
   return all
     .map((one) => ({
       ...one,
-      offset: typeof one.place === "number" ? one.place : offsetOf(one.place),
+      offset: typeof one.place === "number" ? one.place : offsetIn(file, one.place),
     }))
     .sort((a, b) => a.offset - b.offset)
     .map(({ severity, message, more, offset }) => {
@@ -188,7 +193,7 @@ export function locate(
         [line, start] = [line + 1, end + 1];
       }
       return {
-        file,
+        file: name,
         line,
         column: offset - start + 1,
         message,
@@ -203,7 +208,7 @@ export function locate(
 export type Offsets = Map<unknown, Json | number[]>;
 
 /** If the path has no value, returns the offset of the nearest existing ancestor. */
-export function offsetIn(root: unknown, offsets: Offsets, path: Path): number {
+function offsetIn({ value: root, offsets }: ReadFile, path: Path): number {
   let value = root, offset = 0;
   for (const key of path) {
     const next = valueAt(offsets.get(value), [key]);
@@ -214,8 +219,19 @@ export function offsetIn(root: unknown, offsets: Offsets, path: Path): number {
   return offset;
 }
 
-export function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
-  return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => 0)[0]!;
+/**
+ * Returns a number or a boolean as the file spells it, such as `1.0`. The value of an alias or of
+ * a tag has the usual spelling.
+ */
+export function spellingOf({ text, offsets }: ReadFile, holder: unknown, key: string): string {
+  const offset = valueAt(offsets.get(holder), [key]);
+  const spelling = typeof offset === "number" && /^[\w.+-]+/.exec(text.slice(offset, offset + 400));
+  return spelling ? spelling[0] : String((holder as Json)[key]);
+}
+
+export function diagnosticOf(name: string, severity: Severity, message: string): Diagnostic {
+  const file = { name, text: "", value: undefined, offsets: new Map() };
+  return locate(file, [{ severity, message, place: 0, more: 0 }])[0]!;
 }
 
 export function diagnosticOfError(file: string, error: unknown): Diagnostic {

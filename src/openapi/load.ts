@@ -139,10 +139,11 @@ async function documentIn(
   return isTrusted ? placed : withOtherPart(withMarks(placed, known), known);
 }
 
-export function diagnosticsIn({ name, text, value, diagnostics, offsetOf }: Source): Diagnostic[] {
+export function diagnosticsIn(source: Source): Diagnostic[] {
+  const { value, diagnostics } = source;
   const fault = value === undefined ? undefined : checkVersion(value);
   const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
-  return limitDiagnostics(locate(name, text, found, offsetOf), diagnostics.omittedCount);
+  return limitDiagnostics(locate(source, found), diagnostics.omittedCount);
 }
 
 /** In YAML, a version may be a number, such as `2`. */

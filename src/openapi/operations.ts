@@ -163,6 +163,7 @@ class OperationCheck {
     for (const section of ["paths", "webhooks"].filter((key) => key in document)) {
       checked[section] = mapItems(document[section], (item, name) => {
         const isPath = section === "paths" && !name.startsWith("x-");
+        if (isPath) this.#checkPath(name);
         if (isPath && item.$ref === undefined) this.#checkParameters(item, name, [section, name]);
         return this.#checkItem(item, [section, name]);
       });
@@ -174,6 +175,15 @@ class OperationCheck {
       delete checked.security;
     }
     return checked;
+  }
+
+  #checkPath(template: string): void {
+    const [separator] = /[?#]/.exec(template) ?? [];
+    if (separator === undefined) return;
+    const part = separator === "?" ? "query" : "fragment";
+    const message = `the path ${quoteName(template, NAME_MAX)} has a ${part}, which OpenAPI does ` +
+      "not allow; its operations cannot be called here";
+    this.#diagnostics.add("note", message, () => ["paths", template]);
   }
 
   #checkItem(item: Json, path: Path): Json {

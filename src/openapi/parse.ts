@@ -14,8 +14,8 @@ import {
   Diagnostics,
   LIMITS,
   MESSAGES,
-  offsetIn,
   type Offsets,
+  type ReadFile,
   Tally,
   TextError,
 } from "./diagnostics.ts";
@@ -25,9 +25,7 @@ import { type Parsed, parseYaml } from "./yaml.ts";
  * The values of a parsed file must not be mutated, since several YAML aliases may refer to one
  * object.
  */
-export interface Source extends Parsed {
-  readonly name: string;
-  readonly text: string;
+export interface Source extends ReadFile {
   readonly diagnostics: Diagnostics;
 }
 
@@ -75,7 +73,7 @@ export function unreadable(
   diagnostics: Diagnostics = new Diagnostics(),
 ): Source {
   diagnostics.add("fatal", message, () => offset);
-  return { name, text, value: undefined, diagnostics, offsetOf: () => 0 };
+  return { name, text, value: undefined, diagnostics, offsets: new Map() };
 }
 
 function decode(bytes: Bytes): string {
@@ -96,7 +94,7 @@ function decode(bytes: Bytes): string {
 function* parseJson(text: string, diagnostics: Diagnostics, tally: Tally): Work<Parsed> {
   const scanner = new JsonScanner(text);
   const offsets: Offsets = new Map();
-  const root = yield* buildingJson(scanner, readNumber, (holder, key, value) => {
+  const value = yield* buildingJson(scanner, readNumber, (holder, key, value) => {
     const { kind, start, depth } = scanner;
     tally.add("values", 1, start);
     if (kind === "key") {
@@ -113,5 +111,5 @@ function* parseJson(text: string, diagnostics: Diagnostics, tally: Tally): Work<
     if (kind === "{") offsets.set(value, {});
     if (kind === "[") offsets.set(value, []);
   });
-  return { value: root, offsetOf: (path) => offsetIn(root, offsets, path) };
+  return { value, offsets };
 }

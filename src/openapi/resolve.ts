@@ -65,16 +65,14 @@ export interface Link {
  * @param url the URL from which the description was read, by which the description may refer to
  * itself
  */
-export function* resolve(source: ResolvedSource, url?: string): Work<Resolved> {
+export function* resolve(source: Source, url?: string): Work<Resolved> {
   const resolved = new Resolved(source, url);
   yield* resolved.follow();
   return resolved;
 }
 
-type ResolvedSource = Pick<Source, "value" | "diagnostics">;
-
 export class Resolved {
-  readonly source: ResolvedSource;
+  readonly source: Source;
   readonly structure: Structure;
   readonly links: Link[] = [];
   readonly #url: string | undefined;
@@ -83,7 +81,7 @@ export class Resolved {
   readonly #links = new ByShape<Link>();
   readonly #wrong = new ByShape<MemberDiagnostics>();
 
-  constructor(source: ResolvedSource, url: string | undefined) {
+  constructor(source: Source, url: string | undefined) {
     this.source = source;
     this.structure = structureOf(source.value);
     this.#url = url;
@@ -136,7 +134,7 @@ export class Resolved {
 
   *#check(place: Place, start: Target): Work<void> {
     const { diagnostics } = this.source;
-    const found = yield* validate(this.structure, place);
+    const found = yield* validate(this.source, this.structure, place);
     if (found.size > 0) this.#wrong.set(place.value, place.shape, found);
     let last: MemberDiagnostic | undefined;
     for (const [key, diagnostic] of found) {
@@ -234,7 +232,7 @@ function explainOther({ name }: Structure, url: string): string {
 export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const value = { info: { title: "", version: "" }, ...version, ...part };
   const diagnostics = new Diagnostics();
-  atOnce(resolve({ value, diagnostics }));
+  atOnce(resolve({ name: "", text: "", value, offsets: new Map(), diagnostics }));
   checkOperations(value, diagnostics);
   return diagnostics.list() as DiagnosticAt<Path>[];
 }

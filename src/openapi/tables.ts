@@ -7,9 +7,9 @@
  *
  * A colon separates a member's name from its type. These types may contain references: objects such
  * as `schema`, lists such as `schema[]`, maps such as `{schema}`, and the types in {@linkcode
- * NAMING}. These types contain no references: `url`, `host`, `version`, `names`, and the types in
- * {@linkcode CHOICES}. A type that ends with `?` also allows a boolean, and a type that ends with
- * `+` also allows a list.
+ * NAMING}. These types contain no references: `text`, `texts` and `names` (lists of texts), `url`,
+ * `host`, `version`, and the types in {@linkcode CHOICES}. A type that ends with `?` also allows a
+ * boolean, and a type that ends with `+` also allows a list.
  *
  * @module
  */
@@ -50,25 +50,26 @@ export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: stri
 const OPERATIONS = COMMON_METHODS.map((method) => `${method}:operation`).join(" ");
 
 const COMMON: Rows = {
-  info: "title* version* description termsOfService:url contact:contact license:license",
-  contact: "name url:url email",
+  info: "title*:text version*:text description:text termsOfService:url contact:contact " +
+    "license:license",
+  contact: "name:text url:url email:text",
   license: "name! url:url",
-  externalDocs: "url!:url description",
-  tag: "name! description externalDocs:externalDocs",
-  xml: "name namespace prefix attribute wrapped",
+  externalDocs: "url!:url description:text",
+  tag: "name! description:text externalDocs:externalDocs",
+  xml: "name:text namespace:text prefix:text attribute wrapped",
   paths: "*:pathItem",
   responses: "*:response",
   securityRequirement: "*",
 };
 
-const FACETS = "format default enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum " +
-  "maxLength minLength pattern maxItems minItems uniqueItems";
+const FACETS = "format:text default enum multipleOf maximum exclusiveMaximum minimum " +
+  "exclusiveMinimum maxLength minLength pattern:text maxItems minItems uniqueItems";
 
 /** The members before `FACETS` are not part of OpenAPI 3.0, but may occur in JSON Schema files. */
 const SCHEMA_3_0 = "$ref $schema $id $anchor $comment $dynamicAnchor $defs:{schema} " +
-  `definitions:{schema} ${FACETS} title description type:type items:schema required ` +
-  `maxProperties ` +
-  "minProperties properties:{schema} additionalProperties:schema? allOf:schema[] anyOf:schema[] " +
+  `definitions:{schema} ${FACETS} title:text description:text type:type items:schema ` +
+  "required:texts maxProperties minProperties properties:{schema} " +
+  "additionalProperties:schema? allOf:schema[] anyOf:schema[] " +
   "oneOf:schema[] not:schema nullable discriminator:discriminator readOnly writeOnly deprecated " +
   "example externalDocs:externalDocs xml:xml";
 
@@ -77,34 +78,36 @@ const SCHEMA = `${SCHEMA_3_0} type:typeSince3_1 items:schema+ additionalItems:sc
   "else:schema if:schema patternProperties:{schema} prefixItems:schema[] propertyNames:schema " +
   "then:schema unevaluatedItems:schema unevaluatedProperties:schema *";
 
-const HEADER = "description required deprecated style explode allowReserved allowEmptyValue " +
-  "schema:schema content:{mediaType} example examples:{example}";
-const OPERATION = "tags:names summary description externalDocs:externalDocs operationId " +
-  "parameters:parameter[] responses*:responses deprecated security:securityRequirement[]";
+const HEADER = "description:text required deprecated style:text explode allowReserved " +
+  "allowEmptyValue schema:schema content:{mediaType} example examples:{example}";
+const OPERATION = "tags:names summary:text description:text externalDocs:externalDocs " +
+  "operationId:text parameters:parameter[] responses*:responses deprecated " +
+  "security:securityRequirement[]";
 const DOCUMENT =
   "info*:info paths*:paths security:securityRequirement[] tags:tag[] externalDocs:externalDocs";
 
 export const OPENAPI_3_0: Rows = {
   ...COMMON,
   document: `openapi:version ${DOCUMENT} servers:server[] components:components`,
-  server: "url!:url description variables:{serverVariable}",
-  serverVariable: "default* enum:names description",
+  server: "url!:url description:text variables:{serverVariable}",
+  serverVariable: "default*:text enum:names description:text",
   components: "schemas:{schema} responses:{response} parameters:{parameter} examples:{example} " +
     "requestBodies:{requestBody} headers:{header} securitySchemes:{securityScheme} links:{link} " +
     "callbacks:{callback}",
-  pathItem:
-    `${OPERATIONS} trace:operation summary description servers:server[] parameters:parameter[]`,
+  pathItem: `${OPERATIONS} trace:operation summary:text description:text servers:server[] ` +
+    "parameters:parameter[]",
   operation: `${OPERATION} requestBody:requestBody callbacks:{callback} servers:server[]`,
   parameter: `name! in!:place ${HEADER}`,
   header: HEADER,
-  requestBody: "content!:{mediaType} description required",
+  requestBody: "content!:{mediaType} description:text required",
   mediaType: "schema:schema example examples:{example} encoding:{encoding}",
-  encoding: "contentType headers:{header} style explode allowReserved",
-  response: "description* headers:{header} content:{mediaType} links:{link}",
-  example: "summary description value externalValue:url",
-  link: "operationId operationRef:url parameters requestBody description server:server",
+  encoding: "contentType:text headers:{header} style:text explode allowReserved",
+  response: "description*:text headers:{header} content:{mediaType} links:{link}",
+  example: "summary:text description:text value externalValue:url",
+  link: "operationId:text operationRef:url parameters requestBody description:text server:server",
   callback: "*:pathItem",
-  securityScheme: "type! description name in scheme bearerFormat flows:flows openIdConnectUrl:url",
+  securityScheme: "type! description:text name:text in scheme:text bearerFormat:text " +
+    "flows:flows openIdConnectUrl:url",
   flows: "implicit:flow password:flow clientCredentials:flow authorizationCode:flow",
   flow: "authorizationUrl:url tokenUrl:url refreshUrl:url scopes*",
   schema: SCHEMA_3_0,
@@ -113,8 +116,8 @@ export const OPENAPI_3_0: Rows = {
 
 export const OPENAPI_3_1: Rows = extend(OPENAPI_3_0, {
   document: "jsonSchemaDialect:url paths:paths webhooks:{pathItem}",
-  info: "summary",
-  license: "identifier",
+  info: "summary:text",
+  license: "identifier:text",
   components: "pathItems:{pathItem}",
   operation: "responses:responses",
   schema: SCHEMA,
@@ -122,14 +125,14 @@ export const OPENAPI_3_1: Rows = extend(OPENAPI_3_0, {
 
 export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
   document: "$self:url",
-  server: "name",
-  tag: "summary parent kind",
+  server: "name:text",
+  tag: "summary:text parent:text kind:text",
   components: "mediaTypes:{mediaType}",
   pathItem: "query:operation additionalOperations:{operation}",
   parameter: "in!:placeSince3_2",
-  mediaType: "description itemSchema:schema prefixEncoding:encoding[] itemEncoding:encoding",
+  mediaType: "description:text itemSchema:schema prefixEncoding:encoding[] itemEncoding:encoding",
   encoding: "encoding:{encoding} prefixEncoding:encoding[] itemEncoding:encoding",
-  response: "summary description",
+  response: "summary:text description:text",
   example: "dataValue serializedValue",
   securityScheme: "deprecated oauth2MetadataUrl:url",
   flows: "deviceAuthorization:flow",
@@ -163,11 +166,12 @@ export const SWAGGER: Rows = {
   pathItem: `${OPERATIONS} parameters:parameter[]`,
   operation: `${OPERATION} consumes produces schemes`,
   parameter:
-    `${SIMPLE} name! in!:placeInSwagger description required allowEmptyValue schema:schema`,
+    `${SIMPLE} name! in!:placeInSwagger description:text required allowEmptyValue schema:schema`,
   simple: SIMPLE,
-  header: `${SIMPLE} description`,
-  response: "description* schema:schema headers:{header} examples",
-  securityScheme: "type! description name in flow authorizationUrl:url tokenUrl:url scopes",
+  header: `${SIMPLE} description:text`,
+  response: "description*:text schema:schema headers:{header} examples",
+  securityScheme: "type! description:text name:text in flow:text authorizationUrl:url " +
+    "tokenUrl:url scopes",
   // Many Swagger 2.0 documents contain schema members from OpenAPI 3.0.
   schema: `${SCHEMA_3_0} type:typeInSwagger discriminator collectionFormat`,
 };

@@ -8,7 +8,14 @@ import { isObject, type Json, type Path } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { Work } from "../slices.ts";
 import { quote } from "../untrusted-text.ts";
-import { formatCount, LIMITS, quoteName, type Severity } from "./diagnostics.ts";
+import {
+  formatCount,
+  LIMITS,
+  quoteName,
+  type ReadFile,
+  type Severity,
+  spellingOf,
+} from "./diagnostics.ts";
 import { variablesWithoutLogin, withoutLogin } from "./servers.ts";
 import {
   isKeyword,
@@ -50,9 +57,13 @@ function expectedOf(type: string, value: unknown): string | undefined {
   if (type === "version") {
     return VERSION.test(String(value)) ? undefined : 'a version with three parts, such as "3.1.2"';
   }
-  const isText = /^(?:text|url|host)$/.test(type);
+  if (type === "text") return isScalar(value) ? undefined : "a string";
+  const isText = type === "url" || type === "host";
   return isText && typeof value !== "string" ? "a string" : undefined;
 }
+
+/** YAML reads texts such as `1.0` and `true` as values of other types. */
+const isScalar = (value: unknown): boolean => /^[sbn]/.test(typeof value);
 
 /**
  * Returns the reason why a value cannot be used, such as `must be a list`. In an object, checks
@@ -81,7 +92,11 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
 const MEMBERS_PER_STEP = 128;
 
 /** Validates only the direct members of a value. */
-export function* validate(structure: Structure, place: Place): Work<MemberDiagnostics> {
+export function* validate(
+  file: ReadFile,
+  structure: Structure,
+  place: Place,
+): Work<MemberDiagnostics> {
   const { shape, value } = place;
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
@@ -102,7 +117,8 @@ export function* validate(structure: Structure, place: Place): Work<MemberDiagno
     const name = Array.isArray(value) ? "an item" : quoteName(key);
     const diagnostic = (isPlain ? validateKey(shape, key) : undefined) ?? (
       rule
-        ? validateMember(structure, rule, name, object[key])
+        ? validateMember(structure, rule, name, object[key]) ??
+          validateTexts(file, rule, object, key)
         : isPlain && !key.startsWith("x-")
         ? unknownMember(structure, shape, object, key)
         : undefined
@@ -172,9 +188,35 @@ function validateMember(
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
   // Invalid URLs and hosts are omitted, since a password in them could not be found and removed.
-  const isOmitted = rule.shape !== undefined || /^(?:url|host|names)$/.test(rule.type);
+  const isOmitted = rule.shape !== undefined || /^(?:text|url|host|names)$/.test(rule.type);
+  if (rule.type === "text" && rule.needed === "expected") {
+    return { severity, message: `${name} ${misfit}; it is served as ""`, value: "" };
+  }
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
+}
+
+/** Finds what is not a string where a text, or a list of texts, belongs. */
+function validateTexts(
+  file: ReadFile,
+  { type }: Rule,
+  object: Json,
+  key: string,
+): MemberDiagnostic | undefined {
+  const value = object[key];
+  const textOf = (holder: unknown, key: string, item: unknown) =>
+    typeof item === "string" || !isScalar(item) ? item : spellingOf(file, holder, key);
+  const isList = /^(?:names|texts)$/.test(type) && Array.isArray(value);
+  if (!isList && type !== "text") return undefined;
+  const all = isList ? value : [value];
+  const texts = isList
+    ? all.map((item, at) => textOf(value, String(at), item))
+    : [textOf(object, key, value)];
+  const at = texts.findIndex((text, at) => text !== all[at]);
+  if (at < 0) return undefined;
+  const message = `${quoteName(key)} must ${isList ? "have strings" : "be a string"}: ` +
+    `write ${quoteName(texts[at])}`;
+  return { severity: "note", message, value: isList ? texts : texts[0] };
 }
 
 function withoutLoginIn(type: string, text: string): string {

@@ -15,14 +15,13 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { exact } from "../json/lossless.ts";
-import { type Json, type Path, setMember } from "../json/values.ts";
+import { type Json, setMember } from "../json/values.ts";
 import type { Work } from "../slices.ts";
 import {
   type Diagnostics,
   formatCount,
   LIMITS,
   MESSAGES,
-  offsetIn,
   type Offsets,
   type Tally,
   TextError,
@@ -62,7 +61,7 @@ export class YamlBuilder {
   readonly #parted: PartedByToken;
   readonly #diagnostics: Diagnostics;
   readonly #tally: Tally;
-  readonly #offsets: Offsets = new Map();
+  readonly offsets: Offsets = new Map();
   readonly #anchors = new Map<string, Anchored>();
   #values = 0;
   #text = 0;
@@ -80,10 +79,6 @@ export class YamlBuilder {
 
   #startOf(node: YamlNode | null, before = 0): number {
     return this.#parted.get(node?.srcToken)?.offset ?? node?.range?.[0] ?? before;
-  }
-
-  offsetOf(root: unknown, path: Path): number {
-    return offsetIn(root, this.#offsets, path);
   }
 
   *build(node: YamlNode | null, depth = 1): Work<unknown> {
@@ -159,7 +154,7 @@ export class YamlBuilder {
   *#buildList(items: readonly YamlNode[], depth: number): Work<unknown[]> {
     const value: unknown[] = [];
     for (const item of items) value.push(yield* this.build(item, depth + 1));
-    this.#offsets.set(value, items.map((item) => this.#startOf(item)));
+    this.offsets.set(value, items.map((item) => this.#startOf(item)));
     return value;
   }
 
@@ -190,11 +185,11 @@ export class YamlBuilder {
     }
     for (const source of sources) {
       for (const key of Object.keys(source).filter((key) => !Object.hasOwn(value, key))) {
-        setMember(places, key, (this.#offsets.get(source) as Json)[key]);
+        setMember(places, key, (this.offsets.get(source) as Json)[key]);
         setMember(value, key, source[key]);
       }
     }
-    this.#offsets.set(value, places);
+    this.offsets.set(value, places);
     return value;
   }
 
@@ -206,7 +201,7 @@ export class YamlBuilder {
 
   #sourcesOf(value: unknown, offset: number): Json[] {
     const sources = Array.isArray(value) ? value : [value];
-    if (!sources.every((source) => this.#offsets.has(source) && !Array.isArray(source))) {
+    if (!sources.every((source) => this.offsets.has(source) && !Array.isArray(source))) {
       const message = "the value of << must be an object or a list of objects; it is omitted";
       this.#diagnostics.add("error", message, () => offset);
       return [];

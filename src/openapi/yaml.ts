@@ -14,7 +14,6 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { Path } from "../json/values.ts";
 import type { Work } from "../slices.ts";
 import { formatSize } from "../units.ts";
 import {
@@ -22,6 +21,7 @@ import {
   formatCount,
   LIMITS,
   MESSAGES,
+  type ReadFile,
   type Tally,
   TextError,
 } from "./diagnostics.ts";
@@ -39,22 +39,17 @@ const OPTIONS = {
   keepSourceTokens: true,
 } as const;
 
-export interface Parsed {
-  /** `undefined` if a diagnostic is fatal. */
-  readonly value: unknown;
-  /** Returns the offset of the value at a path, or of the nearest existing ancestor. */
-  readonly offsetOf: (path: Path) => number;
-}
+export type Parsed = Pick<ReadFile, "value" | "offsets">;
 
 /** @throws {TextError} if a value is invalid or exceeds a limit */
 export function* parseYaml(text: string, diagnostics: Diagnostics, tally: Tally): Work<Parsed> {
   countLines(text);
   const composition = new Composition(diagnostics);
   const isComposed = yield* composition.compose(text, tally);
-  if (!isComposed) return { value: undefined, offsetOf: () => 0 };
+  if (!isComposed) return { value: undefined, offsets: new Map() };
   const builder = new YamlBuilder(composition.parted, diagnostics, tally);
   const value = yield* builder.build(composition.contents);
-  return { value, offsetOf: (path) => builder.offsetOf(value, path) };
+  return { value, offsets: builder.offsets };
 }
 
 function countLines(text: string): void {
