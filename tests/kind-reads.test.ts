@@ -558,7 +558,7 @@ reads("if a node describes its methods only, the kind's paths keep their pattern
   const { openapi } = await loadInterface("cosmos");
   const kind = await documentOfKind({ openapi: openapi! }, { title: "", version: "" });
   const own = { paths: {}, components: { schemas: { QueryPath: {} } } };
-  const operations = await listNodeOperations(withOtherPart(own, kind), "network");
+  const operations = await listNodeOperations(await withOtherPart(own, kind), "network");
   const abciQuery = operations.find(({ operationId }) => operationId === "abci_query")!;
   const schema = abciQuery.parameters!.find(({ name }) => name === "path")!.schema!;
   assert.match(checkValue(schema, quoted(SEND))!.rule, "must be the path of a query");

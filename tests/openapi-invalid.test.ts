@@ -400,7 +400,6 @@ function enrich({ components }: Json): Json {
   };
 }
 
-
 /** Each text is written without quotes, so that YAML reads it as a value of another type. */
 const UNQUOTED = `openapi: 3.0.3
 info: { title: 0o17, version: 1.0, contact: { name: true, email: 12345678901234567890 } }
@@ -418,7 +417,7 @@ paths:
       responses: { 200: { description: } }
 `;
 
-invalid("a text that YAML reads as another type is served as it is spelled, with a note", async () => {
+invalid("text that YAML reads as another type is served as it is spelled", async () => {
   const { document, diagnostics } = await load({ text: UNQUOTED, name: "x.yaml" }, {});
   assert.equal(diagnostics.map((one) => `${one.level} ${formatDiagnostic(one)}`), [
     'note x.yaml:2:16 "title" must be a string: write "0o17"',

@@ -230,26 +230,29 @@ node("the service's own description uses only features that OpenAPI 3.0 has", ()
   visit(components);
 });
 
-node("operations of every method are called at the node, and the input is not modified", () => {
-  const operation = { servers: [{ url: "x" }, { url: "/v2/x" }, { url: "http://localhost/y" }] };
-  const item = { get: operation, additionalOperations: { COPY: operation }, summary: "s" };
-  const document = {
-    openapi: "3.2.0",
-    paths: { "/a": item, "/b": { put: {} } },
-    servers: [{ url: "../v2" }],
-  };
-  const before = structuredClone(document);
-  const where = { node: "http://node.example" };
-  const placed = withServers(document, where, "http://node.example/v1/spec.json");
-  assert.equal(document, before);
-  const get = { servers: [{ url: "./v1/node/v1/x" }] };
-  assert.equal(placed.servers, [{ url: "./v1/node/v2" }]);
-  const { "/a": a, "/b": b } = placed.paths as Record<string, Json>;
-  assert.equal(a, { get, additionalOperations: { COPY: get }, summary: "s" });
-  assert.is(b, document.paths["/b"]);
-  const own = { paths: { "/v1/x": { get: { operationId: "getX", responses: {} } } } };
-  withServiceOperations(own, document);
-  assert.equal(document, before);
-});
+node(
+  "operations of every method are called at the node, and the input is not modified",
+  async () => {
+    const operation = { servers: [{ url: "x" }, { url: "/v2/x" }, { url: "http://localhost/y" }] };
+    const item = { get: operation, additionalOperations: { COPY: operation }, summary: "s" };
+    const document = {
+      openapi: "3.2.0",
+      paths: { "/a": item, "/b": { put: {} } },
+      servers: [{ url: "../v2" }],
+    };
+    const before = structuredClone(document);
+    const where = { node: "http://node.example" };
+    const placed = withServers(document, where, "http://node.example/v1/spec.json");
+    assert.equal(document, before);
+    const get = { servers: [{ url: "./v1/node/v1/x" }] };
+    assert.equal(placed.servers, [{ url: "./v1/node/v2" }]);
+    const { "/a": a, "/b": b } = placed.paths as Record<string, Json>;
+    assert.equal(a, { get, additionalOperations: { COPY: get }, summary: "s" });
+    assert.is(b, document.paths["/b"]);
+    const own = { paths: { "/v1/x": { get: { operationId: "getX", responses: {} } } } };
+    await withServiceOperations(own, document);
+    assert.equal(document, before);
+  },
+);
 
 node.run();

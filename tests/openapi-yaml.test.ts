@@ -9,8 +9,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 const readBytes = (bytes: Uint8Array<ArrayBuffer>, isJson = false): Promise<Source> =>
   parse("x", { bytes, isJson });
 const read = (text: string): Promise<Source> => readBytes(encode(text));
-const said = (source: Source) =>
-  locate(source, source.diagnostics.list()).map(formatDiagnostic);
+const said = (source: Source) => locate(source, source.diagnostics.list()).map(formatDiagnostic);
 
 yaml("whole numbers in every base keep all their digits", async () => {
   const { value, diagnostics } = await read(

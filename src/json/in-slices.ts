@@ -26,6 +26,18 @@ export async function mapMembersInSlices<T extends object>(
   return (Array.isArray(holder) ? Object.values(changed) : changed) as T;
 }
 
+const MEMBERS_PER_STEP = 1000;
+
+/** Does the same as `{ ...object }`, in slices. */
+export async function copyInSlices(object: Json): Promise<Json> {
+  const copy: Json = {};
+  for (const [i, key] of Object.keys(object).entries()) {
+    if (i % MEMBERS_PER_STEP === 0) await pause();
+    setMember(copy, key, object[key]);
+  }
+  return copy;
+}
+
 /** Does the same as `estimateSize` for a whole document, in slices. */
 export async function estimateSizeInSlices(document: Json): Promise<number> {
   const known = new Map<unknown, number>();

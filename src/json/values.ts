@@ -108,7 +108,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
  * `taken`.
  */
 export function createFreeName(
-  taken: Set<unknown>,
+  taken: { has(name: string): boolean; add(name: string): unknown },
   separator: string = "",
 ): (wanted: string) => string {
   const numbers = new Map<string, number>();

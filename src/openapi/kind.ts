@@ -73,7 +73,7 @@ export async function documentOfKind(
   const isRpcFirst = openrpc.methods.length > Object.keys(paths).length;
   const all = isRpcFirst ? [...rpc.tags, ...tags] : [...tags, ...rpc.tags];
   return withPageMarks({
-    ...withOtherPart(rest, rpc),
+    ...await withOtherPart(rest, rpc),
     tags: all.filter(({ name }, at) => all.findIndex((tag) => tag.name === name) === at),
   }) as Json;
 }
@@ -151,6 +151,31 @@ const FOR_VIEWERS = /^x-(?:scalar|stainless|readme|custom|code)/i;
 const withoutViewers = (object: Json): Json =>
   mapMembers(object, (member, key) => FOR_VIEWERS.test(key) ? undefined : member);
 
+/** Omits the extensions of the document, which are for viewers, and those of its `info`. */
+function withoutViewersAbove(document: Json): Json {
+  const { info, components } = document;
+  const { securitySchemes } = objectOf(components);
+  return {
+    ...withoutViewers(document),
+    ...info !== undefined && { info: withoutViewers(objectOf(info)) },
+    ...securitySchemes !== undefined && {
+      components: {
+        ...objectOf(components),
+        securitySchemes: withoutExtensions(securitySchemes),
+      },
+    },
+  };
+}
+
+/** Viewers read addresses, client ids and secrets from the extensions of a security scheme. */
+function withoutExtensions(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return mapMembers(
+    value,
+    (member, key) => key.startsWith("x-") ? undefined : withoutExtensions(member),
+  );
+}
+
 /**
  * Replaces the marks in the node's own description with those of the kind, since only the kind is
  * trusted. Omits extensions for viewers.
@@ -163,12 +188,8 @@ export function withMarks(document: Json, kind: Json = {}): Json {
       return [addressOf(kind, located), known];
     }),
   );
-  const { info } = document;
   return mapOperationsIn(
-    withoutViewers({
-      ...document,
-      ...info !== undefined && { info: withoutViewers(objectOf(info)) },
-    }),
+    withoutViewersAbove(document),
     (located) => remarked(located.operation, marked.get(addressOf(document, located))),
   );
 }
@@ -181,12 +202,7 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
     const marks = post["x-checked"] ? withoutRead(post) : post;
     return remarked(withLimits(objectOf(method), post), marks);
   });
-  const { info } = openrpc;
-  return {
-    ...withoutViewers(openrpc),
-    ...info !== undefined && { info: withoutViewers(objectOf(info)) },
-    methods,
-  };
+  return { ...withoutViewersAbove(openrpc), methods };
 }
 
 const LIMIT_MARKS = ["x-excludes", "x-heavy-from"];
@@ -255,24 +271,31 @@ export function withoutMissing(document: Json, missing: readonly string[] = []):
 }
 
 function mapOperationsIn(document: Json, change: (located: PathOperation) => Json): Json {
-  const paths = mapItems(
-    document.paths,
-    (item, path) => mapOperations(item, (located) => change({ ...located, path, item })),
-  );
-  return { ...document, ...paths !== undefined && { paths } };
+  const inItems = (items: unknown) =>
+    mapItems(
+      items,
+      (item, path) =>
+        mapOperations(withoutViewers(item), (located) => change({ ...located, path, item })),
+    );
+  const { paths, webhooks } = document;
+  return {
+    ...document,
+    ...paths !== undefined && { paths: inItems(paths) },
+    ...webhooks !== undefined && { webhooks: inItems(webhooks) },
+  };
 }
 
 /**
  * Adds the kind's REST paths if the description has none, and the kind's JSON-RPC methods if the
  * description has none.
  */
-export function withOtherPart(document: Json, kind: Json = {}): Json {
+export async function withOtherPart(document: Json, kind: Json = {}): Promise<Json> {
   const theirs = objectOf(document.paths);
   const present = new Set(Object.keys(theirs).map(isMethodPath));
   const others = Object.entries(objectOf(kind.paths))
     .filter(([path]) => !present.has(isMethodPath(path)));
   if (others.length === 0) return document;
-  const { components, rename } = mergeComponents(
+  const { components, rename } = await mergeComponents(
     objectOf(document.components),
     objectOf(kind.components),
   );

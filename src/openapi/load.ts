@@ -85,7 +85,7 @@ export async function load(
   await pause();
   const there = withoutMissing(document, offer.missing);
   await pause();
-  const served = withServiceOperations(own, there, operations, documentOfHost);
+  const served = await withServiceOperations(own, there, operations, documentOfHost);
   return { document: served, methods: [...new Set(methods)], ...others };
 }
 
@@ -125,7 +125,7 @@ async function documentIn(
   const isTrusted = by === "operator";
   if (given.openapi === undefined && given.swagger === undefined) {
     const document = await upgradeOpenRpc(isTrusted ? given : withMarksOfMethods(given, known));
-    return withOtherPart(document, known);
+    return await withOtherPart(document, known);
   }
   const single = given.swagger === undefined ? given : await upgradeSwagger(given);
   await pause();
@@ -136,7 +136,7 @@ async function documentIn(
   if (where.node !== undefined && paths.length !== 1) {
     diagnostics.add("note", explainBase(paths, entry.href), () => ["servers"]);
   }
-  return isTrusted ? placed : withOtherPart(withMarks(placed, known), known);
+  return isTrusted ? placed : await withOtherPart(withMarks(placed, known), known);
 }
 
 export function diagnosticsIn(source: Source): Diagnostic[] {

@@ -16,6 +16,7 @@ import {
   present,
   setMember,
 } from "../json/values.ts";
+import { copyInSlices } from "../json/in-slices.ts";
 import { operationsOf, SERVICE_TAG } from "./operations.ts";
 import { baseAtNode, basePathsOf, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
@@ -41,12 +42,12 @@ function addOperations(document: Json, operations: readonly DescribedOperation[]
   return { ...document, paths: { ...added, ...theirs, ...added } };
 }
 
-function addHost(
+async function addHost(
   document: Json,
   operations: readonly DescribedOperation[],
   { info, tags, externalDocs, components }: DocumentOfHost,
-): { readonly document: Json; readonly operations: readonly DescribedOperation[] } {
-  const merged = mergeComponents(objectOf(document.components), objectOf(components));
+): Promise<{ readonly document: Json; readonly operations: readonly DescribedOperation[] }> {
+  const merged = await mergeComponents(objectOf(document.components), objectOf(components));
   const ofHost = new Set(listOf(tags).map((tag) => objectOf(tag).name));
   const others = listOf(document.tags).filter((tag) => !ofHost.has(objectOf(tag).name));
   return {
@@ -68,12 +69,12 @@ export function withoutPaths(document: Json, omitted: readonly string[]): Json {
   return { ...document, paths: mapMembers(objectOf(document.paths), omit) };
 }
 
-export function withHost(
+export async function withHost(
   own: Json,
   operations: readonly DescribedOperation[],
   documentOfHost: DocumentOfHost,
-): Json {
-  const hosted = addHost(own, operations, documentOfHost);
+): Promise<Json> {
+  const hosted = await addHost(own, operations, documentOfHost);
   return addOperations(hosted.document, hosted.operations);
 }
 
@@ -84,13 +85,13 @@ const TAG_DESCRIPTION = "The identity and the status of this node.";
 
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
-export function withServiceOperations(
+export async function withServiceOperations(
   own: Json,
   node: Json,
   ofHost: readonly DescribedOperation[] = [],
   documentOfHost: DocumentOfHost = {},
-): Json {
-  const { document, operations } = addHost(node, ofHost, documentOfHost);
+): Promise<Json> {
+  const { document, operations } = await addHost(node, ofHost, documentOfHost);
   const theirs = withRoom(document);
   const bases = basePathsOf(document);
   const isTheirs = (path: string) =>
@@ -114,7 +115,7 @@ export function withServiceOperations(
   const used = usedComponents(own, paths);
   const theirComponents = objectOf(document.components);
   const prefixed = (name: string) => `Nodeface${name}`;
-  const { components, rename } = mergeComponents(theirComponents, used, prefixed);
+  const { components, rename } = await mergeComponents(theirComponents, used, prefixed);
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
   // Viewers list declared tags first. If the node declares no tags, this tag stays undeclared.
@@ -171,16 +172,16 @@ function referencesIn(value: unknown): string[] {
  * appended to a taken name
  * @returns the merged components; `rename` updates the references to renamed components
  */
-export function mergeComponents(
+export async function mergeComponents(
   theirs: Json,
   added: Json,
   wanted: (name: string) => string = (name) => name,
-): { readonly components: Json; readonly rename: <T>(value: T) => T } {
+): Promise<{ readonly components: Json; readonly rename: <T>(value: T) => T }> {
   const names = newNames(added, theirs, wanted);
   const rename = <T>(value: T): T => names.size === 0 ? value : renamed(value, names) as T;
   const components = { ...theirs };
   for (const [section, members] of Object.entries(added)) {
-    const all = { ...objectOf(components[section]) };
+    const all = await copyInSlices(objectOf(components[section]));
     for (const [name, value] of Object.entries(objectOf(members))) {
       setMember(all, names.get(referenceTo(section, name)) ?? name, rename(value));
     }
@@ -195,7 +196,7 @@ function newNames(added: Json, theirs: Json, wanted: (name: string) => string): 
   const names = new Map<string, string>();
   for (const [section, members] of Object.entries(added)) {
     const [others, own] = [objectOf(theirs[section]), objectOf(members)];
-    const freeName = createFreeName(new Set([...Object.keys(others), ...Object.keys(own)]));
+    const freeName = createFreeName(new MemberNames(others, own));
     for (const [name, value] of Object.entries(own)) {
       const isFree = !Object.hasOwn(others, name) || isEqual(others[name], value);
       if (isFree && wanted(name) === name) continue;
@@ -203,6 +204,24 @@ function newNames(added: Json, theirs: Json, wanted: (name: string) => string): 
     }
   }
   return names;
+}
+
+/** The names of the members of large objects. */
+class MemberNames {
+  readonly #objects: readonly Json[];
+  readonly #added = new Set<string>();
+
+  constructor(...objects: readonly Json[]) {
+    this.#objects = objects;
+  }
+
+  has(name: string): boolean {
+    return this.#added.has(name) || this.#objects.some((object) => Object.hasOwn(object, name));
+  }
+
+  add(name: string): void {
+    this.#added.add(name);
+  }
 }
 
 const referenceTo = (section: string, name: string) => `#/components/${section}/${name}`;

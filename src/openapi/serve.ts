@@ -37,7 +37,7 @@ export async function prepareOwn(
   omitted: readonly string[] = [],
 ): Promise<Description & { readonly document: Json; readonly own: Json }> {
   const own = withoutPaths(whole, omitted);
-  const document = withHost(own, operations, ofHost);
+  const document = await withHost(own, operations, ofHost);
   return { document, own, ...await prepareDescription(await writeJson(document)) };
 }
 

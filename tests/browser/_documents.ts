@@ -43,6 +43,6 @@ const START = { openapi: "3.1.1", servers: [{ url: "." }] };
 
 async function complete(node: Json): Promise<Json> {
   const own = await createNodeface().fetch(new Request("http://localhost/spec.json"));
-  const document = withServiceOperations(await own.json(), node);
+  const document = await withServiceOperations(await own.json(), node);
   return parseJson(formatJson(document)) as Json;
 }
