@@ -21,13 +21,13 @@ const FILE_FAILURES: Readonly<Record<string, string>> = {
   EACCES: "this user may not read it",
   EPERM: "this user may not read it",
   EISDIR: "it is a folder",
-  NotCapable: "the runtime has not been allowed to read it",
+  NotCapable: "Deno needs the permission --allow-read",
 };
 
 const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: "program not found",
   EACCES: "this user may not run it",
-  NotCapable: "the runtime has not been allowed to run it",
+  NotCapable: "Deno needs the permission --allow-run",
   AbortError: "it is no longer needed",
 };
 
@@ -40,12 +40,25 @@ export interface Bounds {
   readonly signal?: AbortSignal;
 }
 
+/** Returns `undefined` if Deno forbids reading the variable. */
 export function readVariable(name: string): string | undefined {
   try {
-    return globalThis.process?.env[name];
+    return requireVariable(name);
   } catch {
     return undefined;
   }
+}
+
+/** @throws {PlatformError} if the variable is not set, or Deno forbids reading it */
+export function requireVariable(name: string): string {
+  let value: string | undefined;
+  try {
+    value = globalThis.process?.env[name];
+  } catch {
+    throw new PlatformError(`Deno needs the permission --allow-env=${name}`);
+  }
+  if (value === undefined) throw new PlatformError("the variable is not set");
+  return value;
 }
 
 /** The path may be relative, or begin with `~/` or `$CREDENTIALS_DIRECTORY/`. */

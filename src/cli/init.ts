@@ -245,7 +245,7 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
   EPERM: "this user may not write there",
   EROFS: "the file system is read-only",
   ENOSPC: "no space left",
-  NotCapable: "the runtime has not been allowed to write it",
+  NotCapable: "Deno needs the permission --allow-write",
 };
 
 /** If writing fails, leaves no partial file. */

@@ -8,7 +8,7 @@
 import type { AuthFile } from "../kinds/kind.ts";
 import { ExpressionError, findAll } from "../regular-expression.ts";
 import { inSlices } from "../slices.ts";
-import { PlatformError, readFile, readVariable, warnOfReaders } from "../platform.ts";
+import { PlatformError, readFile, requireVariable, warnOfReaders } from "../platform.ts";
 
 /** A secret in an environment variable. */
 export type AuthVariable =
@@ -59,8 +59,12 @@ class SecretFiles {
 const FILES = new SecretFiles();
 
 async function readText(file: string): Promise<Secret> {
+  return await secretOf(async () => new TextDecoder().decode(await readFile(file, BOUNDS)));
+}
+
+async function secretOf(read: () => string | Promise<string>): Promise<Secret> {
   try {
-    return { text: new TextDecoder().decode(await readFile(file, BOUNDS)) };
+    return { text: await read() };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     return { reason: error.message };
@@ -74,8 +78,7 @@ export async function readPlace(
 ): Promise<Secret> {
   const { key, name } = settingOf(place);
   if (key.endsWith("_file")) return await FILES.read(name, since);
-  const text = readVariable(name);
-  return text === undefined ? { reason: "the variable is not set" } : { text };
+  return await secretOf(() => requireVariable(name));
 }
 
 /** @param since as for {@linkcode readPlace} */

@@ -7,7 +7,6 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { CLI_OPTIONS, type CliOption } from "../../src/settings/flags.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
@@ -103,6 +102,21 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       assert.is(code, 0, stderr);
     },
   );
+
+  suiteOf("the programs and variables of a configuration may be used", async () => {
+    if (process.platform !== "linux") return;
+    // The sources and fields of README's configuration, and a variable.
+    const [, readme] = /^```yaml\n(.*?)^```/ms.exec(readFileSync(`${ROOT}README.md`, "utf8"))!;
+    const sources = readme!.slice(readme!.indexOf("info:")).replace("/data", "/");
+    const config = join(folder, `${runtime}.yaml`);
+    const node = 'node: { url: "http://127.0.0.1:2", kind: none, auth: { bearer_env: MY_TOKEN } }';
+    writeFileSync(config, `${node}\n${sources}`);
+    const server = await start([...command, "--config", config], { MY_TOKEN: "t".repeat(32) });
+    const info = await (await fetch(`${server.url}v1/info`)).json() as { disk_free?: unknown };
+    const { stderr } = await server.stop();
+    assert.match(String(info.disk_free), /^\d+$/, stderr);
+    assert.not.match(stderr, "MY_TOKEN");
+  });
 
   suiteOf("a SIGHUP during the start is not lost", async () => {
     const { code, stderr } = await run(serving(command, "tests/project/_hung-up.ts"));
@@ -286,16 +300,6 @@ wrong(
     );
   },
 );
-
-wrong("deno task start permits reading every environment variable that Nodeface knows", () => {
-  const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
-  const allowed = /--allow-env=(\S+)/.exec(tasks.start.command)![1]!.split(",");
-  for (const { variables = [] } of Object.values<CliOption>(CLI_OPTIONS)) {
-    for (const variable of variables) {
-      assert.ok(allowed.includes(variable), variable);
-    }
-  }
-});
 
 wrong("signals are handled before other modules are loaded", () => {
   const [first] = /import .* from ".*"|import ".*"/.exec(
