@@ -10,7 +10,14 @@ import { hasTokenInQuery, isAllowedCaller, isProgram, TOKEN_IN_QUERY } from "./g
 import { NO_WEBSOCKET } from "./gateway/response.ts";
 import { hasOperationAt, operationRoutes } from "./host-operations/call-operation.ts";
 import type { Representation } from "./http/representation.ts";
-import { HostGuard, isWebSocket, parseTarget, Prefix, type ServedRequest } from "./http/request.ts";
+import {
+  HostGuard,
+  isReadByOtherOrigin,
+  isWebSocket,
+  parseTarget,
+  Prefix,
+  type ServedRequest,
+} from "./http/request.ts";
 import {
   type CommonHeadersFor,
   createCommonHeaders,
@@ -233,9 +240,13 @@ export class App implements Nodeface {
   #metricsRoutes(): Route[] {
     const { metrics } = this.#resources;
     if (!metrics) return [];
-    // Metrics reveal which operations are called, and when, so pages of other origins may not read
-    // them.
-    return [this.#get("/v1/metrics", this.#guarded(serving(metrics)), createCommonHeaders([]))];
+    // Metrics reveal which operations are called, and when. CORS middleware of the host may let any
+    // page read a response, so requests of pages are refused.
+    const handle: Handler = (request, visit) =>
+      isReadByOtherOrigin(request)
+        ? problem(403, "Pages of other origins may not read /v1/metrics")
+        : respondWith(metrics.get(), visit);
+    return [this.#get("/v1/metrics", this.#guarded(handle), createCommonHeaders([]))];
   }
 
   #descriptionRoutes(): Route[] {

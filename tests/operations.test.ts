@@ -235,12 +235,19 @@ operations("pages of other origins cannot make a change, whatever headers they s
   }
 });
 
-operations("pages of other origins cannot read the response of a GET operation", async () => {
-  const { calls, response } = await call({ method: "GET" }, { origin: ORIGIN });
-  assert.equal([calls, response.status], [1, 200]);
-  assert.is(response.headers.get("access-control-allow-origin"), null);
-  assert.is(response.headers.get("cross-origin-resource-policy"), "same-origin");
-});
+operations(
+  "a GET that a page of another origin could read gets 403, but a link is followed",
+  async () => {
+    const refused = await call({ method: "GET" }, { origin: ORIGIN });
+    assert.equal([refused.calls, refused.response.status], [0, 403]);
+    assert.is(refused.response.headers.get("access-control-allow-origin"), null);
+    const link = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+    const { calls, response } = await call({ method: "GET" }, link);
+    assert.equal([calls, response.status], [1, 200]);
+    assert.is(response.headers.get("access-control-allow-origin"), null);
+    assert.is(response.headers.get("cross-origin-resource-policy"), "same-origin");
+  },
+);
 
 operations("an operation with cors can be called by the origins that cors lists", async () => {
   for (const [cors, allowed] of [[[ORIGIN], ORIGIN], ["*", "*"]] as const) {
@@ -303,7 +310,8 @@ operations("a preflight response lists only the methods that the origin may use"
 
 operations("pages of other origins cannot read the errors of operations", async () => {
   const fails = () => Promise.reject(new Error("x"));
-  const { response } = await ask({ handle: fails }, "/v1/peers/a", { headers: { origin: ORIGIN } });
+  const headers = { "sec-fetch-site": "cross-site" };
+  const { response } = await ask({ handle: fails }, "/v1/peers/a", { headers });
   assert.is(response.status, 500);
   assert.is(response.headers.get("access-control-allow-origin"), null);
 });

@@ -4,7 +4,7 @@
  * @module
  */
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
-import { isFromOtherOrigin } from "../http/request.ts";
+import { isFromOtherOrigin, isReadByOtherOrigin } from "../http/request.ts";
 import { type Cors, createCommonHeaders, FastResponse, problem } from "../http/response.ts";
 import type { OtherRoute } from "../http/routes.ts";
 import { describeValue, parsePercent } from "../untrusted-text.ts";
@@ -29,8 +29,9 @@ export function operationRoutes(operations: readonly Operation[], cors: Cors): O
       handle(request, { path, context }) {
         const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
         // Browsers send simple cross-origin POSTs without a preflight, so CORS alone does not
-        // prevent the call.
-        if (method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
+        // prevent the call. CORS middleware of the host may let any page read a response.
+        const isForeign = method === "GET" ? isReadByOtherOrigin : isFromOtherOrigin;
+        if (!isAllowed && isForeign(request)) {
           return problem(403, "Pages of other origins may not call this operation");
         }
         const values = template.match(normalizePath(path))!.map((text) => parsePercent(text));

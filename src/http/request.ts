@@ -90,6 +90,14 @@ export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "u
 }
 
 /**
+ * Tells whether a page of another origin could read the response, if the host's own CORS middleware
+ * allowed it. A link of a page, which browsers follow without `Origin`, shows it no response.
+ */
+export function isReadByOtherOrigin(request: Pick<Request, "headers" | "url">): boolean {
+  return request.headers.has("origin") && isFromOtherOrigin(request);
+}
+
+/**
  * The host names to serve in addition to loopback names and IP literals, without a dot at the end;
  * `"*"` for any. See [Configuration](../docs/configuration.md).
  */
