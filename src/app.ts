@@ -44,7 +44,7 @@ export const createApp = (checked: CheckedOptions): App => new App(withDefaults(
  * `this`.
  */
 export class App implements Nodeface {
-  readonly onError: (error: unknown) => void;
+  readonly onError: ResolvedOptions["onError"];
   readonly #options: ResolvedOptions;
   readonly #resources: Resources;
   readonly #calls: CallRoutes;
@@ -107,6 +107,9 @@ export class App implements Nodeface {
   readonly refresh: Nodeface["refresh"] = () => this.#resources.refresh();
 
   readonly ready: Nodeface["ready"] = () => this.#resources.prepare();
+
+  /** Called by a server that closes. */
+  readonly endStreams = (): void => this.#resources.live.endStreams();
 
   readonly close = async (): Promise<void> => {
     this.#calls.gateway?.close();

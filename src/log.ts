@@ -67,6 +67,8 @@ export interface ErrorEvent {
 
 export const consoleLog: Log = (message) => console.error(`nodeface: ${message}`);
 
-export function describeError(error: unknown): string {
-  return error instanceof Error ? error.stack ?? String(error) : String(error);
+/** @param request the method and path of the request that failed */
+export function describeError(error: unknown, request?: string): string {
+  const text = error instanceof Error ? error.stack ?? String(error) : String(error);
+  return request === undefined ? text : `${request} failed: ${text}`;
 }

@@ -156,7 +156,7 @@ export type ResolvedOptions =
   }
   & Readonly<Pick<CheckedOptions, Optional>>
   & {
-    readonly onError: (error: unknown) => void;
+    readonly onError: (error: unknown, request?: string) => void;
   };
 
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
@@ -183,7 +183,8 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     startedAt: options.startedAt ?? new Date(),
     log,
     logCalls: options.logCalls ?? "failed",
-    onError: (error) => log(describeError(error), { code: "error", level: "error", error }),
+    onError: (error, request) =>
+      log(describeError(error, request), { code: "error", level: "error", error }),
     onDescription: harmless(options.onDescription ?? (() => {})),
   };
 }

@@ -79,6 +79,15 @@ serving("close can be called twice, and afterwards the server does not respond",
   assert.ok(failed);
 });
 
+serving("close ends the event streams of a Nodeface, and cuts none", async () => {
+  const server = await serve(nodeface, { port: 0 });
+  const response = await fetch(`${server.url}v1/events`);
+  const read = response.text();
+  await server.close();
+  // A stream that is cut fails.
+  assert.match(await read, /^retry: /);
+});
+
 serving("a response is sent with the host's changes", async () => {
   for (const path of ["v1/info", "spec.json", "v1/rpc/any", "nothing"]) {
     const texts: string[] = [];
@@ -102,7 +111,7 @@ serving("a response is sent with the host's changes", async () => {
   }
 });
 
-serving("if the stream of an operation fails, the error is logged", async () => {
+serving("if the stream of an operation fails, the error is logged with the method and path", async () => {
   const told: string[] = [];
   const app = createNodeface({
     operations: [{
@@ -117,10 +126,10 @@ serving("if the stream of an operation fails, the error is logged", async () => 
     log: (message, { code, level }) => told.push(`${code} ${level} ${message}`),
   });
   const server = await serve(app, { port: 0 });
-  await fetch(`${server.url}own`).then((response) => response.text()).catch(() => {});
+  await fetch(`${server.url}own?key=secret`).then((response) => response.text()).catch(() => {});
   await server.close();
   // Deno 2.9's `fetch` sends the request twice, so the error may be logged twice.
-  assert.match(told[0] ?? "", /^error error Error: disk/);
+  assert.match(told[0] ?? "", /^error error GET \/own failed: Error: disk/);
 });
 
 const WRONG: readonly [options: unknown, message: string][] = [

@@ -71,7 +71,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
     development: false,
     idleTimeout: IDLE_SECONDS,
   });
-  return listening(urlAt(server.address.address, server.port), async () => {
+  return listening(app, urlAt(server.address.address, server.port), async () => {
     await withTimeout(server.stop(false), TIMEOUTS.grace, () => {});
     await server.stop(true);
   });
@@ -113,13 +113,15 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
         // A stream also fails when its client disconnects, which is not an error.
         if (request.signal.aborted) return;
         end("failed");
-        report(error, app, callbacks);
+        report(error, request, app, callbacks);
       };
-      const body = watchBody(response.body, { onFailure, onEnd: endLater });
+      // A client that waits for the app must not be disconnected, even if a stream pauses.
+      const onWait = (isWaiting: boolean) => server.timeout(request, isWaiting ? 0 : IDLE_SECONDS);
+      const body = watchBody(response.body, { onFailure, onEnd: endLater, onWait });
       response = new Response(body, response);
     }
   } catch (error) {
-    report(error, app, callbacks);
+    report(error, request, app, callbacks);
     response = failure();
     endLater();
   }

@@ -182,7 +182,7 @@ export async function serveHttp(
   await listen(http, wanted);
   const stop = watch(http, wanted);
   const { address, port } = http.address() as AddressInfo;
-  return listening(urlAt(address, port), () => {
+  return listening(app, urlAt(address, port), () => {
     stop();
     return close();
   });
@@ -273,9 +273,9 @@ export async function respond(
       ownResponse(message) ?? await app.fetch(makeRequest(message, response), ...context),
     );
     // srvx sets `errored` if the body's stream fails, but not if the client disconnects.
-    if (response.errored) report(response.errored, app, callbacks);
+    if (response.errored) report(response.errored, message, app, callbacks);
   } catch (error) {
-    report(error, app, callbacks);
+    report(error, message, app, callbacks);
     if (response.headersSent) response.destroy();
     else void send(response, failure());
   }

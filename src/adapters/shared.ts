@@ -5,6 +5,7 @@
  */
 import * as v from "valibot";
 import type { Closeable } from "../closeable.ts";
+import { parseTarget } from "../http/request.ts";
 import { type HttpStatus, problem, SECURITY_HEADERS } from "../http/response.ts";
 import { object, readValue, refuseOptions, text, wholeNumber } from "../settings/schema.ts";
 
@@ -45,11 +46,12 @@ export interface Callbacks {
    */
   onAnswer?: ((record: AnswerRecord) => void) | undefined;
   /**
-   * Called if the app throws, or if a response's stream fails.
+   * Called if the app throws, or if a response's stream fails. `request` is the method and path,
+   * such as `GET /v1/peers`.
    *
    * @default the log of a `Nodeface`, or console.error
    */
-  onError?: ((error: unknown) => void) | undefined;
+  onError?: ((error: unknown, request: string) => void) | undefined;
 }
 
 /** The access log entry for a request, which {@linkcode Callbacks.onAnswer} receives. */
@@ -89,8 +91,9 @@ export interface Listening extends Closeable {
    */
   readonly url: string;
   /**
-   * Stops listening. Resolves when the last response has been sent; after 5 seconds, the remaining
-   * connections are closed. May be called more than once.
+   * Stops listening, and ends the event streams of a `Nodeface`. Resolves when the last response
+   * has been sent; after 5 seconds, the remaining connections are closed. May be called more than
+   * once.
    */
   close(): Promise<void>;
 }
@@ -146,9 +149,13 @@ export function checkServeOptions(options: ServeOptions): Address {
   return { hostname: hostname.replace(/^\[|\]$/g, ""), port };
 }
 
-export function listening(url: string, close: () => Promise<void>): Listening {
+export function listening(app: Servable, url: string, close: () => Promise<void>): Listening {
   let closed: Promise<void> | undefined;
-  const closeOnce = () => closed ??= close();
+  const closeOnce = () => {
+    // Without this call, the server would wait for the event streams, which never end.
+    (app as { endStreams?(): void }).endStreams?.();
+    return closed ??= close();
+  };
   return { url, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }
 
@@ -181,14 +188,24 @@ export function beginEntry(
   };
 }
 
-export function report(error: unknown, app: Servable, { onError }: Callbacks): void {
+/** Reports the error of a request, without its query, which may contain secrets. */
+export function report(
+  error: unknown,
+  { method = "GET", url = "/" }: Partial<{ method: string | undefined; url: string | undefined }>,
+  app: Servable,
+  { onError }: Callbacks,
+): void {
   const { onError: log } = app as { onError?: Callbacks["onError"] };
-  void notify(onError ?? log ?? console.error, error);
+  const request = `${method} ${parseTarget(url)?.pathname ?? "/"}`;
+  void notify(onError ?? log ?? console.error, error, request);
 }
 
-async function notify<T>(callback: (value: T) => unknown, value: T): Promise<void> {
+async function notify<Args extends readonly unknown[]>(
+  callback: (...args: Args) => unknown,
+  ...args: Args
+): Promise<void> {
   try {
-    await callback(value);
+    await callback(...args);
   } catch {
     // An error of a callback must not change the response.
   }
@@ -197,6 +214,8 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
 interface BodyWatch {
   readonly onFailure: (error: unknown) => void;
   readonly onEnd?: () => void;
+  /** Called before and after each wait for a part of the body. */
+  readonly onWait?: (isWaiting: boolean) => void;
   /** The longest part that is passed on, in bytes. */
   readonly partMax?: number;
 }
@@ -207,16 +226,18 @@ interface BodyWatch {
  */
 export function watchBody(
   body: ReadableStream<Uint8Array>,
-  { onFailure, onEnd, partMax = Infinity }: BodyWatch,
+  { onFailure, onEnd, onWait, partMax = Infinity }: BodyWatch,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let rest: Uint8Array | undefined;
   return new ReadableStream({
     async pull(controller) {
+      if (!rest) onWait?.(true);
       rest ??= await reader.read().then(({ value }) => value, (error) => {
         onFailure(error);
         throw error;
       });
+      onWait?.(false);
       if (!rest) {
         onEnd?.();
         return controller.close();

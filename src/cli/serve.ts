@@ -49,7 +49,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       const { accessLog: form } = service.config;
       return form === "off" ? undefined : (record) => requests.write(formatAccess(record, form));
     },
-    onError: (error) => log(describeError(error), "error"),
+    onError: (error, request) => log(describeError(error, request), "error"),
   };
   const server = await Promise.race([listen(service, options), stopped]);
   if (!server) return;

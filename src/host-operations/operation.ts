@@ -14,14 +14,14 @@ export interface Operation<Path extends string = string> {
   operation: Extended<OperationObject>;
   /**
    * The origins whose pages may call the operation; `"*"` for any, `[]` for none. Pages of other
-   * origins cannot read the responses, and get a 403 if the method is not GET.
+   * origins get a 403.
    *
    * @default the origins in the `cors` option of the service, or none if the option is `"*"`
    */
   cors?: Cors | undefined;
   /**
-   * Responds to a request. A GET operation also receives HEAD requests. The server may cut off a
-   * response that pauses for more than twelve seconds.
+   * Responds to a request. A GET operation also receives HEAD requests. The response may pause for
+   * any time.
    *
    * @param params the parameters of the path, decoded
    * @param context further arguments that the host passed to `fetch`, such as a worker's `env` and

@@ -162,6 +162,11 @@ export class EventStream<Name extends string> {
 
   end(): void {
     this.#hasEnded = true;
+    this.endStreams();
+  }
+
+  /** Ends the streams of all listeners, who may open new ones. */
+  endStreams(): void {
     for (const listener of this.#listeners) this.#cut(listener);
   }
 

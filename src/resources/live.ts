@@ -90,6 +90,10 @@ export class Live {
     this.#events.describe(etag);
   }
 
+  endStreams(): void {
+    this.#events.stream.endStreams();
+  }
+
   end(): void {
     this.#hasEnded = true;
     clearTimeout(this.#timer);
