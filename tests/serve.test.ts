@@ -111,26 +111,29 @@ serving("a response is sent with the host's changes", async () => {
   }
 });
 
-serving("if the stream of an operation fails, the error is logged with the method and path", async () => {
-  const told: string[] = [];
-  const app = createNodeface({
-    operations: [{
-      method: "GET",
-      path: "/own",
-      operation: { responses: { 200: { description: "A stream" } } },
-      handle: () =>
-        new Response(
-          new ReadableStream({ pull: (controller) => controller.error(new Error("disk")) }),
-        ),
-    }],
-    log: (message, { code, level }) => told.push(`${code} ${level} ${message}`),
-  });
-  const server = await serve(app, { port: 0 });
-  await fetch(`${server.url}own?key=secret`).then((response) => response.text()).catch(() => {});
-  await server.close();
-  // Deno 2.9's `fetch` sends the request twice, so the error may be logged twice.
-  assert.match(told[0] ?? "", /^error error GET \/own failed: Error: disk/);
-});
+serving(
+  "if the stream of an operation fails, the error is logged with the method and path",
+  async () => {
+    const told: string[] = [];
+    const app = createNodeface({
+      operations: [{
+        method: "GET",
+        path: "/own",
+        operation: { responses: { 200: { description: "A stream" } } },
+        handle: () =>
+          new Response(
+            new ReadableStream({ pull: (controller) => controller.error(new Error("disk")) }),
+          ),
+      }],
+      log: (message, { code, level }) => told.push(`${code} ${level} ${message}`),
+    });
+    const server = await serve(app, { port: 0 });
+    await fetch(`${server.url}own?key=secret`).then((response) => response.text()).catch(() => {});
+    await server.close();
+    // Deno 2.9's `fetch` sends the request twice, so the error may be logged twice.
+    assert.match(told[0] ?? "", /^error error GET \/own failed: Error: disk/);
+  },
+);
 
 const WRONG: readonly [options: unknown, message: string][] = [
   [{ host: "127.0.0.1" }, "unknown key host; did you mean hostname?"],

@@ -6,10 +6,11 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { serve } from "../adapters/node.ts";
-import { createNodeface } from "../index.ts";
+import { type Listening, serve } from "../adapters/node.ts";
+import { createNodeface, type Nodeface, problem } from "../index.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -22,6 +23,12 @@ const GUARD = `exec 3<&0; "$0" "$@" 3<&- & program=$!
 const BLOCK_SECONDS = 3;
 const TRANSFERS_PER_BLOCK = 3;
 
+/** The port that Ethereum nodes have by default, and README's commands. */
+const NODE_PORT = 8545;
+
+let nodeface: Nodeface | undefined;
+// The port is taken first, since the installation of anvil takes long.
+const { url } = await listen();
 const program = findAnvil();
 const node = program && await startAnvil(program);
 if (!node) {
@@ -30,19 +37,31 @@ if (!node) {
       "To serve your own node: npm start -- http://127.0.0.1:8545",
   );
 }
+nodeface = createNodeface(node ? { node: { url: node }, forward: "reads" } : {});
+if (node) setInterval(() => void transfer(node), BLOCK_SECONDS * 1000);
+console.log(`Open ${url}v1/spec`);
+console.log(`Try  curl ${url}${node ? "v1/rpc/eth_blockNumber" : "v1/info"}`);
+if (node) console.log(`The node is at ${node}, as long as the demo runs`);
 
-try {
-  const port = Number(process.env["PORT"] || 8080);
-  const nodeface = createNodeface(node ? { node: { url: node }, forward: "reads" } : {});
-  const { url } = await serve(nodeface, { port });
-  if (node) setInterval(() => void transfer(node), BLOCK_SECONDS * 1000);
-  console.log(`Open ${url}v1/spec`);
-  console.log(`Try  curl ${url}${node ? "v1/rpc/eth_blockNumber" : "v1/info"}`);
-} catch (error) {
-  const { code, message } = error as Error & { code?: string };
-  const isInUse = code === "EADDRINUSE";
-  console.error(isInUse ? "The port is in use; choose another: PORT=8081 npm run demo" : message);
-  process.exit(1);
+async function listen(): Promise<Listening> {
+  const fetch = (request: Request) =>
+    nodeface?.fetch(request) ?? problem(503, "The demo is starting", { "retry-after": "5" });
+  try {
+    return await serve({ fetch }, { port: Number(process.env["PORT"] || 8080) });
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string };
+    const isInUse = code === "EADDRINUSE";
+    console.error(isInUse ? "The port is in use; choose another: PORT=8081 npm run demo" : message);
+    process.exit(1);
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }
 
 function findAnvil(): string | undefined {
@@ -67,10 +86,11 @@ function findAnvil(): string | undefined {
   return found();
 }
 
-function startAnvil(path: string): Promise<string | undefined> {
-  const flags = ["--port", "0", "--block-time", String(BLOCK_SECONDS)];
+async function startAnvil(path: string): Promise<string | undefined> {
+  const port = await isFree(NODE_PORT) ? NODE_PORT : 0;
+  const flags = ["--port", String(port), "--block-time", String(BLOCK_SECONDS)];
   const anvil = spawn("sh", ["-c", GUARD, path, ...flags], { stdio: ["pipe", "pipe", "inherit"] });
-  return new Promise((resolve) => {
+  return await new Promise((resolve) => {
     let text = "";
     let url: string | undefined;
     // Reads all output, even after the line with the URL: a full pipe would block anvil.

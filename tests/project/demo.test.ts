@@ -22,7 +22,7 @@ async function startDemo(port: number, flags: readonly string[] = FLAGS) {
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   await until(() => {
     if (child.exitCode !== null) throw new Error(`It ended: ${printed.stderr}`);
-    return Promise.resolve(printed.stdout.includes("Try "));
+    return Promise.resolve(/Try .*\n/.test(printed.stdout));
   });
   return { child, printed, ended };
 }
@@ -52,7 +52,14 @@ demo("the demo shows a growing chain at PORT, and the command that it suggests w
   const node = nodeOf(child);
   try {
     const url = `http://127.0.0.1:${port}/`;
-    assert.is(printed.stdout, `Open ${url}v1/spec\nTry  curl ${url}v1/rpc/eth_blockNumber\n`);
+    await until(() => Promise.resolve(printed.stdout.includes("The node is at")));
+    const [suggested, address] = printed.stdout.split("The node is at ");
+    assert.is(suggested, `Open ${url}v1/spec\nTry  curl ${url}v1/rpc/eth_blockNumber\n`);
+    const call = { jsonrpc: "2.0", id: 1, method: "web3_clientVersion" };
+    const [direct] = /^http:\S+(?=, as long as the demo runs\n$)/.exec(address!)!;
+    const headers = { "content-type": "application/json" };
+    const sent = await fetch(direct, { method: "POST", headers, body: JSON.stringify(call) });
+    assert.match(await sent.text(), "anvil");
     const info = async () => await (await fetch(`${url}v1/info`)).json();
     const { software, height } = await info();
     assert.is(software, "anvil");
@@ -90,7 +97,7 @@ demo("if the node ends, both processes end", async () => {
   assert.match(printed.stderr, "anvil has ended, so the demo ends too");
 });
 
-demo("a port in use is reported, and no process is left running", async () => {
+demo("a port in use is reported before anvil is started", async () => {
   const port = await freePort();
   const first = await startDemo(port);
   try {
