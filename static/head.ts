@@ -1,4 +1,4 @@
-/** Updates the header of a visible page from an event stream and by polling. */
+/** Keeps the header of a visible page up to date, from an event stream and by polling. */
 import {
   describeInfo,
   describeState,
@@ -22,89 +22,100 @@ let clockOffset: number | undefined;
 let shownFigures = "";
 const header = () => document.getElementById("node")!;
 
-/** @param isIdle tells whether the document may be reloaded when the description changes */
-export function followInfo(base: URL, isIdle: () => boolean): void {
-  let history: History = {};
-  let plottedAt = -Infinity;
-  let source: EventSource | undefined;
-  let isStreaming = false;
-  let retry = RETRY, listenAt = 0;
-  let isRequesting = false;
+/** Requests the info after each event, or every few seconds if there is no event stream. */
+export class InfoFollower {
+  readonly #base: URL;
+  readonly #isIdle: () => boolean;
+  #history: History = {};
+  #plottedAt = -Infinity;
+  #stream: EventSource | undefined;
+  #isStreaming = false;
+  #retry = RETRY;
+  #listenAt = 0;
+  #isRequesting = false;
   /** True if an event has arrived since the last request for `/v1/info` began. */
-  let isOutdated = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  #isOutdated = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  const update = async (): Promise<void> => {
-    const info = await fetchObject(new URL("v1/info", base));
+  /** @param isIdle tells whether the document may be reloaded when the description changes */
+  constructor(base: URL, isIdle: () => boolean) {
+    this.#base = base;
+    this.#isIdle = isIdle;
+    document.addEventListener("visibilitychange", () => {
+      // A hidden page closes its connection, since browsers allow only six connections to an
+      // origin.
+      if (document.hidden) this.#close();
+      else void this.#request();
+    });
+    setInterval(showAges, 1000);
+    void this.#request();
+  }
+
+  async #request(): Promise<void> {
+    this.#isOutdated = true;
+    if (this.#isRequesting) return;
+    this.#isRequesting = true;
+    clearTimeout(this.#timer);
+    while (this.#isOutdated && !document.hidden) {
+      this.#isOutdated = false;
+      await this.#update();
+    }
+    this.#isRequesting = false;
+    // If many pages lose their streams at the same time, a random delay spreads their requests.
+    const interval = this.#isStreaming ? INTERVAL_BESIDE : INTERVAL * (1 - Math.random() / 2);
+    if (!document.hidden) this.#timer = setTimeout(() => this.#request(), interval);
+  }
+
+  async #update(): Promise<void> {
+    const info = await fetchObject(new URL("v1/info", this.#base));
     if (!info) {
-      close();
-      retry = RETRY, listenAt = 0;
+      this.#close();
+      this.#retry = RETRY;
+      this.#listenAt = 0;
       return showState(describeState("silent"));
     }
-    showHead(info, history);
-    if (!source && !document.hidden && performance.now() >= listenAt) listen();
+    showHead(info, this.#history);
+    if (document.hidden) return;
+    if (!this.#stream && performance.now() >= this.#listenAt) this.#listen();
     // A service without a node has no history.
-    if (document.hidden || !info.api || !("history" in header().dataset)) return;
-    if (performance.now() < plottedAt + INTERVAL_BESIDE) return;
-    plottedAt = performance.now();
-    history = await fetchObject(new URL("v1/history", base)) ?? history;
-    showHead(info, history);
-  };
+    if (!info.api || !("history" in header().dataset)) return;
+    if (performance.now() < this.#plottedAt + INTERVAL_BESIDE) return;
+    this.#plottedAt = performance.now();
+    this.#history = await fetchObject(new URL("v1/history", this.#base)) ?? this.#history;
+    showHead(info, this.#history);
+  }
 
-  const request = async (): Promise<void> => {
-    isOutdated = true;
-    if (isRequesting) return;
-    isRequesting = true;
-    clearTimeout(timer);
-    while (isOutdated && !document.hidden) {
-      isOutdated = false;
-      await update();
-    }
-    isRequesting = false;
-    // If many pages lose their streams at the same time, a random delay spreads their requests.
-    const interval = isStreaming ? INTERVAL_BESIDE : INTERVAL * (1 - Math.random() / 2);
-    if (!document.hidden) timer = setTimeout(request, interval);
-  };
-
-  const close = () => {
-    source?.close();
-    source = undefined;
-    isStreaming = false;
-  };
-
-  const listen = () => {
-    source = new EventSource(new URL("v1/events?events=info,description", base));
-    source.addEventListener("snapshot", () => {
-      isStreaming = true;
-      retry = RETRY;
-      request();
+  #listen(): void {
+    const stream = new EventSource(new URL("v1/events?events=info,description", this.#base));
+    this.#stream = stream;
+    stream.addEventListener("snapshot", () => {
+      this.#isStreaming = true;
+      this.#retry = RETRY;
+      void this.#request();
       void hasOtherDescription();
     });
-    source.addEventListener("info", request);
-    source.addEventListener("description", () => {
+    stream.addEventListener("info", () => this.#request());
+    stream.addEventListener("description", () => {
       // The description may keep changing, so the page reloads only once and then shows a notice.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-      if (isIdle() && visit?.type !== "reload") location.reload();
+      if (this.#isIdle() && visit?.type !== "reload") location.reload();
       else showChange();
     });
     // Browsers do not reconnect a stream after every failure, so the page reconnects it.
-    source.addEventListener("error", () => {
-      close();
-      listenAt = performance.now() + retry;
-      retry = Math.min(2 * retry, RETRY_MAX);
-      request();
+    stream.addEventListener("error", () => {
+      this.#close();
+      this.#listenAt = performance.now() + this.#retry;
+      this.#retry = Math.min(2 * this.#retry, RETRY_MAX);
+      void this.#request();
     });
-  };
+  }
 
-  document.addEventListener("visibilitychange", () => {
-    // A hidden page closes its connection, since browsers allow only six connections to an origin.
-    if (document.hidden) close();
-    else request();
-  });
-  request();
+  #close(): void {
+    this.#stream?.close();
+    this.#stream = undefined;
+    this.#isStreaming = false;
+  }
 }
-
-setInterval(showAges, 1000);
 
 /** The browser's clock may be wrong, so ages are computed with the service's clock. */
 function setClock(date: string | null): void {

@@ -4,7 +4,7 @@ import { TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
 import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { operationsIn, SERVICE_TAG } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
-import { followInfo } from "./head.ts";
+import { InfoFollower } from "./head.ts";
 import { absolute, hooks, send, token } from "./reference-calls.ts";
 import { base, element, leadToOther, showAddress } from "./service.ts";
 
@@ -12,7 +12,7 @@ const mount = document.getElementById("scalar")!;
 const spec = new URL("spec.json", base);
 const loaded = fetch(spec);
 
-followInfo(base, () => false);
+new InfoFollower(base, () => false);
 showAddress();
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
@@ -71,8 +71,7 @@ function askForToken(description: Json): Json {
   const schemes = objectOf(objectOf(description.components).securitySchemes);
   const [name] = Object.keys(schemes).filter((name) => name.startsWith(TOKEN_SCHEME));
   if (name === undefined) return {};
-  const notes = document.querySelector("#node .notes")!;
-  notes.append(element("label", {}, "The operator's token ", token));
+  document.querySelector("#other")!.before(element("label", {}, "The operator's token ", token));
   return { [name]: { token: "$NODEFACE_TOKEN" } };
 }
 

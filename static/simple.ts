@@ -4,7 +4,7 @@
  */
 import { find } from "../src/explorer/find.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
-import { followInfo } from "./head.ts";
+import { InfoFollower } from "./head.ts";
 import { base, element, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./form.ts";
 
@@ -19,7 +19,7 @@ let current: Element | undefined;
 
 addEventListener("hashchange", showTarget);
 showAddress();
-followInfo(base, isIdle);
+new InfoFollower(base, isIdle);
 leadToOther(() => current ? `#${current.id}` : "");
 makeFilter();
 followReader();

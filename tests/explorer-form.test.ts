@@ -176,12 +176,9 @@ form("an operation counts as a write unless its mark or its method says otherwis
   for (const access of ["read", "secret"]) assert.is(await isWrite("post", access), false);
 });
 
-form("if there are many operations, the HTML has the class many and all forms", async () => {
-  const paths = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, i) => [`/p/${i}`, { get: DONE }]));
-  assert.not.match(await render(paths(200)), `class="many"`);
-  const html = await render(paths(1000));
-  assert.match(html, `class="many"`);
+form("if there are many operations, the HTML has all forms", async () => {
+  const paths = Array.from({ length: 1000 }, (_, i) => [`/p/${i}`, { get: DONE }]);
+  const html = await render(Object.fromEntries(paths));
   assert.is(html.match(/data-try='/g)?.length, 1000);
 });
 

@@ -152,9 +152,8 @@ export function describeState(state: string, info: Info = {}, history: History =
   const since = time ? `since ${time.slice(0, 5)} UTC` : "";
   const speed = formatValue(info.blocks_per_second);
   const rate = speed && `${speed} blocks/s`;
-  const left = isNumber(info.seconds_left)
-    ? formatAge(Number(info.seconds_left) * 1000).replace(/^in /, "about ") + " left"
-    : "";
+  const timeLeft = formatTimeLeft(info.seconds_left);
+  const left = timeLeft && `${timeLeft} left`;
   return { state, label, note: joinTexts("; ", reason, rate, left, since, addition) };
 }
 
@@ -239,32 +238,40 @@ const AGES = [
   ["year", 31_557_600_000, Infinity],
 ] as const;
 
-/** Returns an empty string unless the value is a number of seconds. */
 function formatTimeLeft(seconds: unknown): string {
-  return isNumber(seconds) ? formatAge(-1000 * Number(seconds)).replace(/^in /, "about ") : "";
+  return isNumber(seconds) ? `about ${formatDuration(1000 * Number(seconds))}` : "";
+}
+
+/** Rounds down to a whole number of a unit. Returns an empty string if the duration is NaN. */
+function formatDuration(milliseconds: number): string {
+  const age = AGES.find(([, length, most]) => milliseconds < length * most);
+  if (!age) return "";
+  const [unit, length] = age;
+  const count = Math.trunc(milliseconds / length);
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 export function formatAge(milliseconds: number): string {
-  const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);
-  if (!age) return "";
-  const [unit, length] = age;
-  // `Intl` formats 0 as "in 0 seconds", and -0 as "0 seconds ago".
-  return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
+  const text = formatDuration(Math.abs(milliseconds));
+  if (text === "") return "";
+  return milliseconds <= -1000 ? `in ${text}` : `${text} ago`;
 }
 
 /**
- * `icon` is a URL. `end` and `calls` are HTML, for the end of the bar and for the notes below it.
+ * @param icon a URL
+ * @param other HTML of the link to the other view
+ * @param calls HTML of the lines below the figures
  */
-export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
+export function renderHead(text: HeadText, icon: string, other = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +
-    `<img class="icon" src="${icon}" alt="" width="32" height="32">` +
+    `<img class="icon" src="${icon}" alt="" width="28" height="28">` +
     `<div class="names"><h1 dir="auto"><a href="${V1}info">${escape(name)}</a></h1>` +
     `<p dir="auto">${escape(about)}</p></div>` +
     `<p class="state" role="status" data-state="${escape(state)}"><b>${escape(label)}</b> ` +
-    `<span dir="auto">${escape(note)}</span></p>${end}</div>` +
-    `<dl>${renderFigures(figures)}</dl>` +
-    `<div class="notes"><p class="hint">${escape(hint)}</p>${calls}</div>`;
+    `<span dir="auto">${escape(note)}</span></p>${other}</div>` +
+    `<div class="facts"><dl>${renderFigures(figures)}</dl>` +
+    `<p class="hint">${escape(hint)}</p>${calls}</div>`;
 }
 
 export function renderFigures(figures: readonly Figure[], history: History = {}): string {
@@ -304,7 +311,7 @@ function plotOf(history: History, key: string): { span?: string; svg?: string } 
     isDrawn = isPoint;
   }
   const [low, high] = [formatValue(least), formatValue(most)];
-  const time = formatAge(end - start).replace(/ ago$/, "");
+  const time = formatDuration(end - start);
   const title = `${low === high ? low : `from ${low} to ${high}`} in the last ${time}`;
   return {
     span: `<small>, last ${time}</small>`,

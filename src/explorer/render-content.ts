@@ -25,6 +25,9 @@ import { OWN_TITLE } from "./head.ts";
 import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
 import { type Item, type Operation, type Outline, readOutline } from "./read-outline.ts";
 
+/** By method and path, such as `GET /v1/rpc/getblock`. */
+export type CallNotes = ReadonlyMap<string, string>;
+
 export interface PageParts {
   readonly title: string;
   readonly summary: string;
@@ -34,6 +37,8 @@ export interface PageParts {
   readonly content: string;
   readonly sources: readonly string[];
   readonly flags: string;
+  /** Markdown: why each operation cannot be called freely, and the lines that enable it. */
+  readonly notes: CallNotes;
   /** True if the simple page suits the description better, since Scalar would take too long. */
   readonly isLarge: boolean;
 }
@@ -64,8 +69,19 @@ export async function renderParts(
     flags:
       (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
       (isForeign ? " data-foreign" : ""),
+    notes: new Map(notesOf(operationsIn(outline))),
     isLarge: operationsIn(outline).length > MANY,
   };
+}
+
+function* notesOf(operations: readonly Operation[]): Iterable<readonly [string, string]> {
+  const enabled = readEnabled(operations);
+  for (const operation of operations) {
+    if (!operation.callSentence) continue;
+    const lines = writeOpening(operation, enabled);
+    const code = lines && `\n\n\`\`\`yaml\n${lines}\n\`\`\``;
+    yield [`${operation.method} ${operation.path}`, operation.callSentence + code];
+  }
 }
 
 const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
@@ -131,9 +147,7 @@ async function render(
   shown: number,
   total: number,
 ): Promise<string> {
-  // The class `many` makes browsers skip the layout of operations that are far from the viewport.
-  const many = shown > MANY ? ` class="many"` : "";
-  let html = `${renderNavigation(outline, detail, total)}<main id="content"${many}>${
+  let html = `${renderNavigation(outline, detail, total)}<main id="content">${
     renderAbout(outline, detail)
   }`;
   const enabled = readEnabled(operationsIn(outline));
@@ -163,8 +177,8 @@ async function render(
 const COMMON_MAX = 5;
 
 /**
- * Renders the first lines of the page: the address for clients, a call with its response, the most
- * common operations, and how to enable more.
+ * Renders the first lines of the page: how many operations are enabled, the address for clients, a
+ * call with its response, and the most common operations.
  */
 function renderStart(outline: Outline, address: string): string {
   // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
@@ -173,26 +187,36 @@ function renderStart(outline: Outline, address: string): string {
   named.delete(undefined);
   const operations = [...named.values()];
   const callable = operations.filter(({ call }) => call === "open" || call === "token");
-  const first = [...callable, ...operationsIn(outline)].find(isSimpleRead);
+  const simple = [...callable, ...operationsIn(outline)].filter(isSimpleRead);
+  const first = simple.find(isShort) ?? simple[0];
   const common = (callable.length > 0 ? callable : operations)
     .filter(({ isCommon, anchor }) => isCommon && anchor).slice(0, COMMON_MAX)
     .map(({ anchor, title }) => `<a href="#${escape(anchor)}">${escape(title)}</a>`);
-  const connect = callable.length > 0 || operations.length === 0 ? renderAddress(address) : "";
-  return `<div class="calls"><p class="count">${connect}${
-    renderCount(outline, operations, callable)
-  }</p>${first ? renderFirst(first) : ""}` +
+  const isBare = operations.length === 0 && outline.title === OWN_TITLE;
+  return (operations.length > 0 ? renderCount(operations, callable) : "") +
+    `<div class="calls">${isBare ? BARE : ""}` +
+    (callable.length > 0 || operations.length === 0 ? renderAddress(address) : "") +
+    (first ? renderFirst(first) : "") +
     (common.length > 0 ? `<p class="common">Most used: ${common.join(" ")}</p>` : "") +
-    `${renderMore(operations)}</div>`;
+    "</div>";
 }
 
+const BARE = `<p class="bare">This service runs without a node. Start it beside one: ` +
+  `<code>nodeface http://127.0.0.1:8545 --forward reads</code></p>`;
+
 const renderAddress = (address: string) =>
-  `<span class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ` +
-  `${COPY}</span> `;
+  `<p class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ${COPY}</p>`;
 
 /** Tells whether the page may make a call unasked: it is public, light, and needs no value. */
 const isSimpleRead = ({ call, form, marks, path }: Operation): boolean =>
   form?.method === "GET" && form.fields.every(({ isRequired }) => !isRequired) &&
   (path === "/v1/info" || (call === "open" && marks.includes("read") && !marks.includes("slow")));
+
+/** Tells whether the response is one value, so that it fits beside the call. */
+const isShort = ({ items }: Operation): boolean =>
+  items.some(([heading, [response]]) =>
+    heading === "Responses" && /^(string|integer|number)/.test(response?.facts[0] ?? "")
+  );
 
 function renderFirst({ form }: Operation): string {
   const { url } = requestOf(form!, fillIn(form!), "");
@@ -200,42 +224,36 @@ function renderFirst({ form }: Operation): string {
     `<output data-call="${escape(url)}" aria-label="Its response"></output></div>`;
 }
 
-function renderCount({ title }: Outline, operations: Operation[], callable: Operation[]) {
+/** Renders how many operations are enabled, and how to enable more. */
+function renderCount(operations: readonly Operation[], callable: readonly Operation[]): string {
   const total = operations.length;
-  if (total === 0) {
-    return title === OWN_TITLE
-      ? `<span class="bare">This service runs without a node. Start it beside one: ` +
-        `<code>nodeface http://127.0.0.1:8545 --forward reads</code></span>`
-      : "";
-  }
   const count = (is: (one: Operation) => boolean) => operations.filter(is).length;
-  const isMethod = ({ path }: Operation) => methodNameOf(path) !== "";
-  const all = count(isMethod) === total ? "methods" : "operations";
-  const withToken = count(({ call }) => call === "token");
-  if (callable.length > 0) {
-    const token = withToken > 0 ? `, ${withToken} of them with the token` : "";
-    return `<span>${callable.length} of ${total} ${all} are enabled here${token}.</span>`;
-  }
-  const reads = count(({ marks }) => marks.includes("read"));
-  const isOff = operations.every(({ call }) => call === undefined);
-  if (isOff && reads > 0) {
-    return `Calls are switched off. Start with <code>--forward reads</code> ` +
-      `to enable read-only operations (${reads} of ${total}).`;
-  }
-  const state = isOff ? "Calls are switched off" : `None of ${total} ${all} is enabled`;
-  return `${state}. <code>--forward reads</code> opens operations marked ` +
-    `<code>x-access: read</code>, and this description marks none. Read what ` +
-    `the operations return and change, and list some under <code>forward.open</code> in the ` +
-    `configuration.`;
-}
-
-function renderMore(operations: readonly Operation[]): string {
+  const all = count(({ path }) => methodNameOf(path) !== "") === total ? "methods" : "operations";
   const example = operations.find(({ isOpenable }) => isOpenable);
-  if (!example) return "";
-  return `<details class="more"><summary>How to enable more</summary>` +
-    `<p>Each operation that is not enabled says why, and has the lines that enable it. For ` +
-    `<code>${name(example.nodeName!)}</code>:</p>` +
-    `${renderOpening(example, readEnabled(operations))}</details>`;
+  const howMuch = example
+    ? `<p>Each operation that is not enabled says why, and has the lines that enable it. For ` +
+      `<code>${name(example.nodeName!)}</code>:</p>` +
+      renderOpening(example, readEnabled(operations))
+    : "";
+  if (callable.length > 0) {
+    const withToken = count(({ call }) => call === "token");
+    const token = withToken > 0 ? `, ${withToken} with the token` : "";
+    const enabled = `${callable.length} of ${total} ${all} enabled${token}`;
+    return example
+      ? `<details class="more"><summary>${enabled} · enable more</summary>${howMuch}</details>`
+      : `<p class="more">${enabled}</p>`;
+  }
+  const isOff = operations.every(({ call }) => call === undefined);
+  const state = isOff ? "Calls are switched off" : `None of ${total} ${all} enabled`;
+  const reads = count(({ marks }) => marks.includes("read"));
+  const advice = reads > 0
+    ? `Start with <code>--forward reads</code> to enable read-only operations ` +
+      `(${reads} of ${total}).`
+    : `<code>--forward reads</code> opens operations marked <code>x-access: read</code>, and ` +
+      `this description marks none. Read what the operations return and change, and list some ` +
+      `under <code>forward.open</code> in the configuration.`;
+  return `<details class="more"><summary>${state} · enable some</summary>` +
+    `<p>${advice}</p>${howMuch}</details>`;
 }
 
 function renderOpening(operation: Operation, enabled: Enabled): string {
