@@ -4,6 +4,9 @@ import * as assert from "uvu/assert";
 import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
+import { renderParts } from "../src/explorer/render-content.ts";
+import { annotateCalls } from "../src/gateway/annotate-operations.ts";
+import { resolveForward } from "../src/gateway/policy.ts";
 import { documentOfKind } from "../src/openapi/kind.ts";
 
 const extensions = suite("the extensions for Scalar");
@@ -57,6 +60,39 @@ extensions(
       all.lastIndexOf(true) < all.indexOf(false),
       "common operations come first",
     );
+  },
+);
+
+extensions(
+  "an operation that is not enabled says why first, and has the lines that enable it",
+  async () => {
+    const whole = await documentOfKind(await loadInterface("ethereum"), {
+      title: "Ethereum",
+      version: "1",
+    });
+    const forwards = { off: undefined, reads: resolveForward("reads") };
+    for (const [name, forward] of Object.entries(forwards)) {
+      const { document } = await annotateCalls(whole, forward, "kind");
+      const { notes } = await renderParts(document, "kind");
+      const described = await withScalarExtensions(document, {}, notes);
+      const { description, "x-badges": badges } = operationAt(
+        described,
+        "eth_sendTransaction",
+        "post",
+      );
+      const [reason = "", lines = "", about = ""] = String(description).split("\n\n");
+      assert.match(reason, name === "off" ? /^Calls are switched off/ : /^Not forwarded: .*write/);
+      assert.match(lines, /^```yaml\n# nodeface\.yaml\nforward:\n.*eth_sendTransaction.*```$/s);
+      assert.match(about, /\w/);
+      assert.equal(badges, [{ name: "write" }, { name: "not enabled" }]);
+      const read = operationAt(described, "eth_getBalance", "get");
+      const isOpen = name === "reads";
+      assert.is(/```yaml/.test(String(read.description)), !isOpen);
+      assert.equal(read["x-badges"], [
+        { name: "read" },
+        { name: isOpen ? "public" : "not enabled" },
+      ]);
+    }
   },
 );
 

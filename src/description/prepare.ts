@@ -74,7 +74,7 @@ export async function describe(
     const document = isAtRoot ? await withDropInPaths(below, isBuiltIn) : below;
     const origins = originsOf(document);
     const page = await renderParts(document, by, address);
-    const json = await writeJson(await withScalarExtensions(document, examples));
+    const json = await writeJson(await withScalarExtensions(document, examples, page.notes));
     const content = {
       json,
       page,

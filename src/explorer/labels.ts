@@ -35,6 +35,8 @@ export function tagFragment(name: string): string {
   return `tag/${slug}`;
 }
 
+export const NOT_ENABLED = "not enabled";
+
 export const MARKS: readonly (readonly [
   name: keyof OperationMarks | typeof CALL_MARK,
   value: string | true,
@@ -48,7 +50,7 @@ export const MARKS: readonly (readonly [
   ["x-streaming", true, "streams", "stays open, or waits for an event"],
   [CALL_MARK, "open", "public", "anyone can call it here"],
   [CALL_MARK, "token", "token", "can be called here with the operator's token"],
-  [CALL_MARK, "refused", "not enabled", "cannot be called here"],
+  [CALL_MARK, "refused", NOT_ENABLED, "cannot be called here"],
 ];
 
 /** The methods that change nothing (RFC 9110, section 9.2.1). */

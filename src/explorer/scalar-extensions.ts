@@ -4,13 +4,15 @@
  *
  * @module
  */
+import { CALL_MARK, callNoteOf } from "../gateway/annotate-operations.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
 import { isObject, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
 import { EXAMPLE_FROM, ONE_METHOD } from "../kinds/interface.ts";
 import type { Reference } from "../kinds/kind.ts";
 import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
 import { pause } from "../slices.ts";
-import { methodNameOf, wordsOf } from "./labels.ts";
+import { methodNameOf, NOT_ENABLED, wordsOf } from "./labels.ts";
+import type { CallNotes } from "./render-content.ts";
 
 /**
  * Common operations come first. A JSON-RPC method is shown once, even if it has a `GET` and a
@@ -19,6 +21,7 @@ import { methodNameOf, wordsOf } from "./labels.ts";
 export async function withScalarExtensions(
   document: Json,
   examples: NodeExamples,
+  notes: CallNotes = new Map(),
 ): Promise<Json> {
   if (!isObject(document.paths)) return document;
   const common: Json = {}, others: Json = {};
@@ -26,27 +29,32 @@ export async function withScalarExtensions(
     await pause();
     const item = objectOf(value);
     const isOne = item[ONE_METHOD] === true;
-    const shown = mapOperations(item, ({ method, operation }) => ({
-      ...operation,
-      ...aboutMethod(path, operation, isOne),
-      ...withExamples(document, operation, examples),
-      ...isOne && method === "POST" && { "x-scalar-ignore": true },
-      ...badgesOf(operation),
-      ...withServer(operation, item),
-    }));
+    const shown = mapOperations(item, ({ method, operation }) => {
+      const note = notes.get(`${method} ${path}`) ?? "";
+      return {
+        ...operation,
+        ...withText(path, operation, note, isOne),
+        ...withExamples(document, operation, examples),
+        ...isOne && method === "POST" && { "x-scalar-ignore": true },
+        ...badgesOf(operation, note),
+        ...withServer(operation, item),
+      };
+    });
     const isCommon = operationsOf(item).some(({ operation }) => operation["x-common"] === true);
     setMember(isCommon ? common : others, path, shown);
   }
   return { ...document, paths: { ...common, ...others } };
 }
 
-/** Scalar lists an operation by its summary. */
-function aboutMethod(path: string, operation: Json, isOne: boolean): Json {
-  const summary = methodNameOf(path);
-  if (!summary) return {};
+/** The note comes first. Scalar lists an operation by its summary. */
+function withText(path: string, operation: Json, note: string, isOne: boolean): Json {
+  const name = methodNameOf(path);
+  if (!name && !note) return {};
   const also = isOne ? "Also available as `POST`, with the parameters as a JSON object." : "";
-  const texts = [textOf(operation.summary), textOf(operation.description), also];
-  return { summary, description: texts.filter(Boolean).join("\n\n") };
+  const about = callNoteOf(operation)?.description ?? textOf(operation.description);
+  const texts = [note, name && textOf(operation.summary), about, also];
+  const description = texts.filter(Boolean).join("\n\n");
+  return name ? { summary: name, description } : { description };
 }
 
 function withExamples(document: Json, { parameters }: Json, examples: NodeExamples): Json {
@@ -61,8 +69,11 @@ function withExamples(document: Json, { parameters }: Json, examples: NodeExampl
   return { parameters: changed };
 }
 
-function badgesOf(operation: Json): Json {
-  const badges = wordsOf(operation).map((name) => ({ name }));
+function badgesOf(operation: Json, note: string): Json {
+  const words = wordsOf(operation);
+  // While calls are switched off, no operation has a permission.
+  if (note && operation[CALL_MARK] === undefined) words.push(NOT_ENABLED);
+  const badges = words.map((name) => ({ name }));
   return badges.length > 0 ? { "x-badges": badges } : {};
 }
 
