@@ -50,7 +50,7 @@ export interface Operation {
   /** The path; for a webhook, its name. */
   path: string;
   /**
-   * The name of a JSON-RPC method. For other operations, the first available of summary,
+   * The name of a JSON-RPC method. For other operations, the first available of a short summary,
    * `operationId` and path.
    */
   title: string;
@@ -90,6 +90,7 @@ type Items = readonly (readonly [heading: string, items: readonly Item[]])[];
 /** The reason for a refusal names the setting that would allow the call, if there is one. */
 const NAMED_SETTING = /forward\.open|with_token/;
 
+const TITLE_LENGTH_MAX = 100;
 const HERE = "http://here.invalid";
 /** The maximum number of parameters, responses and facts in total; no page has room for more. */
 const ITEMS_MAX = 250_000;
@@ -183,13 +184,15 @@ function createOperationReader(root: Json) {
     const isOff = nodeName !== undefined && note === undefined;
     const sentence = note?.sentence ?? (isOff ? "Calls are switched off." : "");
     const summary = text(operation.summary);
+    const named = summary.length > TITLE_LENGTH_MAX ? "" : summary;
+    const title = rpcName || named || text(operation.operationId) || path;
     return {
       method,
       path,
       nodeName,
       items,
-      title: rpcName || summary || text(operation.operationId) || path,
-      summary: rpcName ? summary : "",
+      title,
+      summary: title === summary ? "" : summary,
       description: note?.description ?? text(operation.description),
       deprecated: operation.deprecated === true,
       marks: wordsOf(operation),

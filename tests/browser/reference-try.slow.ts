@@ -18,15 +18,7 @@ import { visit } from "./_page.ts";
 
 const reference = suite("read-only operations of real nodes, called from the reference");
 
-/** The methods that are called; an empty list stands for all reads. */
-const READS: Readonly<Record<string, readonly string[]>> = {
-  bitcoin: [
-    ...["getblockcount", "getbestblockhash", "getblockchaininfo", "getdifficulty", "uptime"],
-    ...["getblockhash", "getblockstats", "getchaintips", "estimatesmartfee", "validateaddress"],
-  ],
-  ethereum: [],
-  etcd: [],
-};
+const KINDS = ["bitcoin", "ethereum", "etcd", "handshake"];
 
 /** Of each node, the samples of this number of operations are run. */
 const SAMPLES = 8;
@@ -37,7 +29,7 @@ interface Sent {
   readonly body: string;
 }
 
-for (const [kind, names] of Object.entries(READS)) {
+for (const kind of KINDS) {
   const { path, start } = PROGRAMS[kind]!;
   testWhere(
     reference,
@@ -54,7 +46,7 @@ for (const [kind, names] of Object.entries(READS)) {
         });
         const complaints = await watch(page, url);
         await visit(page, `${url}/`);
-        const reads = names.length > 0 ? names : readsIn(paths);
+        const reads = readsIn(paths);
         for (const [at, name] of reads.entries()) {
           await open(page, name);
           const { status, sent } = await send(page);
