@@ -3,6 +3,7 @@
  * results.
  */
 import { languagesFor, writeSample } from "../src/explorer/code-samples.ts";
+import { findExamples } from "../src/explorer/examples.ts";
 import {
   canBeSent,
   cleanText,
@@ -31,7 +32,6 @@ const plain = document.getElementById("plain")!;
 const examples: Record<Reference, string> = JSON.parse(
   document.getElementById("examples")!.textContent!,
 );
-const EXAMPLE = /^[\w.:+/=-]{1,65536}$/;
 
 const languages = languagesFor(document.getElementById("node")!.dataset.api!);
 let language = "curl";
@@ -78,7 +78,8 @@ export function openForm(details: HTMLDetailsElement): void {
 
 /** Fills the fields that need the response to another operation of this page. */
 async function addExamples(form: Form): Promise<void> {
-  await findExamples(form.data).catch(() => {});
+  const formAt = (anchor: string) => dataOf(document.getElementById(anchor));
+  await findExamples(form.data, { examples, formAt, call }).catch(() => {});
   for (const [at, text] of fillIn(form.data, examples).entries()) {
     const { input } = form.fields[at]!;
     input.value ||= text;
@@ -86,20 +87,10 @@ async function addExamples(form: Form): Promise<void> {
   showCommand(form.article);
 }
 
-async function findExamples({ fields }: FormData): Promise<void> {
-  for (const source of fields.flatMap(({ sources = [] }) => sources)) {
-    const [id = "", pointer = ""] = source.split("#");
-    const data = dataOf(document.getElementById(id));
-    if (Object.hasOwn(examples, source) || !data || data.isWrite || data.token) continue;
-    await findExamples(data);
-    const texts = fillIn(data, examples);
-    if (!canBeSent(data, texts)) continue;
-    const { url, ...request } = requestOf(data, texts, here);
-    const response = await fetch(url, optionsOf({ ...request, url }));
-    const names = pointer.split("/").slice(1);
-    const value = names.reduce((value, name) => value?.[name], await response.json());
-    if (response.ok && EXAMPLE.test(value)) examples[source] = String(value);
-  }
+async function call(data: FormData, texts: readonly string[]): Promise<unknown> {
+  const request = requestOf(data, texts, here);
+  const response = await fetch(request.url, optionsOf(request));
+  return response.ok ? await response.json() : undefined;
 }
 
 function dataOf(article: Element | null): FormData | undefined {

@@ -31,11 +31,17 @@ function isIdle(): boolean {
 }
 
 function followReader(): void {
+  const articles = [...plain.querySelectorAll("article")];
+  const visible = new Set<Element>();
   const observer = new IntersectionObserver((entries) => {
-    const article = entries.find(({ isIntersecting }) => isIntersecting)?.target;
-    if (article) markCurrent(article.querySelector("h3")!);
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) visible.add(target);
+      else visible.delete(target);
+    }
+    const first = articles.find((article) => visible.has(article));
+    if (first) markCurrent(first.querySelector("h3")!);
   }, { rootMargin: READ_AT });
-  for (const article of plain.querySelectorAll("article")) observer.observe(article);
+  for (const article of articles) observer.observe(article);
 }
 
 function markCurrent(heading: Element): void {

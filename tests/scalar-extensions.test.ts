@@ -4,6 +4,8 @@ import * as assert from "uvu/assert";
 import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
+import { findExamples, paramsOf } from "../src/explorer/examples.ts";
+import type { FormData } from "../src/explorer/form-request.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { annotateCalls } from "../src/gateway/annotate-operations.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
@@ -19,6 +21,12 @@ async function describe(examples: Record<string, string> = {}): Promise<Json> {
     version: "1",
   });
   return await withScalarExtensions(document, examples);
+}
+
+async function enabled(kind = "ethereum"): Promise<Json> {
+  const about = { title: kind, version: "1" };
+  const document = await documentOfKind(await loadInterface(kind), about);
+  return (await annotateCalls(document, resolveForward("reads"), "kind")).document;
 }
 
 const operationAt = (document: Json, method: string, verb: string): Json =>
@@ -98,15 +106,40 @@ extensions(
 
 extensions("examples of the node replace those of the kind", async () => {
   const exampleOf = async (examples: Record<string, string>) => {
-    const { parameters } = operationAt(
-      await describe(examples),
-      "eth_getBlockByHash",
-      "get",
-    );
+    const document = await enabled();
+    const { notes } = await renderParts(document, "kind");
+    const described = await withScalarExtensions(document, examples, notes);
+    const { parameters } = operationAt(described, "eth_getBlockByHash", "get");
     return objectOf((parameters as Json[])[0]).example;
   };
   assert.is(await exampleOf({ "head#/hash": HASH }), HASH);
   assert.is.not(await exampleOf({}), HASH);
+});
+
+extensions("a value in the response to another operation is an example, too", async () => {
+  const document = await enabled("bitcoin");
+  const { notes } = await renderParts(document, "kind");
+  const operations = [...notes.values()];
+  const [hash, txid] = ["a1".repeat(32), "b2".repeat(32)];
+  const asked: unknown[] = [];
+  const sources = {
+    examples: { "chain#/bestblockhash": hash } as Record<string, string>,
+    formAt: (wanted: string) => operations.find(({ anchor }) => anchor === wanted)?.form,
+    call(form: FormData, texts: readonly string[]) {
+      asked.push([form.address, ...paramsOf(form, texts)]);
+      return Promise.resolve(form.address === "/v1/rpc/getblock" ? { tx: [txid] } : "0a0b");
+    },
+  };
+  for (const name of ["getrawtransaction", "gettxoutproof", "verifytxoutproof"]) {
+    await findExamples(sources.formAt(`op/${name}`)!, sources);
+  }
+  assert.equal(asked, [["/v1/rpc/getblock", hash], ["/v1/rpc/gettxoutproof", [txid]]]);
+  const described = await withScalarExtensions(document, sources.examples, notes);
+  const { parameters } = operationAt(described, "getrawtransaction", "get");
+  assert.is(objectOf((parameters as Json[])[0]).example, txid);
+  const { requestBody } = operationAt(described, "gettxoutproof", "post");
+  const media = objectOf(objectOf(objectOf(requestBody).content)["application/json"]);
+  assert.equal(media.example, { txids: [txid] });
 });
 
 extensions(

@@ -8,7 +8,6 @@
 import type { Page } from "../explorer/page.ts";
 import type { Monitor } from "../info/info-monitor.ts";
 import type { Info } from "../info/info.ts";
-import type { NodeExamples } from "../info/source-cache.ts";
 import type { Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
@@ -112,7 +111,7 @@ export class Description {
   readonly #now: () => number;
   #info: Partial<Info> = {};
   /** The examples that the node gave when it was first well. They never change afterwards. */
-  #examples: NodeExamples | undefined;
+  #examples: Record<string, string> | undefined;
   #known: KnownKind | undefined;
   /** The path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
   #rpcPath = "";
@@ -275,8 +274,7 @@ export class Description {
   #takeExamples(): boolean {
     const { info, examples = {} } = this.#monitor.latest ?? {};
     if (this.#examples || info?.status !== "ok") return false;
-    this.#examples = examples;
-    if (Object.keys(examples).length === 0) return false;
+    this.#examples = { ...examples };
     const shown = this.#readings.filter(({ source, shown }) => shown && source.by === "kind");
     for (const reading of shown) reading.offer = undefined;
     return shown.length > 0;
@@ -292,7 +290,11 @@ export class Description {
     const { source, isOptional } = reading;
     const before = reading.shown;
     this.#takeExamples();
-    const options = { ...this.#options, examples: this.#examples };
+    const options = {
+      ...this.#options,
+      examples: this.#examples,
+      callMethod: (method: string, params: readonly unknown[]) => this.#callMethod(method, params),
+    };
     const prepared = await describe(source, offer, options);
     let { diagnostics } = prepared;
     reading.stamp = prepared.stamp;
@@ -309,6 +311,11 @@ export class Description {
     const what = shown ? "current" : before ? "older" : "own";
     if (what !== "older") this.describedAt = shown && performance.now();
     this.onReport.tell({ diagnostics, shown: what, operations: shown?.operations });
+  }
+
+  async #callMethod(jsonrpc: string, params: readonly unknown[]): Promise<unknown> {
+    const [outcome] = await this.#node.rpc([{ jsonrpc, params }], { path: this.#rpcPath });
+    return outcome?.error ? undefined : JSON.parse(outcome!.result);
   }
 
   async #show({ content, methods }: Prepared): Promise<Shown | undefined> {

@@ -4,12 +4,14 @@
  *
  * @module
  */
+import { findExamples, paramsOf } from "../explorer/examples.ts";
+import type { FormData } from "../explorer/form-request.ts";
+import { methodNameOf } from "../explorer/labels.ts";
 import { type PageParts, renderParts } from "../explorer/render-content.ts";
 import { withScalarExtensions } from "../explorer/scalar-extensions.ts";
 import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
 import type { KeptContent } from "../http/content-coding.ts";
-import type { NodeExamples } from "../info/source-cache.ts";
 import { diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind.ts";
 import { load, type Loaded, type LoadOptions } from "../openapi/load.ts";
@@ -35,8 +37,10 @@ export interface Content {
 /** Everything but the source that decides what is shown of a description. */
 export interface DescribeOptions extends LoadOptions {
   readonly forward?: ResolvedForward | undefined;
-  /** Example values from the node. */
-  readonly examples?: NodeExamples | undefined;
+  /** Example values from the node. Those in the responses to operations are added. */
+  readonly examples?: Record<string, string> | undefined;
+  /** Calls a method that only reads. */
+  readonly callMethod?: (method: string, params: readonly unknown[]) => Promise<unknown>;
 }
 
 export interface Prepared extends Omit<Loaded, "document"> {
@@ -54,7 +58,7 @@ export interface Prepared extends Omit<Loaded, "document"> {
 export async function describe(
   source: DescriptionSource,
   offer: Offer,
-  { forward, examples = {}, ...options }: DescribeOptions,
+  { forward, examples, callMethod, ...options }: DescribeOptions,
 ): Promise<Prepared> {
   const { by, file, isBuiltIn = false } = source;
   let stamp = "";
@@ -74,7 +78,8 @@ export async function describe(
     const document = isAtRoot ? await withDropInPaths(below, isBuiltIn) : below;
     const origins = originsOf(document);
     const page = await renderParts(document, by, address);
-    const json = await writeJson(await withScalarExtensions(document, examples, page.notes));
+    if (by === "kind" && examples && callMethod) await addExamples(page, examples, callMethod);
+    const json = await writeJson(await withScalarExtensions(document, examples ?? {}, page.notes));
     const content = {
       json,
       page,
@@ -89,5 +94,23 @@ export async function describe(
     return { content, ...others, stamp };
   } catch (error) {
     return { content: undefined, diagnostics: [diagnosticOfError(source.name, error)], stamp };
+  }
+}
+
+/** Looks for the values of all forms. A value that cannot be found is omitted. */
+async function addExamples(
+  { notes }: PageParts,
+  examples: Record<string, string>,
+  callMethod: NonNullable<DescribeOptions["callMethod"]>,
+): Promise<void> {
+  const operations = [...notes.values()];
+  const sources = {
+    examples,
+    formAt: (wanted: string) => operations.find(({ anchor }) => anchor === wanted)?.form,
+    call: (form: FormData, texts: readonly string[]) =>
+      callMethod(methodNameOf(form.address), paramsOf(form, texts)),
+  };
+  for (const { form } of operations) {
+    if (form) await findExamples(form, sources).catch(() => {});
   }
 }

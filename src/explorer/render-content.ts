@@ -25,8 +25,16 @@ import { OWN_TITLE } from "./head.ts";
 import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
 import { type Item, type Operation, type Outline, readOutline } from "./read-outline.ts";
 
+/** What the page knows of an operation, and Scalar is told too. */
+export interface OperationNotes {
+  /** Markdown: why it cannot be called freely, and the lines that enable it. May be empty. */
+  readonly call: string;
+  readonly anchor: string;
+  readonly form: FormData | undefined;
+}
+
 /** By method and path, such as `GET /v1/rpc/getblock`. */
-export type CallNotes = ReadonlyMap<string, string>;
+export type Notes = ReadonlyMap<string, OperationNotes>;
 
 export interface PageParts {
   readonly title: string;
@@ -37,8 +45,7 @@ export interface PageParts {
   readonly content: string;
   readonly sources: readonly string[];
   readonly flags: string;
-  /** Markdown: why each operation cannot be called freely, and the lines that enable it. */
-  readonly notes: CallNotes;
+  readonly notes: Notes;
   /** True if the simple page suits the description better, since Scalar would take too long. */
   readonly isLarge: boolean;
 }
@@ -74,13 +81,13 @@ export async function renderParts(
   };
 }
 
-function* notesOf(operations: readonly Operation[]): Iterable<readonly [string, string]> {
+function* notesOf(operations: readonly Operation[]): Iterable<readonly [string, OperationNotes]> {
   const enabled = readEnabled(operations);
   for (const operation of operations) {
-    if (!operation.callSentence) continue;
-    const lines = writeOpening(operation, enabled);
-    const code = lines && `\n\n\`\`\`yaml\n${lines}\n\`\`\``;
-    yield [`${operation.method} ${operation.path}`, operation.callSentence + code];
+    const { method, path, anchor, form, callSentence } = operation;
+    const lines = callSentence && writeOpening(operation, enabled);
+    const call = callSentence + (lines && `\n\n\`\`\`yaml\n${lines}\n\`\`\``);
+    yield [`${method} ${path}`, { call, anchor, form }];
   }
 }
 

@@ -7,12 +7,12 @@
 import { CALL_MARK, callNoteOf } from "../gateway/annotate-operations.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
 import { isObject, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
-import { EXAMPLE_FROM, ONE_METHOD } from "../kinds/interface.ts";
-import type { Reference } from "../kinds/kind.ts";
+import { ONE_METHOD } from "../kinds/interface.ts";
 import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
 import { pause } from "../slices.ts";
+import { fillIn, type FormData } from "./form-request.ts";
 import { methodNameOf, NOT_ENABLED, wordsOf } from "./labels.ts";
-import type { CallNotes } from "./render-content.ts";
+import type { Notes } from "./render-content.ts";
 
 /**
  * Common operations come first. A JSON-RPC method is shown once, even if it has a `GET` and a
@@ -21,7 +21,7 @@ import type { CallNotes } from "./render-content.ts";
 export async function withScalarExtensions(
   document: Json,
   examples: NodeExamples,
-  notes: CallNotes = new Map(),
+  notes: Notes = new Map(),
 ): Promise<Json> {
   if (!isObject(document.paths)) return document;
   const common: Json = {}, others: Json = {};
@@ -30,11 +30,11 @@ export async function withScalarExtensions(
     const item = objectOf(value);
     const isOne = item[ONE_METHOD] === true;
     const shown = mapOperations(item, ({ method, operation }) => {
-      const note = notes.get(`${method} ${path}`) ?? "";
+      const { call: note = "", form } = notes.get(`${method} ${path}`) ?? {};
       return {
         ...operation,
         ...withText(path, operation, note, isOne),
-        ...withExamples(document, operation, examples),
+        ...form && withExamples(document, operation, form, fillIn(form, examples)),
         ...isOne && method === "POST" && { "x-scalar-ignore": true },
         ...badgesOf(operation, note),
         ...withServer(operation, item),
@@ -57,16 +57,36 @@ function withText(path: string, operation: Json, note: string, isOne: boolean): 
   return name ? { summary: name, description } : { description };
 }
 
-function withExamples(document: Json, { parameters }: Json, examples: NodeExamples): Json {
-  if (!Array.isArray(parameters)) return {};
-  const changed = parameters.map((value) => {
+/** Adds the values of a form that come from the node. */
+function withExamples(
+  document: Json,
+  { parameters, requestBody }: Json,
+  { fields }: FormData,
+  texts: readonly string[],
+): Json {
+  const texted = fields.map((field, at) => ({ ...field, text: texts[at] ?? "" }))
+    .filter(({ sources, text }) => sources && text !== "");
+  const changed = listOf(parameters).map((value) => {
     const parameter = followReference(document, value);
-    const schema = followReference(document, parameter.schema);
-    const { [EXAMPLE_FROM]: place } = schema as { [EXAMPLE_FROM]?: Reference };
-    const example = place && examples[place];
-    return example === undefined ? value : { ...parameter, example };
+    const field = texted.find(({ name, in: place }) =>
+      name === parameter.name && place === parameter.in
+    );
+    return field ? { ...parameter, example: field.text } : value;
   });
-  return { parameters: changed };
+  const body = texted.find((field) => field.in === "body");
+  return {
+    ...changed.length > 0 && { parameters: changed },
+    ...body && { requestBody: withExample(followReference(document, requestBody), body) },
+  };
+}
+
+function withExample(
+  body: Json,
+  { type = "", text }: { readonly type?: string | undefined; readonly text: string },
+): Json {
+  const content = objectOf(body.content);
+  const media = { ...objectOf(content[type]), example: JSON.parse(text) };
+  return { ...body, content: { ...content, [type]: media } };
 }
 
 function badgesOf(operation: Json, note: string): Json {

@@ -1,0 +1,46 @@
+/**
+ * Finds example values in the responses to other operations, such as the id of a transaction in
+ * the latest block. Used by the page's script, and for the examples of the description.
+ *
+ * @module
+ */
+import type { Json } from "../json/values.ts";
+import type { Reference } from "../kinds/kind.ts";
+import { canBeSent, fillIn, type FormData } from "./form-request.ts";
+
+export interface ExampleSources {
+  /** The values by their places. Those that are found are added. */
+  readonly examples: Record<Reference, string>;
+  /** Returns the form of the operation with a fragment, such as `op/getblock`. */
+  formAt(anchor: string): FormData | undefined;
+  /** Calls an operation, and resolves to its response as a JSON value. */
+  call(form: FormData, texts: readonly string[]): Promise<unknown>;
+}
+
+const EXAMPLE = /^[\w.:+/=-]{1,65536}$/;
+
+/** Rejects if an operation cannot be called. Only reads without a token are called. */
+export async function findExamples(form: FormData, from: ExampleSources): Promise<void> {
+  const { examples } = from;
+  for (const source of form.fields.flatMap(({ sources = [] }) => sources)) {
+    const [anchor = "", pointer = ""] = source.split("#");
+    const other = from.formAt(anchor);
+    if (Object.hasOwn(examples, source) || !other || other.isWrite || other.token) continue;
+    await findExamples(other, from);
+    const texts = fillIn(other, examples);
+    if (!canBeSent(other, texts)) continue;
+    let value = await from.call(other, texts);
+    for (const name of pointer.split("/").slice(1)) value = (Object(value) as Json)[name];
+    if (EXAMPLE.test(String(value))) examples[source] = String(value);
+  }
+}
+
+/** The parameters of a JSON-RPC method, by position. Those of a body are required, and in order. */
+export function paramsOf({ fields }: FormData, texts: readonly string[]): unknown[] {
+  return fields.flatMap(({ in: place, type = "" }, at) => {
+    const text = texts[at] ?? "";
+    if (text === "") return [];
+    if (place === "body") return Object.values(JSON.parse(text));
+    return /^(integer|number|boolean)/.test(type) ? [JSON.parse(text)] : [text];
+  });
+}
