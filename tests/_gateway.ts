@@ -256,6 +256,8 @@ export const REST = {
       get: { ...read, "x-cost": "heavy", parameters: [inPath("n")] },
     },
     "/wait": { get: { ...read, "x-streaming": true } },
+    "/until/{n}": { get: { ...read, "x-streaming": "waits", parameters: [inPath("n")] } },
+    "/health": { get: { ...read, parameters: [inQuery("syncing_status", text)] } },
     "/open": { get: ok },
     "/send": {
       post: { "x-access": "write", operationId: "send", ...body({}) },
@@ -371,6 +373,12 @@ export function forwarding(
     });
   return { app, calls, ask, rpc };
 }
+
+/** The ids of JSON-RPC 2, as text; `undefined` for a notification. */
+export const IDS: readonly (string | undefined)[] = [
+  ...['"a\\u0061"', '""', "null", "0", "12345678901234567890123", "1.50", "-7", '"0"'],
+  undefined,
+];
 
 export const TOKEN = "a-token-of-32-or-more-characters.";
 

@@ -10,6 +10,8 @@ import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
   type Come,
   forwarding,
+  type Gateway,
+  IDS,
   nodeOf,
   REST,
   result,
@@ -186,6 +188,16 @@ load(
       const [{ id, error, status }] = [await answer.json()].flat();
       assert.equal(status === 503 ? [1, -32054] : [id, error.code], [1, -32054]);
     }
+    for (const id of IDS) {
+      const call = `{${id ? `"id":${id},` : ""}"jsonrpc":"2.0","method":"number"}`;
+      for (const content of [call, `[${call},${call}]`]) {
+        const answer = await rpc(content);
+        const ids = [...(await answer.text()).matchAll(/"id":(.*?)\}/g)].map(([, id]) => id);
+        const isNotice = id === undefined;
+        assert.is(answer.status, isNotice ? 204 : 503);
+        assert.equal(ids, isNotice ? [] : Array(content === call ? 1 : 2).fill(id));
+      }
+    }
     assert.is(node.come.length, 2);
     assert.is((await ask("/v1/info")).status, 200);
     await app.close();
@@ -227,6 +239,123 @@ load("calls with the token are served despite a full queue", async () => {
   assert.is(await (await write).text(), "2");
   await app.close();
   await Promise.all(waiting);
+});
+
+const WITH_TOKEN = { headers: { authorization: `Bearer ${TOKEN}` } };
+
+load("calls that wait have slots of their own, and half of them need the token", async () => {
+  process.env.GATEWAY_TOKEN = TOKEN;
+  hold();
+  const { ask, app } = forwarding(node.url, REST, {
+    open: ["reads"],
+    with_token: ["send"],
+    token_env: "GATEWAY_TOKEN",
+    concurrency: 1,
+  });
+  const leaving = new AbortController();
+  const waiting = Array.from(
+    { length: 17 },
+    (_, at) => ask(`/v1/node/until/${at}`, at === 0 ? leaving : {}).catch(() => undefined),
+  );
+  await until(() => held.length === 16);
+  // These calls need no slot of those that wait.
+  const light = ask("/v1/node/status");
+  await until(() => held.length === 17);
+  result("1")(node.come[16]!, held.pop()!);
+  assert.is((await light).status, 200);
+  assert.is(held.length, 16, "the 17th call waits for a slot");
+  const named = Array.from({ length: 16 }, (_, at) => ask(`/v1/node/until/t${at}`, WITH_TOKEN));
+  await until(() => held.length === 32);
+  // The node learns at once that nobody waits any more, and the next call gets the slot.
+  let closed = 0;
+  for (const response of held) response.on("close", () => closed++);
+  leaving.abort();
+  await until(() => closed === 1);
+  release();
+  await until(() => held.length === 1);
+  assert.is(node.come.at(-1)!.url, "/until/16");
+  release();
+  for (const response of (await Promise.all([...waiting, ...named])).slice(1)) {
+    assert.is(response!.status, 200);
+  }
+  await app.close();
+});
+
+load("a call may wait for a minute, whatever the timeout of other calls is", async () => {
+  const limits: unknown[] = [];
+  const { setTimeout: set } = globalThis;
+  globalThis.setTimeout = ((act: () => void, time: number) => {
+    limits.push(time);
+    return set(act, time === 65_000 ? 400 : time);
+  }) as typeof set;
+  try {
+    holdAndCount();
+    const settings = { open: ["reads"], timeout: "150ms" as const };
+    const { ask } = forwarding(node.url, REST, settings);
+    const [first, second] = [ask("/v1/node/until/1"), ask("/v1/node/until/2")];
+    await until(() => held.length === 2);
+    await new Promise((resolve) => set(resolve, 250));
+    result("1")(node.come[0]!, held[0]!);
+    assert.is((await first).status, 200);
+    assert.is((await second).status, 504);
+    assert.ok(limits.includes(65_000));
+  } finally {
+    globalThis.setTimeout = set;
+  }
+});
+
+/** What a node says when it is busy, and a call that gets it. */
+const BUSY: readonly (readonly [what: string, status: number, text: string])[] = [
+  ["429", 429, ""],
+  ["503", 503, ""],
+  ["the text of bitcoind", 500, "Work queue depth exceeded"],
+];
+
+/** Makes 20 calls, of which the node must get `count` at once. */
+async function assertAtOnce(count: number, { ask }: Gateway): Promise<void> {
+  hold();
+  const waiting = Array.from({ length: 20 }, (_, at) => ask(`/v1/node/peers/${at}`));
+  await until(() => held.length >= count);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.is(held.length, count);
+  node.answer = result("1");
+  for (const response of held.splice(0)) response.end("{}");
+  for (const response of await Promise.all(waiting)) assert.is(response.status, 200);
+}
+
+for (const [what, status, text] of BUSY) {
+  load(`a node that says it is busy with ${what} gets a quarter of the calls`, async () => {
+    const gateway = forwarding(node.url, REST, { open: ["reads"], concurrency: 8 });
+    const say = async (path: string, init?: RequestInit) => {
+      node.answer = (_, response) => response.writeHead(status).end(text);
+      return (await gateway.ask(path, init)).status;
+    };
+    await assertAtOnce(8, gateway);
+    assert.is(await say("/v1/node/status"), status);
+    await assertAtOnce(2, gateway);
+    // A response that is none of these ends it.
+    await assertAtOnce(8, gateway);
+    // The client of this call chooses the status.
+    assert.is(await say("/v1/node/health?syncing_status=429"), status);
+    await assertAtOnce(8, gateway);
+    await say("/v1/node/status");
+    const { now } = performance;
+    performance.now = () => now.call(performance) + 5001;
+    try {
+      await assertAtOnce(8, gateway);
+    } finally {
+      performance.now = now;
+    }
+  });
+}
+
+load("no other error of the node makes it look busy", async () => {
+  const gateway = forwarding(node.url, REST, { open: ["reads"], concurrency: 8 });
+  for (const [status, text] of [[500, "Work queue"], [502, ""], [400, "429"], [404, ""]] as const) {
+    node.answer = (_, response) => response.writeHead(status).end(text);
+    assert.is((await gateway.ask("/v1/node/status")).status, status);
+    await assertAtOnce(8, gateway);
+  }
 });
 
 load("heavy read-only calls are sent to the node one at a time", async () => {

@@ -9,6 +9,7 @@ import { sampleOf } from "./_runtime.ts";
 import {
   forwarding,
   type Gateway,
+  IDS,
   json,
   nodeOf,
   result,
@@ -586,9 +587,6 @@ rpc("other tasks can run between calls with large bodies", async () => {
   await all;
   assert.ok(turns.size >= 2, [...turns].join());
 });
-
-/** The ids of JSON-RPC 2, as text; `undefined` for a notification. */
-const IDS = ['"a\\u0061"', "null", "0", "12345678901234567890123", "1.50", "-7", '"0"', undefined];
 
 for (const id of IDS) {
   rpc(`each refusal of a call repeats the id ${id ?? "(none)"}`, async () => {
