@@ -215,6 +215,7 @@ function openGateway(
     rpcPath: async () => await (await resources.description()).findRpcPath(),
     operations: async () => (await resources.description()).current.operations,
     hint: () => resources.hint,
+    onTrouble: (error) => log(error, { code: "error", level: "error", error }),
     onCall(call) {
       meters?.countCall(call);
       if (call.status < 400) resources.monitor.expectResponse();

@@ -142,6 +142,24 @@ export interface EventSettings {
   per_address?: number | undefined;
 }
 
+/** The keys of `forwardclients`: see [Configuration](../docs/configuration.md#forwardclients). */
+export interface ClientSettings {
+  /** The name of the client in the log and in metrics. */
+  name: string;
+  /**
+   * A file with the client's token: at least 32 characters, preferably hexadecimal. A new token
+   * works after a second.
+   */
+  token_file?: string | undefined;
+  /** An environment variable with the client's token. */
+  token_env?: string | undefined;
+  /**
+   * The operations that the client may call, named as in forward.open. Name those marked "write"
+   * or "secret" without "*".
+   */
+  allow: readonly string[];
+}
+
 /** The keys of `forward`: see [Configuration](../docs/configuration.md#forward). */
 export interface ForwardSettings {
   /**
@@ -153,14 +171,11 @@ export interface ForwardSettings {
    */
   open?: readonly string[] | undefined;
   /**
-   * The operations that need the token, named as in forward.open.
+   * Clients with a name, each of which may call what forward.open allows, and what its own list
+   * allows.
    * @default []
    */
-  with_token?: readonly string[] | undefined;
-  /** A file with the token (at least 32 characters). The file is read again after a second. */
-  token_file?: string | undefined;
-  /** An environment variable with the token. */
-  token_env?: string | undefined;
+  clients?: readonly ({ name: string; token_file?: string | undefined; token_env?: string | undefined; allow: readonly string[] })[] | undefined;
   /**
    * The origins whose pages may call the node, besides this service's origin. * covers only
    * operations that need no token.

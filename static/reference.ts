@@ -71,7 +71,7 @@ function askForToken(description: Json): Json {
   const schemes = objectOf(objectOf(description.components).securitySchemes);
   const [name] = Object.keys(schemes).filter((name) => name.startsWith(TOKEN_SCHEME));
   if (name === undefined) return {};
-  document.querySelector("#other")!.before(element("label", {}, "The operator's token ", token));
+  document.querySelector("#other")!.before(element("label", {}, "Your token ", token));
   return { [name]: { token: "$NODEFACE_TOKEN" } };
 }
 

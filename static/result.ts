@@ -68,8 +68,8 @@ function explain(form: Form, status: number, body: unknown): void {
     const isTyped = form.token.input.value.trim() !== "";
     form.token.mark(
       isTyped
-        ? "this is not the token of this service (forward.token_file)"
-        : "the operator's token is required: the content of forward.token_file",
+        ? "this is not the token of a client (forward.clients)"
+        : "a client's token is required (forward.clients)",
     );
   }
   for (const { in: place, name, rule } of listOf(errors).map(objectOf)) {

@@ -155,7 +155,9 @@ check("check reports in plain words that a node cannot be reached", async () => 
 });
 
 check("without a description, no name under forward is reported as unknown", async () => {
-  const forward = resolveForward({ with_token: ["eth_sendTransaction"], token_env: "TOKEN" });
+  const forward = resolveForward({
+    clients: [{ name: "app", allow: ["eth_sendTransaction"], token_env: "TOKEN" }],
+  });
   const text = await report({ node: { url: NOWHERE }, forward });
   assert.not.match(text, "has no such operation");
   assert.match(

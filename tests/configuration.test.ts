@@ -677,7 +677,7 @@ config("an error in the URL of the node is reported without secrets from that UR
 const NO_FLAGS: Readonly<Record<string, string>> = {
   "--cors": "; it is a key of the configuration: cors",
   "--hosts": "; it is a key of the configuration: hosts",
-  "--token-file": "; it is a key of the configuration: forward.token_file",
+  "--token-file": "; it is a key of the configuration: forward.clients[].token_file",
   "--timeout": "; it is a key of the configuration: forward.timeout, node.timeout",
   "--description": "; did you mean --spec?",
   "--listen": "; did you mean --host and --port?",
@@ -710,7 +710,7 @@ config("for a key in the wrong section, the right key is suggested", () => {
       ["port: 80", "unknown key port; did you mean listen?"],
       ["host: a", "unknown key host; did you mean listen?"],
       ["spec: a.yaml", "unknown key spec; did you mean description?"],
-      ["token_file: a", "unknown key token_file; did you mean forward.token_file?"],
+      ["token_file: a", "unknown key token_file; expected one of"],
       ["fields: {}", "unknown key fields; did you mean info.fields?"],
       ["node: { basic_file: a }", "unknown key node.basic_file; did you mean auth.basic_file?"],
       [

@@ -82,8 +82,7 @@ const shown = async (response: Response) => ({
 root("a call of a path is the same at the root and below /v1/node", async () => {
   const { ask, calls } = forwarding(node.url, REST, {
     ...OPEN,
-    with_token: ["POST /send"],
-    token_env: "DROP_IN_TOKEN",
+    clients: [{ name: "app", allow: ["POST /send"], token_env: "DROP_IN_TOKEN" }],
   });
   process.env.DROP_IN_TOKEN = TOKEN;
   const asJson = { "content-type": "application/json" };
@@ -182,8 +181,7 @@ root("a kind can have paths and JSON-RPC at the same address", async () => {
   process.env.DROP_IN_TOKEN = TOKEN;
   const { ask, rpc } = servingKind("handshake", {
     ...OPEN,
-    with_token: ["GET /"],
-    token_env: "DROP_IN_TOKEN",
+    clients: [{ name: "app", allow: ["GET /"], token_env: "DROP_IN_TOKEN" }],
   });
   const headers = { authorization: `Bearer ${TOKEN}` };
   node.answer = result("3");

@@ -42,19 +42,22 @@ async function linesFor(path: string, forward?: ForwardSettings | "reads"): Prom
   return writeOpening(operation, readEnabled(operations));
 }
 
-const TOKEN = { token_file: "token" };
+const withClient = (allow: string[]) => ({
+  clients: [{ name: "app", token_file: "token", allow }],
+});
 
 opening("the lines keep what is enabled, and enable the operation if they are used", async () => {
   const cases: [path: string, before: ForwardSettings | "reads" | undefined, after: unknown][] = [
     ["/height", undefined, { open: ["reads"] }],
-    ["/send", "reads", { open: ["reads"], with_token: ["POST /send"], ...TOKEN }],
+    ["/send", "reads", { open: ["reads"], ...withClient(["POST /send"]) }],
     ["/own", { open: ["reads"] }, { open: ["reads", "GET /own"] }],
     ["/own", { open: ["GET /height"] }, { open: ["GET /height", "GET /own"] }],
     ["/block/{id}", { open: ["GET /own"] }, { open: ["GET /own", "reads"] }],
-    ["/keys", { with_token: ["reads", "POST /send"], ...TOKEN }, {
-      with_token: ["reads", "POST /send", "GET /keys"],
-      ...TOKEN,
-    }],
+    [
+      "/keys",
+      withClient(["reads", "POST /send"]),
+      withClient(["reads", "POST /send", "GET /keys"]),
+    ],
   ];
   for (const [path, before, after] of cases) {
     const lines = await linesFor(path, before);

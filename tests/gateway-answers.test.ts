@@ -296,8 +296,11 @@ for (const [why, answer] of BROKEN) {
   answers(`if the node sends ${why}, the client gets 502, and a write is sent once`, async () => {
     await raw(answer, async (url, count) => {
       process.env.GATEWAY_TOKEN = TOKEN;
-      const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
-      const { ask } = forwarding(url, REST, { ...settings, with_token: ["send"] });
+      const settings = {
+        open: ["reads"],
+        clients: [{ name: "app", allow: ["send"], token_env: "GATEWAY_TOKEN" }],
+      };
+      const { ask } = forwarding(url, REST, settings);
       const read = await ask("/v1/node/status");
       const text = await read.text();
       assert.is(read.status, 502, text);
@@ -333,7 +336,10 @@ answers("a write is sent only once, even if a reused connection breaks", async (
     socket.write(`${head("Content-Length: 2")}{}`);
   }, async (url, count) => {
     process.env.GATEWAY_TOKEN = TOKEN;
-    const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
+    const settings = {
+      open: ["reads"],
+      clients: [{ name: "app", allow: ["send"], token_env: "GATEWAY_TOKEN" }],
+    };
     const { ask } = forwarding(url, REST, settings);
     assert.is((await ask("/v1/node/status")).status, 200);
     isBreaking = true;
@@ -385,8 +391,7 @@ for (
       process.env.GATEWAY_TOKEN = TOKEN;
       const settings = {
         open: ["reads"],
-        with_token: ["send"],
-        token_env: "GATEWAY_TOKEN",
+        clients: [{ name: "app", allow: ["send"], token_env: "GATEWAY_TOKEN" }],
         timeout: "200ms" as const,
       };
       const started = performance.now();

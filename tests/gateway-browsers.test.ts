@@ -220,8 +220,7 @@ browsers(
     process.env.GATEWAY_TOKEN = TOKEN;
     const settings = {
       open: ["reads"],
-      with_token: ["send", "POST /send"],
-      token_env: "GATEWAY_TOKEN",
+      clients: [{ name: "app", allow: ["send", "POST /send"], token_env: "GATEWAY_TOKEN" }],
       origins: "*" as const,
     };
     const headers = {

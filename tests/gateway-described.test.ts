@@ -65,7 +65,10 @@ const DOCUMENT: Json = {
   },
 };
 
-const TOKEN: Forward = { open: ["reads"], with_token: ["POST /write"], token_file: "token" };
+const TOKEN: Forward = {
+  open: ["reads"],
+  clients: [{ name: "app", allow: ["POST /write"], token_file: "token" }],
+};
 
 const say = async (forward: Forward, document: Json = DOCUMENT) =>
   (await annotateCalls(structuredClone(document), resolveForward(forward), "operator")).document;
@@ -81,7 +84,7 @@ described(
       ["/read", "get", "open", "Reads.", []],
       ["/v1/rpc/call", "get", "open", undefined, []],
       ["/v1/rpc/call", "post", "open", undefined, []],
-      ["/write", "post", "token", "Needs the operator's token.\n\nWrites.", [{
+      ["/write", "post", "token", "Needs a client's token.\n\nWrites.", [{
         NodefaceToken: [],
       }]],
       ["/secret", "get", "refused", /^Not forwarded: it reveals sensitive data/, []],
@@ -254,7 +257,7 @@ described("after a description is read, invalid names under forward are logged",
   assert.equal(told.filter(says), [
     'error forward.open names "GET /block/{height}", but the description has no such ' +
     "operation; did you mean GET /blocks/{height}?",
-    'error forward.open names "send", which is marked write; move it to forward.with_token',
+    'error forward.open names "send", which is marked write; move it to forward.clients',
   ]);
   await nodeface.close();
 });
@@ -275,8 +278,7 @@ described(
       description: `http://127.0.0.1:${elsewhere.port}/openapi.json`,
       forward: {
         open: ["getStatus", "GET /next", "GET /n*"],
-        with_token: ["mine"],
-        token_env: "NODEFACE_TEST_TOKEN",
+        clients: [{ name: "app", allow: ["mine"], token_env: "NODEFACE_TEST_TOKEN" }],
       },
       log: (message, { level }) => message.includes("forward.") && told.push(`${level} ${message}`),
     });
@@ -290,7 +292,7 @@ described(
     assert.equal(told.splice(0), [
       `error forward.open names "getStatus", ${what}; write "GET /status"`,
       `error ${star}; write "GET /next"`,
-      `warn forward.with_token names "mine", ${what}; write "POST /mine"`,
+      `warn forward.clients app names "mine", ${what}; write "POST /mine"`,
     ]);
     assert.is(await status("/status"), 403);
     assert.is(await status("/next"), 200);
@@ -302,7 +304,7 @@ described(
     assert.equal(told.splice(0), [
       `error forward.open names "getStatus", ${what}; write "POST /wallet/send"`,
       `error ${star}; write "GET /next", "GET /nothing"`,
-      'error forward.with_token names "mine", but the description has no such operation',
+      'error forward.clients app names "mine", but the description has no such operation',
       'warn forward.open names "getStatus", which now matches "POST /wallet/send"; before, it matched ' +
       '"GET /status"',
       'warn forward.open names "GET /n*", which now matches "GET /next", "GET /nothing"; before, it ' +

@@ -213,8 +213,7 @@ load("calls with the token are served despite a full queue", async () => {
   hold();
   const settings = {
     open: ["reads"],
-    with_token: ["send"],
-    token_env: "GATEWAY_TOKEN",
+    clients: [{ name: "app", allow: ["send"], token_env: "GATEWAY_TOKEN" }],
   };
   const { ask, app } = forwarding(node.url, RPC, {
     ...settings,
@@ -599,8 +598,7 @@ load(
     };
     const settings = {
       open: ["reads"],
-      with_token: ["send"],
-      token_env: "GATEWAY_TOKEN",
+      clients: [{ name: "app", allow: ["send"], token_env: "GATEWAY_TOKEN" }],
     };
     const auth = { digest_env: "GATEWAY_LOGIN" };
     const { ask } = forwarding(node.url, RPC, settings, {
@@ -744,8 +742,7 @@ load(
     hold();
     const { ask, rpc } = forwarding(node.url, RPC, {
       open: ["reads"],
-      with_token: ["send"],
-      token_env: "GATEWAY_TOKEN",
+      clients: [{ name: "app", allow: ["send"], token_env: "GATEWAY_TOKEN" }],
       concurrency: 1,
     });
     const methods = ["block", "number", "send", "send", "block"];

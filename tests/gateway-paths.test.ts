@@ -252,8 +252,11 @@ paths("a checked body is checked at every level, or refused", async () => {
 
 paths("operations at the same path may name its parameters differently", async () => {
   const open = forwarding(node.url, REST, {
-    with_token: ["GET /same/{a}", "POST /same/{b}"],
-    token_env: "GATEWAY_TOKEN",
+    clients: [{
+      name: "app",
+      allow: ["GET /same/{a}", "POST /same/{b}"],
+      token_env: "GATEWAY_TOKEN",
+    }],
   });
   process.env.GATEWAY_TOKEN = TOKEN;
   const headers = { authorization: `Bearer ${TOKEN}` };

@@ -44,11 +44,9 @@ refusals.before.each(() => {
   passTime(1000);
 });
 
-const settings = (more: object = {}) => ({
-  open: ["reads"],
-  with_token: ["send", "POST /send"],
-  token_file: file,
-  ...more,
+const settings = (allow: string[] = ["send", "POST /send"], open: string[] = ["reads"]) => ({
+  open,
+  clients: [{ name: "app", allow, token_file: file }],
 });
 /**
  * Creating a service takes longer than a request, so tests with the same settings share a service.
@@ -84,19 +82,19 @@ const RIGHTS: readonly (readonly [
   [() => ({ open: ["/status"] }), [], []],
   [() => ({ open: ["GET /stat.s"] }), [], []],
   [() => settings(), ["GET /status", "POST /find"], ["POST /send"]],
-  [() => settings({ with_token: ["send"] }), ["GET /status", "POST /find"], ["POST /send"]],
+  [() => settings(["send"]), ["GET /status", "POST /find"], ["POST /send"]],
   [
-    () => settings({ with_token: ["reads"], open: [] }),
+    () => settings(["reads"], []),
     [],
     ["GET /status", "POST /find"],
   ],
   [
-    () => settings({ with_token: ["GET /status", "GET /balance"] }),
-    ["POST /find"],
-    ["GET /status", "GET /balance"],
+    () => settings(["GET /status", "GET /balance"]),
+    ["GET /status", "POST /find"],
+    ["GET /balance"],
   ],
   [
-    () => settings({ with_token: ["*", "send"], open: [] }),
+    () => settings(["*", "send"], []),
     [],
     ["GET /status", "POST /find", "GET /open", "POST /send"],
   ],
@@ -194,7 +192,7 @@ const ORDER: readonly (readonly [
 
 for (const [status, path, headers] of ORDER) {
   refusals(`the first of several reasons for a refusal decides the status: ${status}`, async () => {
-    const { ask } = shared(REST, settings({ open: [], limit: "1MiB" }));
+    const { ask } = shared(REST, { ...settings(undefined, []), limit: "1MiB" });
     const body = "x".repeat(1024 * 1024 + 1);
     const answer = await ask(`${path}?odd=1`, { method: "POST", headers, body });
     assert.is(answer.status, status, await answer.text());
@@ -220,7 +218,7 @@ for (const path of ["/v1/node/send", "/v1/rpc/send", "/v1/node/any"]) {
       },
     }, { highWaterMark: 0 });
     const description = path.includes("rpc") ? RPC : REST;
-    const { ask } = shared(description, settings({ open: [] }));
+    const { ask } = shared(description, settings(undefined, []));
     const init = { method: "POST", body: content, duplex: "half", headers: JSON_TYPE };
     const answer = await ask(path, init as RequestInit);
     assert.is(answer.status, path.endsWith("any") ? 403 : 401);
@@ -272,7 +270,7 @@ for (const [why, authorization] of sampleOf(WRONG)) {
     const call = await methods.rpc(content, { headers });
     assert.is(call.status, 200);
     const { error } = await call.json();
-    assert.equal([error.code, error.data], [-32050, { setting: "forward.token_file" }]);
+    assert.equal([error.code, error.data], [-32050, { setting: "forward.clients" }]);
     assert.equal(node.come, []);
   });
 }
@@ -341,14 +339,24 @@ for (
       shared(REST, settings()),
       shared(RPC, settings()),
     ];
+    const send = (authorization: string) => {
+      const init = { method: "POST", headers: { ...JSON_TYPE, authorization } };
+      return Promise.all([
+        paths.ask("/v1/node/send", { ...init, body: "{}" }),
+        methods.ask("/v1/rpc/send", { ...init, body: '{"tx":"a"}' }),
+        methods.rpc({ id: 1, method: "send", params: ["a"] }, init),
+      ]);
+    };
+    assert.equal((await send(`Bearer ${TOKEN}`)).map(({ status }) => status), [200, 200, 200]);
+    node.come = [];
     change();
-    for (const authorization of [`Bearer ${TOKEN}`, "Bearer ", `Bearer ${"a".repeat(31)}`]) {
-      const headers = { ...JSON_TYPE, authorization };
-      const init = { method: "POST", headers, body: "{}" };
-      assert.is((await paths.ask("/v1/node/send", init)).status, 503);
-      assert.is((await methods.ask("/v1/rpc/send", init)).status, 503);
-      const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
-      assert.is((await call.json()).error.code, -32050);
+    passTime(1000);
+    const [path, method, call] = await send(`Bearer ${TOKEN}`);
+    assert.equal([path.status, method.status, call.status], [503, 503, 503]);
+    assert.is((await call.json()).error.code, -32050);
+    for (const authorization of ["Bearer ", `Bearer ${"a".repeat(31)}`]) {
+      const statuses = (await send(authorization)).map(({ status }) => status);
+      assert.equal(statuses, [401, 401, 500], "its client alone is meant");
     }
     assert.equal(node.come, []);
     assert.is((await paths.ask("/v1/node/status")).status, 200);

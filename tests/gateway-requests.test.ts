@@ -146,7 +146,7 @@ requests("a JSON-RPC call is sent to the node without the headers of the client"
 
 requests("the token is not sent to the node", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
-  const settings = { with_token: ["*"], token_env: "GATEWAY_TOKEN" };
+  const settings = { clients: [{ name: "app", allow: ["*"], token_env: "GATEWAY_TOKEN" }] };
   const headers = { authorization: `Bearer ${TOKEN}` };
   node.answer = result("1");
   await forwarding(node.url, REST, settings).ask("/v1/node/status", { headers });
@@ -162,7 +162,7 @@ requests("the node's secret is read again if the node refuses it, even for a wri
   const { ask } = forwarding(
     node.url,
     REST,
-    { with_token: ["POST /send"], token_env: "GATEWAY_TOKEN" },
+    { clients: [{ name: "app", allow: ["POST /send"], token_env: "GATEWAY_TOKEN" }] },
     { node: { url: node.url, kind: "none", auth: { basic_file: file } } },
   );
   node.answer = (come, response) => {
@@ -278,8 +278,7 @@ requests("endless bodies leave room for short bodies and for calls with the toke
   process.env.GATEWAY_TOKEN = TOKEN;
   const { ask } = forwarding(node.url, REST, {
     open: ["reads"],
-    with_token: ["POST /send"],
-    token_env: "GATEWAY_TOKEN",
+    clients: [{ name: "app", allow: ["POST /send"], token_env: "GATEWAY_TOKEN" }],
   });
   const most = new Uint8Array(1024 * 1024 - 1).fill(0x20);
   const ends: (() => void)[] = [];

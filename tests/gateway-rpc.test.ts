@@ -593,8 +593,7 @@ for (const id of IDS) {
     process.env.GATEWAY_TOKEN = TOKEN;
     const settings = {
       open: ["reads"],
-      with_token: ["send"],
-      token_env: "GATEWAY_TOKEN",
+      clients: [{ name: "app", allow: ["send"], token_env: "GATEWAY_TOKEN" }],
       concurrency: 1,
     };
     const off = forwarding(node.url, RPC, "off");
@@ -686,7 +685,9 @@ rpc("HTTP methods that /v1/rpc or a path below it does not support get 405", asy
     assert.is((await gateway.ask("/v1/rpc/number", { method })).status, 405);
   }
   process.env.GATEWAY_TOKEN = TOKEN;
-  const settings = { with_token: ["send", "balance"], token_env: "GATEWAY_TOKEN" };
+  const settings = {
+    clients: [{ name: "app", allow: ["send", "balance"], token_env: "GATEWAY_TOKEN" }],
+  };
   const open = forwarding(node.url, RPC, settings);
   const headers = { authorization: `Bearer ${TOKEN}` };
   assert.is((await open.ask("/v1/rpc/send?tx=a", { headers })).status, 405);

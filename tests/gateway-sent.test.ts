@@ -254,7 +254,10 @@ passing("a client's own credentials for the node arrive if nobody here has any",
   assert.equal([authorization, key, cookie], ["Bearer own", "own", "session=own"]);
   assert.is(statusOf(await exchange({ target: "/v1/node/own" })), 502);
   process.env.GATEWAY_SENT_TOKEN = TOKEN;
-  const forward = { open: ["reads"], token_env: "GATEWAY_SENT_TOKEN" };
+  const forward = {
+    open: ["reads"],
+    clients: [{ name: "app", allow: ["POST /things"], token_env: "GATEWAY_SENT_TOKEN" }],
+  };
   const withToken = await open({ forward });
   const withSecret = await open({
     node: { url: node.url, kind: "none", auth: { bearer_env: "GATEWAY_SENT_TOKEN" } },
@@ -272,9 +275,12 @@ passing("a client's own credentials for the node arrive if nobody here has any",
   }
 });
 
-passing("a header, path or query that holds the operator's token is refused", async () => {
+passing("a header, path or query that holds a client's token is refused", async () => {
   process.env.GATEWAY_SENT_TOKEN = TOKEN;
-  const forward = { open: ["reads"], token_env: "GATEWAY_SENT_TOKEN" };
+  const forward = {
+    open: ["reads"],
+    clients: [{ name: "app", allow: ["POST /things"], token_env: "GATEWAY_SENT_TOKEN" }],
+  };
   const other = await open({ forward });
   for (
     const word of [

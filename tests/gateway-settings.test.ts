@@ -26,10 +26,9 @@ const READS = { open: ["reads"] };
 const FAR = { host: "0.0.0.0", port: 8080 };
 const NEAR = { host: "127.0.0.1", port: 8080 };
 const OPEN = "warn: every client that reaches 0.0.0.0 may call the operations in forward.open";
-const PLAIN = "warn: clients send the token over plain http unless a proxy in front adds TLS";
+const PLAIN = "warn: clients send their tokens over plain http unless a proxy in front adds TLS";
 const WRITES = {
-  with_token: ["eth_sendRawTransaction"],
-  token_env: "NODEFACE_TEST_TOKEN",
+  clients: [{ name: "app", allow: ["eth_sendRawTransaction"], token_env: "NODEFACE_TEST_TOKEN" }],
 };
 
 settings(
@@ -56,8 +55,7 @@ settings(
 
 settings("a missing token is reported", async () => {
   const [message = "", ...more] = await said({
-    ...WRITES,
-    token_env: "NODEFACE_TEST_NO_TOKEN",
+    clients: [{ name: "app", allow: ["reads"], token_env: "NODEFACE_TEST_NO_TOKEN" }],
   });
   assert.match(message, /^error: .*NODEFACE_TEST_NO_TOKEN/);
   assert.equal(more, []);
@@ -103,6 +101,10 @@ settings("conflicting settings are reported one by one", () => {
   assert.equal(found(["node.example"]), []);
 });
 
+const withClient = (allow: string[]): ForwardSettings => ({
+  clients: [{ name: "app", allow, token_env: "NODEFACE_TEST_TOKEN" }],
+});
+
 const OPERATIONS = Object.entries({
   getBlock: "read",
   sendBlock: "write",
@@ -113,23 +115,23 @@ const OPERATIONS = Object.entries({
 settings(
   "listed names must exist, and forward.open must not name writes or sensitive operations",
   () => {
-    const named = (list: Partial<Record<"open" | "with_token", string[]>>) =>
-      lintNames(OPERATIONS, resolveForward(list)).map(({ level, message }) =>
-        `${level}: ${message}`
-      );
-    assert.equal(named({ open: ["reads", "getBlock", "getOther"] }), []);
+    const named = (open: string[], allow: string[] = []) =>
+      lintNames(OPERATIONS, resolveForward({ open, ...withClient(allow) })).map((
+        { level, message },
+      ) => `${level}: ${message}`);
+    assert.equal(named(["reads", "getBlock", "getOther"]), []);
     assert.equal(
-      named({ with_token: ["getBlock", "sendBlock", "getKeys", "getOther"] }),
+      named([], ["getBlock", "sendBlock", "getKeys", "getOther"]),
       [],
     );
-    assert.equal(named({ open: ["sendBlock", "getKeys"] }), [
-      'error: forward.open names "sendBlock", which is marked write; move it to forward.with_token',
-      'error: forward.open names "getKeys", which is marked secret; move it to forward.with_token',
+    assert.equal(named(["sendBlock", "getKeys"]), [
+      'error: forward.open names "sendBlock", which is marked write; move it to forward.clients',
+      'error: forward.open names "getKeys", which is marked secret; move it to forward.clients',
     ]);
-    assert.equal(named({ open: ["getBlok"], with_token: ["nothing"] }), [
+    assert.equal(named(["getBlok"], ["nothing"]), [
       'error: forward.open names "getBlok", but the description has no such operation; ' +
       "did you mean getBlock?",
-      'error: forward.with_token names "nothing", but the description has no such operation',
+      'error: forward.clients app names "nothing", but the description has no such operation',
     ]);
   },
 );
@@ -178,11 +180,12 @@ const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
   [{ open: ["GET /st*at*us"] }, "o---", "----"],
   [{ open: ["GET /sta*atus"] }, "----", "----"],
   [{ open: ["send", "POST /send", "getKeys"] }, "----", "----"],
-  [{ with_token: ["GET /status", "send", "GET /keys"] }, "t-tt", "t-tt"],
-  [{ with_token: ["*"] }, "tt--", "----"],
-  [{ with_token: ["*", "send", "GET /keys"] }, "tttt", "--tt"],
-  // With `*` in `with_token`, no operation is public.
-  [{ open: ["reads"], with_token: ["*"] }, "tt--", "----"],
+  [withClient(["GET /status", "send", "GET /keys"]), "t-tt", "t-tt"],
+  [withClient(["reads"]), "-t--", "-t--"],
+  [withClient(["*"]), "tt--", "----"],
+  [withClient(["*", "send", "GET /keys"]), "tttt", "--tt"],
+  // What `open` names is everybody's, whatever clients may call.
+  [{ open: ["reads"], ...withClient(["*"]) }, "to--", "-o--"],
 ];
 
 for (const [forward, own, foreign] of OPENS) {
@@ -205,9 +208,9 @@ settings("a diagnostic lists the operations that * does not match", () => {
     lintNames(operations(false), resolveForward(forward)).map(({ level, message }) =>
       `${level}: ${message}`
     );
-  assert.equal(named({ open: ["GET /*"], with_token: ["*"] }), [
+  assert.equal(named({ open: ["GET /*"], ...withClient(["*"]) }), [
     'warn: forward.open names "GET /*", but * does not match operations marked write or secret: "GET /keys"',
-    'warn: forward.with_token names "*", but * does not match operations marked write or secret: ' +
+    'warn: forward.clients app names "*", but * does not match operations marked write or secret: ' +
     '"POST /send", "GET /keys"',
   ]);
   assert.equal(named({ open: ["reads", "GET /b*"] }), []);
@@ -227,7 +230,7 @@ settings("open operations with a parameter that may make them more than reads ar
   assert.equal(said(withParameter("limit")), []);
   assert.equal(said(withParameter("watch", { isChecked: true })), []);
   assert.equal(said(withParameter("watch", { access: "write" })), []);
-  assert.equal(said(withParameter("watch"), { with_token: ["reads"] }), []);
+  assert.equal(said(withParameter("watch"), withClient(["reads"])), []);
 });
 
 settings.run();

@@ -53,8 +53,11 @@ const rowsOf = async (description: typeof REST) =>
 const headers = { authorization: `Bearer ${TOKEN}` };
 const withToken = {
   open: ["reads"],
-  with_token: ["PUT /queues/{host}/{name}", "DELETE /blocks/{id}"],
-  token_env: "GATEWAY_TOKEN",
+  clients: [{
+    name: "app",
+    allow: ["PUT /queues/{host}/{name}", "DELETE /blocks/{id}"],
+    token_env: "GATEWAY_TOKEN",
+  }],
 };
 
 for (

@@ -455,7 +455,7 @@ metrics("a histogram counts each duration in every bucket with an equal or highe
   assert.match(text, `${name}_sum{source="a"} 99.209\n${name}_count{source="a"} 4\n`);
 });
 
-metrics("no label contains the operator's token", async () => {
+metrics("no label contains a client's token", async () => {
   const { ask, read } = serviceOf();
   await ask("/v1/info", { headers: { authorization: `Bearer ${TOKEN}` } });
   await ask(`/v1/info?token=${TOKEN}`);

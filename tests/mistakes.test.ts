@@ -46,7 +46,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ],
   [
     "--token-file x",
-    'unknown option "--token-file"; it is a key of the configuration: forward.token_file',
+    'unknown option "--token-file"; it is a key of the configuration: forward.clients[].token_file',
   ],
   [
     "--timeout 5s",
@@ -274,11 +274,36 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "forward: { with_token: [a] }",
-    "1:1: forward has with_token, but neither token_file nor token_env",
+    "1:12: unknown key forward.with_token; did you mean clients: " +
+    "[{ name: wallet, token_file: token, allow: [sendrawtransaction] }]?",
   ],
   [
-    "forward: { token_file: a, token_env: B }",
-    "1:1: forward must have either token_file or token_env, not both",
+    "forward: { clients: [{ name: a, allow: [b] }] }",
+    "1:22: forward.clients[0] must have either token_file or token_env",
+  ],
+  [
+    "forward: { clients: [{ name: a, allow: [b], token_file: a, token_env: B }] }",
+    "1:22: forward.clients[0] must have either token_file or token_env",
+  ],
+  [
+    "forward: { clients: [{ name: a, allow: [], token_env: B }] }",
+    "1:33: forward.clients[0].allow must be a list of operations, as in [reads, getblock]; " +
+    "it must not be empty, not a list",
+  ],
+  [
+    "forward: { clients: [{ name: A, allow: [b], token_env: B }] }",
+    '1:30: forward.clients[0].name must be a name of 1 to 32 lower-case letters, digits and "-", ' +
+    'but not anonymous, unknown, none, not "A"',
+  ],
+  [
+    "forward:\n  clients:\n    - { name: a, allow: [b], token_env: B }\n" +
+    "    - { name: a, allow: [b], token_env: C }",
+    "4:15: forward.clients[1].name is that of clients[0], too; each client needs its own",
+  ],
+  [
+    "forward:\n  clients:\n    - { name: a, allow: [b], token_file: B }\n" +
+    "    - { name: b, allow: [b], token_file: B }",
+    "4:42: forward.clients[1].token_file is that of clients[0], too; each client needs its own",
   ],
   [
     "forward: { origins: ['null'] }",

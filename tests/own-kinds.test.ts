@@ -79,7 +79,7 @@ own("a kind can extend a built-in kind, both in the `kinds` list and in its own 
   );
 });
 
-own("a method in with_token can be called only with the token", async () => {
+own("a method that only a client may call can be called only with its token", async () => {
   const { kinds: { hardhat } } = await readOwn(HARDHAT);
   const tokenFile = join(mkdtempSync(join(tmpdir(), "nodeface-")), "token");
   const token = "0123456789abcdef0123456789abcdef";
@@ -97,7 +97,10 @@ own("a method in with_token can be called only with the token", async () => {
   const app = createNodeface({
     node: { url: node.url, kind: "hardhat" },
     kinds: { hardhat: whole },
-    forward: { open: ["reads"], with_token: ["hardhat_mine"], token_file: tokenFile },
+    forward: {
+      open: ["reads"],
+      clients: [{ name: "app", allow: ["hardhat_mine"], token_file: tokenFile }],
+    },
     log: () => {},
   });
   await app.refresh();

@@ -10,7 +10,7 @@ import { readConfig } from "./_config.ts";
 import { formatMessage } from "../src/cli/output.ts";
 import { warnOfReaders } from "../src/platform.ts";
 import { lintSettings } from "../src/gateway/lint-settings.ts";
-import { readToken } from "../src/gateway/guard.ts";
+import { Clients } from "../src/gateway/clients.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import { checkCredentials } from "../src/node/secrets.ts";
 import { withDefaults } from "../src/options.ts";
@@ -73,7 +73,9 @@ secrets("the token may be a systemd credential", async () => {
   const token = "0123456789abcdef0123456789abcdef";
   await file("token", token);
   process.env.CREDENTIALS_DIRECTORY = folder;
-  assert.equal(await readToken({ token_file: "$CREDENTIALS_DIRECTORY/token" }), { token });
+  const place = { token_file: "$CREDENTIALS_DIRECTORY/token" };
+  const { clients } = resolveForward({ clients: [{ name: "app", allow: ["reads"], ...place }] });
+  assert.is((await new Clients(clients).identify(token)).client?.name, "app");
 });
 
 secrets("if systemd passes no credentials, an error says so", async () => {
@@ -114,10 +116,10 @@ for (
 
 testWhere(secrets, NO_WINDOWS, "a token file that others can read is reported, too", async () => {
   const token_file = await file("token", "0123456789abcdef0123456789abcdef", 0o644);
-  const forward = resolveForward({ with_token: ["a"], token_file });
+  const forward = resolveForward({ clients: [{ name: "app", allow: ["a"], token_file }] });
   const judged = await lintSettings(forward, { url: "http://127.0.0.1:2" });
   assert.equal(judged.map(({ level }) => level), ["warn"]);
-  assert.match(judged[0]!.message, `forward.token_file ${token_file} can be read by every user`);
+  assert.match(judged[0]!.message, `token_file ${token_file} can be read by every user`);
 });
 
 secrets("keys in URLs appear neither in a host's log nor in the command's log", () => {

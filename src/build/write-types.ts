@@ -20,12 +20,14 @@ import type { SecretPlace } from "./node/secrets.ts";
 
 export function settingTypes(): string {
   const { node, info, events, forward } = partsOf(configuration()).entries!;
+  const { clients } = partsOf(objectIn(forward!)).entries!;
   const options = partsOf(optionsSchema([])).entries!;
   const interfaces: [name: string, section: string, schema: Schema][] = [
     ["NodeSettings", "node", node!],
     ["NodeOptions", "node", objectIn(options.node!)],
     ["InfoSettings", "info", info!],
     ["EventSettings", "events", events!],
+    ["ClientSettings", "forwardclients", partsOf(clients!).item!],
     ["ForwardSettings", "forward", objectIn(forward!)],
     ["PageSettings", "page", options.page!],
   ];

@@ -208,7 +208,8 @@ function nearestFlag(flag: string): string | undefined {
 }
 
 function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
-  const { entries = {}, options = [] } = partsOf(schema);
+  const { entries = {}, options = [], item } = partsOf(schema);
+  if (item) yield* placesOf(key, item, path.replace(/\.$/, "[]."));
   if (Object.hasOwn(entries, key)) yield path + key;
   for (const [name, inner] of Object.entries(entries)) {
     yield* placesOf(key, inner, `${path}${name}.`);

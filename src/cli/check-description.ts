@@ -223,10 +223,10 @@ function hint(operations: readonly NodeOperation[]): string {
   if (operations.every(({ access }) => !access)) {
     return `${intro} Before you allow one, read what it returns and what it changes: even a GET ` +
       `may reveal keys. Then put it under forward.open if everybody may call it, or else under ` +
-      `with_token\n`;
+      `forward.clients\n`;
   }
   if (reads.length === 0) {
-    return `${intro} Put read-only ones under forward.open, and the others under with_token\n`;
+    return `${intro} Put read-only ones under forward.open, and the others under forward.clients\n`;
   }
   const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
   const more = reads.length - NAMES_MAX;
@@ -238,6 +238,6 @@ function hint(operations: readonly NodeOperation[]): string {
 
 function canBeOpened(operation: NodeOperation): boolean {
   const open = { reads: false, names: [operation.name] };
-  const [entry] = decide([operation], { open, with_token: { reads: false, names: [] } });
+  const [entry] = decide([operation], { open, clients: [] });
   return entry!.permission === "open";
 }

@@ -49,7 +49,7 @@ export const MARKS: readonly (readonly [
   ["x-cost", "heavy", "slow", "may keep the node busy for seconds"],
   ["x-streaming", true, "streams", "stays open, or waits for an event"],
   [CALL_MARK, "open", "public", "anyone can call it here"],
-  [CALL_MARK, "token", "token", "can be called here with the operator's token"],
+  [CALL_MARK, "token", "token", "can be called here with a client's token"],
   [CALL_MARK, "refused", NOT_ENABLED, "cannot be called here"],
 ];
 

@@ -9,7 +9,7 @@ import type { Operation } from "./read-outline.ts";
 
 type Listed = Pick<Operation, "nodeName" | "call" | "marks" | "isOpenable">;
 
-/** The names in `forward.open` and `forward.with_token`, as far as the permissions tell. */
+/** The names in `forward.open` and in `forward.clients`, as far as the permissions tell. */
 export type Enabled = Readonly<Record<"open" | "token", readonly string[]>>;
 
 /** The largest number of names that are repeated; a longer list is in the file, not on the page. */
@@ -43,9 +43,13 @@ export function writeOpening(
   const lines = [
     "# nodeface.yaml",
     "forward:",
-    ...listed("open", open),
-    ...listed("with_token", token),
-    ...token.length > 0 ? ["  token_file: token # a file with a secret of your choice"] : [],
+    ...listed("  open", open),
+    ...token.length === 0 ? [] : [
+      "  clients:",
+      "    - name: app",
+      "      token_file: token # a file with a secret of your choice",
+      ...listed("      allow", token),
+    ],
   ];
   return lines.join("\n");
 }
@@ -56,5 +60,5 @@ function listed(key: string, names: readonly string[]): string[] {
   const rest = names.length > NAMES_MAX ? " # and the names that are listed already" : "";
   const isPlain = /^[A-Za-z][\w.]*$/;
   const list = shown.map((name) => isPlain.test(name) ? name : JSON.stringify(name)).join(", ");
-  return [`  ${key}: [${list}]${rest}`];
+  return [`${key}: [${list}]${rest}`];
 }

@@ -88,7 +88,7 @@ type Rule = readonly [name: string, value: string];
 type Items = readonly (readonly [heading: string, items: readonly Item[]])[];
 
 /** The reason for a refusal names the setting that would allow the call, if there is one. */
-const NAMED_SETTING = /forward\.open|with_token/;
+const NAMED_SETTING = /forward\.(?:open|clients)/;
 
 const TITLE_LENGTH_MAX = 100;
 const HERE = "http://here.invalid";

@@ -34,7 +34,7 @@ export const TOKEN_SCHEME = "NodefaceToken";
 const TOKEN = {
   type: "http",
   scheme: "bearer",
-  description: "The operator's token, for calls that need one. The token is valid for this " +
+  description: "A client's token, for calls that need one. The token is valid for this " +
     "service only; the service itself adds the node's own credentials.",
 };
 
@@ -106,7 +106,7 @@ export function callNoteOf(
 function withPermission(operation: Json, { permission, reason }: PolicyEntry, scheme: string) {
   // The permission is described first, because a long description is truncated at its end.
   const sentence = permission === "token"
-    ? "Needs the operator's token."
+    ? "Needs a client's token."
     : permission === "refused"
     ? `Not forwarded: ${reason}.`
     : "";

@@ -66,8 +66,9 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const target = targetOf(gateway.node, path, query);
   if (!target) return notFound(gateway.hint);
   const headers = chooseHeaders(request, operation, gateway.ownCredentials);
-  await caller.checkSent(headers.described, {
+  await gateway.checkSent({
     ...headers.standard,
+    ...headers.described,
     path: decodePercent(path),
     query: `${call.query} ${decodePercent(call.query)}`,
   });

@@ -164,7 +164,7 @@ class Calls {
     const { table, caller } = this.#call;
     const entry = table.methods.get(call.method);
     if (!entry) throw unavailable(call.method, "the description has no such method");
-    if (entry.permission === "refused") throw unavailable(call.method, entry.reason, "forward");
+    if (caller.isRefused(entry)) throw unavailable(call.method, entry.refusal, "forward");
     const refusal = caller.refusal(entry, call.method);
     if (refusal) throw refusal;
     const { length } = call.params ?? "";

@@ -7,12 +7,13 @@ import type { ServedRequest } from "../http/request.ts";
 import type { CallRecord } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { Caller } from "./guard.ts";
+import { Clients, TOKEN_LENGTH_MIN } from "./clients.ts";
+import { Caller, tokenIn } from "./guard.ts";
 import { Lease, Leases } from "./lease.ts";
 import { PathTable } from "./match.ts";
 import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
-import { type Refusal, refusalOf } from "./response.ts";
+import { invalidCall, type Refusal, refusalOf } from "./response.ts";
 
 export interface GatewayOptions {
   readonly forward: ResolvedForward;
@@ -27,6 +28,8 @@ export interface GatewayOptions {
   readonly hint: () => string;
   /** For privacy, the record contains neither parameters nor content of the call. */
   readonly onCall: (record: CallRecord) => void;
+  /** Takes a message for the operator about a client's token. */
+  readonly onTrouble: (message: string) => void;
 }
 
 export interface CallTable {
@@ -38,12 +41,16 @@ export interface CallTable {
 /** The number of calls that nodes of most kinds can handle at once. */
 const CONCURRENCY = 64;
 
+/** A word that may contain a token. */
+const LONG_WORD = new RegExp(`[\\w.~+/-]{${TOKEN_LENGTH_MIN}}`);
+
 export class Gateway {
   readonly limit: number;
   readonly ownCredentials: OwnCredentials;
   readonly node: Node;
   readonly #options: GatewayOptions;
   readonly #leases: Leases;
+  readonly #clients: Clients;
   #table: CallTable | undefined;
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
@@ -53,10 +60,11 @@ export class Gateway {
         ? node.auth.header?.toLowerCase()
         : undefined,
       hasSecret: node.auth !== undefined,
-      hasToken: (forward.token_file ?? forward.token_env) !== undefined,
+      hasToken: forward.clients.length > 0,
     };
     this.node = node;
     this.#options = options;
+    this.#clients = new Clients(forward.clients, options.onTrouble);
     this.#leases = new Leases({
       ...forward,
       node,
@@ -94,15 +102,28 @@ export class Gateway {
   }
 
   async identify(request: Request, query: string): Promise<Caller> {
-    const caller = new Caller(request, query, this.#options.forward);
-    await caller.readToken();
-    return caller;
+    const identity = await this.#clients.identify(tokenIn(request.headers));
+    return new Caller(request, query, this.#options.forward.origins, identity);
+  }
+
+  /**
+   * @param sent the path, the query and the headers that are sent to the node
+   * @throws {Refusal} if one of them contains a client's token
+   */
+  async checkSent(sent: Readonly<Record<string, string>>): Promise<void> {
+    const long = Object.entries(sent).filter(([, value]) => LONG_WORD.test(value));
+    if (long.length === 0 || this.#clients.all.length === 0) return;
+    await this.#clients.read();
+    const leak = long.find(([, value]) => this.#clients.holdsToken(value));
+    if (!leak) return;
+    const place = /^(?:path|query)$/.test(leak[0]) ? leak[0] : `header ${leak[0]}`;
+    throw invalidCall(`The ${place} contains a client's token, which is never forwarded`);
   }
 
   /** The caller of this function must dispose the lease. */
-  lease(request: ServedRequest, { hasToken }: Caller): Lease {
+  lease(request: ServedRequest, { client }: Caller): Lease {
     // Reading `signal` would add a listener to each request.
-    return new Lease(this.#leases, request.gone ?? request.signal, hasToken);
+    return new Lease(this.#leases, request.gone ?? request.signal, client !== undefined);
   }
 
   rpcPath(): Promise<string> {

@@ -9,8 +9,8 @@ import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { warnOfReaders } from "../platform.ts";
 import { quote, shorten } from "../untrusted-text.ts";
-import { readToken } from "./guard.ts";
-import { type Allowed, decide, matchOf, type NameMatch, type ResolvedForward } from "./policy.ts";
+import { Clients } from "./clients.ts";
+import { decide, matchOf, type NameMatch, type ResolvedForward } from "./policy.ts";
 
 export interface Diagnostic {
   readonly level: "error" | "warn";
@@ -21,16 +21,16 @@ export function lintNames(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
 ): Diagnostic[] {
-  return namesIn(forward).flatMap(({ list, name }) => {
-    const start = `forward.${list} names ${quote(name)}, `;
-    const found = lintName(operations, list, name);
+  return namesIn(forward).flatMap(({ list, name, isOpen }) => {
+    const start = `${list} names ${quote(name)}, `;
+    const found = lintName(operations, isOpen, name);
     return found.map(([level, what]) => ({ level, message: start + what }));
   });
 }
 
 function lintName(
   operations: readonly NodeOperation[],
-  list: "open" | "with_token",
+  isOpen: boolean,
   name: string,
 ): [Diagnostic["level"], string][] {
   const meant = { name: [], operationId: [], pattern: [] } as Record<NameMatch, NodeOperation[]>;
@@ -38,7 +38,6 @@ function lintName(
     const match = matchOf(name, operation);
     if (match) meant[match].push(operation);
   }
-  const isOpen = list === "open";
   const foreign = (of: NameMatch) => meant[of].filter(({ isForeign }) => isForeign);
   const closed = (of: readonly NodeOperation[]) =>
     of.filter(({ access }) => access === "write" || access === "secret");
@@ -63,7 +62,7 @@ function lintName(
   }
   const [marked] = isOpen ? closed(named) : [];
   if (marked) {
-    found.push(["error", `which is marked ${marked.access}; move it to forward.with_token`]);
+    found.push(["error", `which is marked ${marked.access}; move it to forward.clients`]);
   }
   const omitted = closed(meant.pattern);
   if (omitted.length > 0) {
@@ -92,10 +91,24 @@ export function lintParameters(
   });
 }
 
-function namesIn(settings: ResolvedForward): { list: "open" | "with_token"; name: string }[] {
-  return (["open", "with_token"] as const).flatMap((list) =>
-    settings[list].names.map((name) => ({ list, name }))
-  );
+interface ListedName {
+  /** The setting that has the name. */
+  readonly list: string;
+  readonly name: string;
+  readonly isOpen: boolean;
+}
+
+function namesIn({ open, clients }: ResolvedForward): ListedName[] {
+  return [
+    ...open.names.map((name) => ({ list: "forward.open", name, isOpen: true })),
+    ...clients.flatMap((client) =>
+      client.allow.names.map((name) => ({
+        list: `forward.clients ${client.name}`,
+        name,
+        isOpen: false,
+      }))
+    ),
+  ];
 }
 
 const OPERATIONS_MAX = 10;
@@ -127,7 +140,7 @@ export function createNameWatch(
       before.set(name, now);
       if (isEqual(now.map(({ name }) => name), was.map(({ name }) => name))) continue;
       const change = `which now matches ${lines(now)}; before, it matched ${lines(was)}`;
-      news.push({ level: "warn", message: `forward.${list} names ${quote(name)}, ${change}` });
+      news.push({ level: "warn", message: `${list} names ${quote(name)}, ${change}` });
     }
     return news;
   };
@@ -140,27 +153,26 @@ export async function lintSettings(
     readonly listening?: { readonly host: string; readonly port: number } | undefined;
   },
 ): Promise<Diagnostic[]> {
-  const { open, with_token: withToken } = settings;
+  const { open, clients } = settings;
   const found: Diagnostic[] = [];
   const add = (level: Diagnostic["level"], message: string) => found.push({ level, message });
-  const isAny = ({ reads, names }: Allowed) => reads || names.length > 0;
-  if (isAny(withToken)) {
-    const token = await readToken(settings);
-    if ("reason" in token) add("error", token.reason);
-    const file = settings.token_file;
-    const warning = file && await warnOfReaders("forward.token_file", file);
+  const known = new Clients(clients);
+  await known.read();
+  for (const trouble of known.troubles) add("error", trouble);
+  for (const { token_file: file } of clients) {
+    const warning = file && await warnOfReaders("token_file", file);
     if (warning) add("warn", warning);
   }
   if (url !== undefined && listening && isSelf(url, listening)) {
     add("error", `node.url ${url} is the address of this service itself`);
   }
   const isFar = listening && !isLoopback(listening.host);
-  if (isFar && isAny(open)) {
+  if (isFar && (open.reads || open.names.length > 0)) {
     const who = `every client that reaches ${listening.host}`;
     add("warn", `${who} may call the operations in forward.open`);
   }
-  if (isFar && isAny(withToken)) {
-    add("warn", "clients send the token over plain http unless a proxy in front adds TLS");
+  if (isFar && clients.length > 0) {
+    add("warn", "clients send their tokens over plain http unless a proxy in front adds TLS");
   }
   return found;
 }

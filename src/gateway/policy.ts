@@ -5,7 +5,7 @@
  * @module
  */
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import type { ForwardSettings } from "../setting-types.ts";
+import type { ClientSettings, ForwardSettings } from "../setting-types.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { bytesOf, milliseconds } from "../units.ts";
 import { isAddedByProxies } from "./request-headers.ts";
@@ -22,7 +22,7 @@ export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> 
   none: "off",
 };
 
-export type { ForwardSettings } from "../setting-types.ts";
+export type { ClientSettings, ForwardSettings } from "../setting-types.ts";
 
 /**
  * The setting `forward`: `off` forwards nothing, `reads` all read-only operations. See {@linkcode
@@ -35,10 +35,13 @@ export interface Allowed {
   readonly names: readonly string[];
 }
 
-export interface ResolvedForward
-  extends Pick<ForwardSettings, "token_file" | "token_env" | "at_root"> {
+export interface ResolvedClient extends Omit<ClientSettings, "allow"> {
+  readonly allow: Allowed;
+}
+
+export interface ResolvedForward extends Pick<ForwardSettings, "at_root"> {
   readonly open: Allowed;
-  readonly with_token: Allowed;
+  readonly clients: readonly ResolvedClient[];
   readonly origins: readonly string[] | "*";
   /** The time limit for a whole response, in milliseconds. */
   readonly timeout: number;
@@ -53,14 +56,11 @@ export function resolveForward(forward: Forward | undefined): ResolvedForward | 
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
   if (forward === undefined || forward === "off") return undefined;
   const settings: ForwardSettings = forward === "reads" ? { open: ["reads"] } : forward;
-  const { open, with_token, origins = [], token_file, token_env } = settings;
-  const { timeout, limit, concurrency, at_root } = settings;
+  const { open, clients = [], origins = [], timeout, limit, concurrency, at_root } = settings;
   return {
     open: allowedBy(open),
-    with_token: allowedBy(with_token),
+    clients: clients.map((client) => ({ ...client, allow: allowedBy(client.allow) })),
     origins,
-    token_file,
-    token_env,
     at_root,
     timeout: milliseconds(timeout ?? FORWARD_DEFAULTS.timeout),
     limit: bytesOf(limit ?? FORWARD_DEFAULTS.limit),
@@ -82,67 +82,91 @@ export type Permission = "open" | "token" | "refused";
 export interface PolicyEntry {
   readonly operation: NodeOperation;
   readonly permission: Permission;
+  /** The names of the clients that may call the operation; of an open one, everybody may. */
+  readonly clients: readonly string[];
   readonly reason: string;
+  /** The reason for those who may not call it, which does not tell whether others may. */
+  readonly refusal: string;
 }
 
 export function decide(
   operations: readonly NodeOperation[],
-  forward: Pick<ResolvedForward, "open" | "with_token">,
+  forward: Pick<ResolvedForward, "open" | "clients">,
 ): PolicyEntry[] {
-  return operations.map((operation) => ({ operation, ...decideOne(operation, forward) }));
+  return operations.map((operation) => decideOne(operation, forward));
 }
 
 function decideOne(
   operation: NodeOperation,
-  { open, with_token: withToken }: Parameters<typeof decide>[1],
-): Omit<PolicyEntry, "operation"> {
-  const refused = (reason: string) => ({ permission: "refused" as const, reason });
-  if (!CALL_METHODS.includes(operation.method)) {
-    return refused(`${operation.method} is never forwarded`);
-  }
-  if (operation.isStreaming) return refused("the response is a stream");
-  if (operation.obstacle !== undefined) return refused(operation.obstacle);
-  const needed = operation.parameters?.find(({ name, in: place, isRequired }) =>
+  { open, clients }: Parameters<typeof decide>[1],
+): PolicyEntry {
+  const obstacle = obstacleOf(operation);
+  const { isOpen, reason } = obstacle === undefined
+    ? decideOpen(operation, open)
+    : { isOpen: false, reason: obstacle };
+  const entry = { operation, clients: [], reason, refusal: reason };
+  if (isOpen) return { ...entry, permission: "open" };
+  const named = clients.filter(({ allow }) => allows(allow, operation)).map(({ name }) => name);
+  if (obstacle !== undefined || named.length === 0) return { ...entry, permission: "refused" };
+  return { ...entry, permission: "token", clients: named, reason: `allowed for ${list(named)}` };
+}
+
+const NAMES_MAX = 5;
+
+function list(names: readonly string[]): string {
+  const more = names.length - NAMES_MAX;
+  return names.slice(0, NAMES_MAX).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+/** Returns why nobody may call an operation. */
+function obstacleOf(operation: NodeOperation): string | undefined {
+  const { method, isStreaming, obstacle, parameters } = operation;
+  if (!CALL_METHODS.includes(method)) return `${method} is never forwarded`;
+  if (isStreaming) return "the response is a stream";
+  if (obstacle !== undefined) return obstacle;
+  const needed = parameters?.find(({ name, in: place, isRequired }) =>
     place === "header" && isRequired && isAddedByProxies(name)
   );
-  if (needed) {
-    return refused(
-      `the header ${describeValue(needed.name)} is required, but never forwarded`,
-    );
-  }
+  return needed && `the header ${describeValue(needed.name)} is required, but never forwarded`;
+}
+
+function decideOpen(
+  operation: NodeOperation,
+  open: Allowed,
+): { readonly isOpen: boolean; readonly reason: string } {
+  const refused = (reason: string) => ({ isOpen: false, reason });
   const { access, isForeign } = operation;
-  const isRead = access === "read";
-  const isClosed = access === "write" || access === "secret";
-  const byToken = matchesOf(withToken.names, operation);
-  // An operation in both `open` and `with_token` needs the token.
-  if (
-    byToken.some((match) => match !== "pattern" || !(isClosed || isForeign)) ||
-    (isRead && withToken.reads && !open.reads)
-  ) {
-    return { permission: "token", reason: "with_token names it" };
-  }
-  if (byToken.length > 0) {
+  const matches = matchesOf(open.names, operation);
+  if (isClosed(operation)) {
+    if (matches.length > 0) {
+      return refused(`it is marked ${access}; only forward.clients can allow it`);
+    }
     return refused(
-      isForeign
-        ? "the description was read over the network; list the operation in " +
-          "forward.with_token without using *"
-        : `it is marked ${access}; list it in forward.with_token without using *`,
+      access === "write"
+        ? "it is marked write; forward.clients can allow it"
+        : "it reveals sensitive data; forward.clients can allow it",
     );
   }
-  const byOpen = matchesOf(open.names, operation);
-  if (isClosed && byOpen.length > 0) {
-    return refused(`it is marked ${access}; only with_token can allow it`);
-  }
-  if (byOpen.some((match) => match === "name" || !isForeign)) {
-    return { permission: "open", reason: "open names it" };
+  if (matches.some((match) => match === "name" || !isForeign)) {
+    return { isOpen: true, reason: "open names it" };
   }
   // The node's own description cannot mark an operation as `read`, since `withMarks` removes all
   // marks that are not from the kind.
-  if (isRead && open.reads) return { permission: "open", reason: "it is read-only" };
-  if (isRead) return refused('it is read-only, but forward.open does not list "reads"');
-  if (access === "write") return refused("it is marked write; with_token can allow it");
-  if (access === "secret") return refused("it reveals sensitive data; with_token can allow it");
-  return refused("it has no access mark; list it in forward.open or forward.with_token");
+  if (access === "read") {
+    return open.reads
+      ? { isOpen: true, reason: "it is read-only" }
+      : refused('it is read-only, but forward.open does not list "reads"');
+  }
+  return refused("it has no access mark; list it in forward.open or forward.clients");
+}
+
+const isClosed = ({ access }: NodeOperation): boolean => access === "write" || access === "secret";
+
+/** A pattern matches no operation whose marks or names the operator has not written. */
+function allows({ reads, names }: Allowed, operation: NodeOperation): boolean {
+  if (reads && operation.access === "read") return true;
+  const isPatternSafe = !isClosed(operation) && !operation.isForeign;
+  return matchesOf(names, operation).some((match) => match !== "pattern" || isPatternSafe);
 }
 
 /** In an untrusted description, only a match by `name` is safe. */
@@ -168,7 +192,7 @@ export function policyRows(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
 ): [operation: string, mark: string, call: string, why: string][] {
-  const words = { open: "allowed", token: "needs the token", refused: "refused" } as const;
+  const words = { open: "allowed", token: "needs a token", refused: "refused" } as const;
   return decide(operations, forward).map(({ operation, permission, reason }) => [
     operation.name,
     operation.access ?? "-",

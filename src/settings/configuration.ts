@@ -7,6 +7,7 @@
 import * as v from "valibot";
 import { LOGO_TYPES, type View, VIEWS } from "../explorer/page-settings.ts";
 import {
+  type ClientSettings,
   type Forward,
   FORWARD_DEFAULTS,
   FORWARDS,
@@ -30,9 +31,13 @@ import { infoSettings, nodeSettings } from "./node.ts";
 import {
   anyOf,
   BOOLEAN,
+  diagnosticsOfRepeated,
+  filledList,
+  issuePath,
   json,
   needed,
   object,
+  type Path,
   type Schema,
   section,
   setting,
@@ -44,6 +49,7 @@ import {
 import {
   BASE,
   CALL_TIMEOUT,
+  CLIENT_NAME,
   FILE,
   HOST_NAME,
   isFilePlace,
@@ -195,7 +201,8 @@ export function configuration(
   return section(settings);
 }
 
-const OPERATIONS = v.array(LINE, "a list of operations, as in [reads, getblock]");
+const OPERATIONS_LIST = "a list of operations, as in [reads, getblock]";
+const OPERATIONS = v.array(LINE, OPERATIONS_LIST);
 const FORWARD = "off, reads, or an object such as { open: [reads] }";
 
 export function sharedSettings(
@@ -262,22 +269,16 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
         example: '[reads, "GET /blocks/*"]',
       },
     ),
-    with_token: setting(
-      OPERATIONS,
-      "The operations that need the token, named as in forward.open",
+    clients: setting(
+      v.array(clientSetting(path), CLIENTS),
+      "Clients with a name, each of which may call what forward.open allows, " +
+        "and what its own list allows",
       {
+        also: ["with_token", "token_file", "token_env"],
         default: "[]",
-        example: '["POST /transactions"]',
+        example: "[{ name: wallet, token_file: token, allow: [sendrawtransaction] }]",
       },
     ),
-    token_file: setting(
-      path,
-      "A file with the token (at least 32 characters). The file is read again after a second",
-      {
-        example: "/etc/nodeface/token",
-      },
-    ),
-    token_env: setting(LINE, "An environment variable with the token"),
     origins: setting(
       allowed(ORIGIN, "origins"),
       "The origins whose pages may call the node, besides this service's origin. " +
@@ -306,7 +307,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       example: "false",
     }),
   };
-  const checked = v.pipe(object(settings), v.rawCheck(checkTokens));
+  const checked = v.pipe(object(settings), v.rawCheck(checkForward));
   const whole = anyOf([checked, word(FORWARDS, FORWARD, MEANT_FORWARD)], FORWARD);
   return keyOf(
     CLI_OPTIONS.forward,
@@ -315,16 +316,51 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
   );
 }
 
-function checkTokens<T>(
+const CLIENTS = "a list of clients";
+
+function clientSetting(path: Schema<string>): Schema<ClientSettings> {
+  return object<SettingsOf<ClientSettings>>({
+    name: needed(CLIENT_NAME, "The name of the client in the log and in metrics", {
+      example: "wallet",
+    }),
+    token_file: setting(
+      path,
+      "A file with the client's token: at least 32 characters, preferably hexadecimal. " +
+        "A new token works after a second",
+      {
+        example: "/etc/nodeface/wallet-token",
+      },
+    ),
+    token_env: setting(LINE, "An environment variable with the client's token"),
+    allow: needed(
+      filledList(LINE, OPERATIONS_LIST),
+      "The operations that the client may call, named as in forward.open. " +
+        'Name those marked "write" or "secret" without "*"',
+      {
+        example: "[reads, sendrawtransaction]",
+      },
+    ),
+  });
+}
+
+function checkForward<T>(
   { dataset: { value }, addIssue }: v.RawCheckContext<T>,
 ): void {
-  const { with_token: withToken, token_file: file, token_env: variable, origins } = objectOf(value);
-  const isToken = file !== undefined || variable !== undefined;
-  if (listOf(withToken).length > 0 && !isToken) {
-    addIssue({ message: "has with_token, but neither token_file nor token_env" });
+  const { clients, origins } = objectOf(value);
+  const all = listOf(clients).map(objectOf);
+  const add = (message: string, ...path: Path) =>
+    addIssue({ message, path: issuePath(value, ["clients", ...path]) });
+  for (const [at, { token_file: file, token_env: variable }] of all.entries()) {
+    if ((file === undefined) === (variable === undefined)) {
+      add("must have either token_file or token_env", at);
+    }
   }
-  if (file !== undefined && variable !== undefined) {
-    addIssue({ message: "must have either token_file or token_env, not both" });
+  for (const key of ["name", "token_file", "token_env"]) {
+    const repeated = diagnosticsOfRepeated(all.map((client) => client[key]), (_, at, first) => ({
+      path: [at, key],
+      message: `is that of clients[${first}], too; each client needs its own`,
+    }));
+    for (const { message, path } of repeated) add(message, ...path);
   }
   if (listOf(origins).includes("null")) addIssue({ message: 'cannot have "null" in origins' });
 }

@@ -284,9 +284,12 @@ function plainObject<T>(
 function unknownKey(key: string, settings: Settings): string {
   const keys = Object.keys(settings);
   const outer = keys.find((name) => keysInside(settings[name]!).includes(key));
-  const meant = outer !== undefined
-    ? `${outer}.${key}`
-    : keys.find((name) => aboutOf(settings[name]!).also?.includes(key)) ?? nearest(key, keys);
+  const right = keys.find((name) => aboutOf(settings[name]!).also?.includes(key));
+  const meant = outer !== undefined ? `${outer}.${key}` : right ?? nearest(key, keys);
+  // What a key in a list replaces is written in another way.
+  if (right !== undefined && partsOf(settings[right]!).item) {
+    return UNKNOWN_KEY + didYouMean(`${right}: ${aboutOf(settings[right]!).example}`);
+  }
   return UNKNOWN_KEY + (meant ? didYouMean(meant) : `; expected one of ${keys.join(", ")}`);
 }
 

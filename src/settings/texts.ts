@@ -145,6 +145,15 @@ export const PATH_OR_LINK: Schema<string> = text(
   /^(\/|[\w-]+#\/)\S*$/,
 );
 
+/** Names that stand for those who are no named client. */
+const NOT_CLIENTS = ["anonymous", "unknown", "none"];
+
+export const CLIENT_NAME: Schema<string> = text(
+  `a name of 1 to 32 lower-case letters, digits and "-", but not ${NOT_CLIENTS.join(", ")}`,
+  /^[a-z0-9-]{1,32}$/,
+  { isValid: (name) => !NOT_CLIENTS.includes(name) },
+);
+
 export const HOST_NAME: Schema<string> = text(
   'a host name without a port, or "*" in place of the list',
   /^[^\s\/?#@:*\\[\]]+$/,

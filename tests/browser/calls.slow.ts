@@ -57,8 +57,11 @@ calls.before(async () => {
   open = await start({
     forward: {
       open: ["reads"],
-      with_token: ["eth_accounts", "eth_sendTransaction"],
-      token_file: tokenFile,
+      clients: [{
+        name: "app",
+        allow: ["eth_accounts", "eth_sendTransaction"],
+        token_file: tokenFile,
+      }],
     },
   });
   off = await start({});
@@ -192,7 +195,7 @@ test(
           "nodes-own-keys",
           `POST${path}`,
         );
-        await page.locator("#scalar").getByText("Needs the operator's token.")
+        await page.locator("#scalar").getByText("Needs a client's token.")
           .first().waitFor();
       };
       await visit();
@@ -223,8 +226,7 @@ test(
     }),
 );
 
-const enterToken = (page: Page) =>
-  page.locator("#node").getByLabel("The operator's token").fill(TOKEN);
+const enterToken = (page: Page) => page.locator("#node").getByLabel("Your token").fill(TOKEN);
 
 test("a write is sent only after confirmation, and only if the chain has not changed", () =>
   inPage(async (page) => {
@@ -320,7 +322,7 @@ test("if an operation is not forwarded, the page says why, even without JavaScri
     );
     assert.match(
       await article("eth_accounts").textContent() ?? "",
-      /token[^]*Needs the operator's token\./,
+      /token[^]*Needs a client's token\./,
     );
     assert.match(
       await article("eth_gasPrice").textContent() ?? "",

@@ -52,8 +52,7 @@ reference.before(async () => {
     prefix: PREFIX,
     forward: {
       open: ["GET /api/read"],
-      with_token: ["GET /api/guarded", "POST /api/write"],
-      token_file,
+      clients: [{ name: "app", allow: ["GET /api/guarded", "POST /api/write"], token_file }],
       at_root: true,
     },
     description: { text: JSON.stringify(describe()), name: "openapi.json" },
@@ -150,7 +149,7 @@ reference(
       await openClient(page, "/api/guarded", "all/GET/api/guarded");
       assert.is(await send(page, "/guarded"), 401);
       await closeClient(page);
-      await page.locator("#node").getByLabel("The operator's token").fill(TOKEN);
+      await page.locator("#node").getByLabel("Your token").fill(TOKEN);
       await openClient(page, "/api/guarded", "all/GET/api/guarded");
       assert.is(await send(page, "/guarded"), 200);
       assert.not(JSON.stringify(atNode).includes(TOKEN));
@@ -172,7 +171,7 @@ reference(
 
 reference("a write is sent only after it has been confirmed", () =>
   inPage(async (page) => {
-    await page.locator("#node").getByLabel("The operator's token").fill(TOKEN);
+    await page.locator("#node").getByLabel("Your token").fill(TOKEN);
     await openClient(page, "/api/write", "all/POST/api/write");
     const dialog = page.getByRole("dialog", { name: "Send POST /api/write?" });
     const press = page.getByRole("button", { name: /^Send post request/ });

@@ -34,7 +34,7 @@ const BLOCK = {
 
 const ANSWERS: Readonly<Record<string, () => Response>> = {
   "/t/block": () => Response.json(BLOCK),
-  "/t/secret": () => problem(401, { detail: "GET /secret needs the operator's token" }),
+  "/t/secret": () => problem(401, { detail: "GET /secret needs a client's token" }),
   "/t/html": () =>
     new Response(`<script>opener.ran = true</script>${"<p>".repeat(500)}`, {
       headers: { "content-type": "text/html" },
@@ -303,10 +303,10 @@ results("an error is explained beside its field or status", () =>
     const secret = operationAt(page, "secret");
     const form = await openForm(secret);
     await sendForm(secret);
-    await form.getByText("the operator's token is required").waitFor();
+    await form.getByText("a client's token is required").waitFor();
     await form.getByLabel("token").fill("wrong");
     await sendForm(secret);
-    await form.getByText("this is not the token of this service").waitFor();
+    await form.getByText("this is not the token of a client").waitFor();
     const give = operationAt(page, "give");
     const fields = await openForm(give);
     await fields.getByRole("textbox", { name: /^n / }).fill("x");

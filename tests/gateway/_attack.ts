@@ -125,7 +125,10 @@ function configure(port: number, description: object, withToken: readonly string
   return file("config.json", {
     node: { url: `http://127.0.0.1:${port}`, kind: "none" },
     description: file("description.json", description),
-    forward: { open: ["reads"], with_token: withToken, token_file: file("token", TOKEN) },
+    forward: {
+      open: ["reads"],
+      clients: [{ name: "app", allow: withToken, token_file: file("token", TOKEN) }],
+    },
     access_log: "off",
   });
 }

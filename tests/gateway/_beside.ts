@@ -11,7 +11,7 @@ import type { AskedNode } from "../nodes/_interface.ts";
 
 export const TOKEN = "Kq3vJ0mZ8xR5tY2wB7nC4dF6gH9sL1pA";
 
-/** The value of `forward.token_file`, relative to the configuration file. */
+/** The `token_file` of the client, relative to the configuration file. */
 export const TOKEN_FILE = "token";
 
 export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };

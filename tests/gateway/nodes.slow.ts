@@ -87,7 +87,7 @@ async function tryToken(node: AskedNode, kind: string, name: string): Promise<vo
     String(objectOf(operation).operationId ?? name)
   );
   if (writes) names.push(writes.name);
-  const forward = { with_token: names, token_file: TOKEN_FILE };
+  const forward = { clients: [{ name: "app", allow: names, token_file: TOKEN_FILE }] };
   const beside = await startBeside(node, kind, forward);
   try {
     const { ask } = beside;

@@ -98,7 +98,10 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
         node: { url: `http://127.0.0.1:${nodePort}`, kind: "none" },
         description: "openapi.json",
         hosts: ["node.example"],
-        forward: { open: ["reads"], with_token: ["POST /break"], token_env: "CALLS_TOKEN" },
+        forward: {
+          open: ["reads"],
+          clients: [{ name: "app", allow: ["POST /break"], token_env: "CALLS_TOKEN" }],
+        },
       },
     };
     for (const [file, value] of Object.entries(files)) {

@@ -90,7 +90,10 @@ for (const [runtime, command] of Object.entries(SERVICES)) {
       } gets the same from ${kind} and from ${runtime} beside it`,
       async () => {
         const node = await PROGRAMS[kind]!.start();
-        const forward = { open: ["reads"], with_token: withToken, token_file: TOKEN_FILE };
+        const forward = {
+          open: ["reads"],
+          clients: [{ name: "app", allow: withToken, token_file: TOKEN_FILE }],
+        };
         const beside = await startBeside(node, kind, forward, command);
         try {
           const direct = await outcomesOf(client, node.url, "", node.known);

@@ -131,8 +131,7 @@ calls("if forward is off, nothing is called, and the response names the setting"
 calls("a write is sent once with the token, and refused without it", async () => {
   const opened = await startBeside(node, "ethereum", {
     open: ["reads"],
-    with_token: ["eth_sendTransaction"],
-    token_file: TOKEN_FILE,
+    clients: [{ name: "app", allow: ["eth_sendTransaction"], token_file: TOKEN_FILE }],
   });
   try {
     const before = await state();

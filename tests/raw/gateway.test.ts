@@ -19,7 +19,7 @@ import type { Server } from "../runtimes/_suite.ts";
 import { RELEASES } from "./_servers.ts";
 import { closed, dial } from "./_socket.ts";
 
-const FORWARD = { open: ["reads"], with_token: ["send"], token_file: "", at_root: true };
+const FORWARD = { open: ["reads"], at_root: true };
 
 async function talk(url: string, bytes: string): Promise<string> {
   const socket = await dial(url);
@@ -118,8 +118,9 @@ for (const [runtime, command] of RELEASES) {
   calls.before(async () => {
     node = await playNode();
     folder = mkdtempSync(join(tmpdir(), "gateway-"));
-    const forward = { ...FORWARD, token_file: join(folder, "token") };
-    writeFileSync(forward.token_file, TOKEN);
+    const token_file = join(folder, "token");
+    const forward = { ...FORWARD, clients: [{ name: "app", allow: ["send"], token_file }] };
+    writeFileSync(token_file, TOKEN);
     [paths, methods] = await Promise.all([
       serve({ ...optionsFor(node.url, REST), forward }),
       serve({ ...optionsFor(node.url, RPC), forward }),

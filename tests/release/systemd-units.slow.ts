@@ -158,7 +158,8 @@ testWhere(
       await systemd.write(
         "/etc/nodeface/tokened.yaml",
         `listen: 127.0.0.1:${port}\nnode: { url: ${anvil.url} }\nforward:\n` +
-          "  with_token: [eth_accounts]\n  token_file: $CREDENTIALS_DIRECTORY/token\n",
+          "  clients: [{ name: app, allow: [eth_accounts], " +
+          "token_file: $CREDENTIALS_DIRECTORY/token }]\n",
       );
       await dropIn("nodeface@tokened.service", "LoadCredential=token:/etc/nodeface/token\n");
       await shell("systemctl daemon-reload && systemctl start nodeface@tokened");

@@ -1,0 +1,198 @@
+/** Clients with a name: who is recognized, and what each may call. */
+import fc from "fast-check";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { passTime } from "./_clock.ts";
+import { forwarding, nodeOf, REST, result, RPC } from "./_gateway.ts";
+import { sampleSize } from "./_runtime.ts";
+
+const clients = suite("clients with a name");
+const node = nodeOf(clients);
+
+const folder = mkdtempSync(join(tmpdir(), "clients-"));
+clients.after(() => rmSync(folder, { recursive: true }));
+
+const tokenOf = (name: string) => `${name}-`.padEnd(40, "0123456789abcdef");
+const fileOf = (name: string) => join(folder, name);
+
+function named(name: string, allow: string[], token: string = tokenOf(name)) {
+  writeFileSync(fileOf(name), `${token}\n`);
+  return { name, token_file: fileOf(name), allow };
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+const METHODS = RPC.methods.map((method) => method as { name: string; "x-access"?: string });
+const PARAMS: Readonly<Record<string, unknown>> = {
+  block: ["a"],
+  send: ["a"],
+  checked: ["a"],
+};
+
+/** Whose token a request has; `prefix`, `longer` and `none` are nobody's. */
+const SENDERS = ["a", "b", "c", "prefix", "longer", "none", "empty"] as const;
+
+const headersOf = (sender: typeof SENDERS[number]): Record<string, string> => {
+  if (sender === "none") return {};
+  if (sender === "empty") return bearer("");
+  if (sender === "prefix") return bearer(tokenOf("a").slice(0, -1));
+  return sender === "longer" ? bearer(`${tokenOf("a")}a`) : bearer(tokenOf(sender));
+};
+
+clients("no client reaches what neither it nor open names", async () => {
+  const patterns = ["reads", "*", "b*", "s*", "un*"];
+  const name = fc.constantFrom(...METHODS.map(({ name }) => name), ...patterns);
+  const list = fc.uniqueArray(name, { maxLength: 4 });
+  const filled = fc.uniqueArray(name, { minLength: 1, maxLength: 4 });
+  const matches = (method: typeof METHODS[number], names: string[], mayWrite: boolean) => {
+    const { name, "x-access": access } = method;
+    const isClosed = access === "write" || access === "secret";
+    return names.some((each) => {
+      if (each === name) return mayWrite || !isClosed;
+      if (isClosed) return false;
+      if (each === "reads") return access === "read";
+      return each.endsWith("*") && name.startsWith(each.slice(0, -1));
+    });
+  };
+  await fc.assert(
+    fc.asyncProperty(list, filled, filled, filled, async (open, a, b, c) => {
+      const lists = { a, b, c };
+      const all = Object.entries(lists).map(([name, allow]) => named(name, allow));
+      const { rpc, ask } = forwarding(node.url, RPC, { open, clients: all });
+      node.answer = result("1");
+      for (const sender of SENDERS) {
+        const headers = { ...JSON_TYPE, ...headersOf(sender) };
+        const batch = METHODS.map(({ name }, id) => ({ id, method: name, params: PARAMS[name] }));
+        node.come = [];
+        const response = await rpc(batch.map((one) => ({ jsonrpc: "2.0", ...one })), { headers });
+        const text = await response.text();
+        const answers: { id: number; result?: unknown; error?: { code: number } }[] = JSON.parse(
+          text,
+        );
+        for (const { id, result, error } of answers) {
+          const method = METHODS[id]!;
+          const isOpen = matches(method, open, false);
+          const own = sender in lists ? lists[sender as keyof typeof lists] : [];
+          const may = isOpen || matches(method, own, true);
+          assert.is(result !== undefined, may, `${sender} ${method.name} ${JSON.stringify(error)}`);
+        }
+        const sent = node.come.map(({ body }) => new TextDecoder().decode(body)).join();
+        for (const { name, ...method } of METHODS) {
+          const own = sender in lists ? lists[sender as keyof typeof lists] : [];
+          const whole = { name, ...method };
+          if (matches(whole, open, false) || matches(whole, own, true)) continue;
+          assert.not(sent.includes(`"method":"${name}"`), `${sender} ${name}`);
+        }
+      }
+      await ask("/v1/rpc/number");
+    }),
+    { numRuns: sampleSize(60) },
+  );
+});
+
+clients("another client's right is refused in the same words as nobody's", async () => {
+  const { ask, rpc } = forwarding(node.url, RPC, {
+    open: [],
+    clients: [named("a", ["number"]), named("b", ["send"])],
+  });
+  const said = async (method: string) => {
+    const headers = { ...JSON_TYPE, ...bearer(tokenOf("a")) };
+    const body = JSON.stringify(method === "send" ? { tx: "a" } : {});
+    const path = await ask(`/v1/rpc/${method}`, { method: "POST", headers, body });
+    const call = await rpc({ jsonrpc: "2.0", id: 1, method, params: PARAMS[method] }, { headers });
+    const texts = [path.status, await path.text(), call.status, await call.text()];
+    return JSON.stringify(texts).replaceAll(method, "METHOD");
+  };
+  const secret = "it reveals sensitive data";
+  assert.is(await said("send"), (await said("balance")).replaceAll(secret, "it is marked write"));
+  assert.equal(node.come, []);
+});
+
+clients("the name and address in a request decide nothing", async () => {
+  const { ask } = forwarding(node.url, REST, {
+    open: [],
+    clients: [named("a", ["GET /balance"])],
+  });
+  const forged = {
+    "x-forwarded-for": "127.0.0.1",
+    forwarded: "for=127.0.0.1;by=a",
+    "x-real-ip": "127.0.0.1",
+    "x-client-name": "a",
+    from: "a",
+    authorization: `Basic ${btoa(`a:${"b".repeat(40)}`)}`,
+  };
+  assert.is((await ask("/v1/node/balance", { headers: forged })).status, 401);
+  assert.is((await ask("/v1/node/balance", { headers: bearer(tokenOf("a")) })).status, 200);
+  // A page of another origin is refused, even if it knows the token.
+  for (const origin of ["https://evil.example", "null"]) {
+    const headers = { origin, ...bearer(tokenOf("a")) };
+    assert.is((await ask("/v1/node/balance", { headers })).status, 403);
+  }
+});
+
+clients("two clients with the same token get 503, and the log says so in one line", async () => {
+  const lines: string[] = [];
+  const a = named("a", ["GET /balance"]);
+  const b = named("b", ["POST /send"]);
+  const c = named("c", ["GET /open"]);
+  const { ask } = forwarding(node.url, REST, { open: [], clients: [a, b, c] }, {
+    log: (message) => message.includes("token") && lines.push(message),
+  });
+  const balance = async (name: string) =>
+    (await ask("/v1/node/balance", { headers: bearer(tokenOf(name)) })).status;
+  assert.is(await balance("a"), 200);
+  writeFileSync(b.token_file, tokenOf("a"));
+  passTime(1000);
+  assert.is(await balance("a"), 503);
+  assert.is((await ask("/v1/node/open", { headers: bearer(tokenOf("c")) })).status, 200);
+  passTime(1000);
+  assert.is(await balance("a"), 503);
+  assert.equal(lines, ["the clients a, b have the same token; give each its own"]);
+  writeFileSync(b.token_file, tokenOf("b"));
+  passTime(1000);
+  assert.is(await balance("a"), 200);
+});
+
+clients("a token that cannot be read is 503 for its client alone", async () => {
+  const { ask } = forwarding(node.url, REST, {
+    open: ["GET /status"],
+    clients: [named("a", ["GET /balance"]), named("b", ["GET /open"])],
+  });
+  const status = async (path: string, headers: Record<string, string>) =>
+    (await ask(`/v1/node${path}`, { headers })).status;
+  rmSync(fileOf("b"));
+  assert.is(await status("/balance", bearer(tokenOf("a"))), 200);
+  assert.is(await status("/open", bearer(tokenOf("b"))), 503);
+  assert.is(await status("/status", bearer(tokenOf("b"))), 200);
+  assert.is(await status("/balance", bearer("f".repeat(40))), 401);
+  writeFileSync(fileOf("b"), tokenOf("b"));
+  passTime(1000);
+  assert.is(await status("/open", bearer(tokenOf("b"))), 200);
+  assert.is(await status("/open", bearer("f".repeat(40))), 401);
+});
+
+clients("a token of each client is sent nowhere", async () => {
+  process.env.CLIENTS_TEST_TOKEN = tokenOf("b");
+  const { ask } = forwarding(node.url, REST, {
+    open: ["reads"],
+    clients: [
+      named("a", ["GET /balance"]),
+      { name: "b", token_env: "CLIENTS_TEST_TOKEN", allow: ["GET /balance"] },
+    ],
+  });
+  for (const name of ["a", "b"]) {
+    const headers = { prefer: tokenOf(name), ...bearer(tokenOf("a")) };
+    assert.is((await ask("/v1/node/status", { headers })).status, 400);
+  }
+  assert.is((await ask("/v1/node/status", { headers: bearer(tokenOf("a")) })).status, 200);
+  for (const { headers } of node.come) {
+    assert.not.match(JSON.stringify(headers), /0123456789abcdef/);
+  }
+});
+
+clients.run();
