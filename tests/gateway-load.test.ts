@@ -247,8 +247,7 @@ load("calls that wait have slots of their own, and half of them need the token",
   hold();
   const { ask, app } = forwarding(node.url, REST, {
     open: ["reads"],
-    with_token: ["send"],
-    token_env: "GATEWAY_TOKEN",
+    clients: [{ name: "wallet", token_env: "GATEWAY_TOKEN", allow: ["send"] }],
     concurrency: 1,
   });
   const leaving = new AbortController();

@@ -1,7 +1,7 @@
 /**
  * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also
- * compiles an executable for each platform into `dist/executables/`, with images, checksums, licences
- * and a bill of materials.
+ * compiles an executable for each platform into `dist/executables/`, with images, checksums,
+ * licences and a bill of materials.
  *
  * @module
  */

@@ -26,7 +26,9 @@ const TRANSFERS_PER_BLOCK = 3;
 /** The port that Ethereum nodes have by default, and README's commands. */
 const NODE_PORT = 8545;
 
-let nodeface: Nodeface | undefined;
+let service: Pick<Nodeface, "fetch"> = {
+  fetch: () => Promise.resolve(problem(503, "The demo is starting", { "retry-after": "5" })),
+};
 // The port is taken first, since the installation of anvil takes long.
 const { url } = await listen();
 const program = findAnvil();
@@ -37,17 +39,17 @@ if (!node) {
       "To serve your own node: npm start -- http://127.0.0.1:8545",
   );
 }
-nodeface = createNodeface(node ? { node: { url: node }, forward: "reads" } : {});
+service = createNodeface(node ? { node: { url: node }, forward: "reads" } : {});
 if (node) setInterval(() => void transfer(node), BLOCK_SECONDS * 1000);
 console.log(`Open ${url}v1/spec`);
 console.log(`Try  curl ${url}${node ? "v1/rpc/eth_blockNumber" : "v1/info"}`);
 if (node) console.log(`The node is at ${node}, as long as the demo runs`);
 
 async function listen(): Promise<Listening> {
-  const fetch = (request: Request) =>
-    nodeface?.fetch(request) ?? problem(503, "The demo is starting", { "retry-after": "5" });
   try {
-    return await serve({ fetch }, { port: Number(process.env["PORT"] || 8080) });
+    return await serve({ fetch: (request: Request) => service.fetch(request) }, {
+      port: Number(process.env["PORT"] || 8080),
+    });
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
     const isInUse = code === "EADDRINUSE";

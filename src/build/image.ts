@@ -22,7 +22,7 @@ interface Architecture {
   loader: string;
 }
 
-/** Debian's packages `libc6` and, for the other architecture, `libc6-arm64-cross` or -amd64-cross. */
+/** The libraries are Debian's: of `libc6`, and of `libc6-arm64-cross` or `libc6-amd64-cross`. */
 export const ARCHITECTURES: readonly Architecture[] = [
   {
     name: "amd64",
