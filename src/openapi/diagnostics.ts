@@ -164,6 +164,10 @@ export class Diagnostics {
     else this.#all.set(key, { severity, message, place: placeOf(), more: 0 });
   }
 
+  get hasFatal(): boolean {
+    return this.list().some(({ severity }) => severity === "fatal");
+  }
+
   list(): DiagnosticAt[] {
     return [...this.#all.values()];
   }
@@ -239,12 +243,15 @@ export function diagnosticOfError(file: string, error: unknown): Diagnostic {
   return diagnosticOf(file, "fatal", message);
 }
 
-export function limitDiagnostics(all: readonly Diagnostic[], omittedCount: number): Diagnostic[] {
-  const kept = all.slice(0, LIMITS.findings);
-  const omitted = omittedCount + all.length - kept.length;
-  if (omitted === 0) return kept;
-  const stand = diagnosticOf(all[0]!.file, "note", "further diagnostics are not listed");
-  return [...kept, { ...stand, ...omitted > 1 && { more: omitted - 1 } }];
+/** Lists the diagnostics of a file by position. The last one stands for those above the limit. */
+export function diagnosticsIn(
+  file: ReadFile & { readonly diagnostics: Diagnostics },
+): Diagnostic[] {
+  const { omittedCount } = file.diagnostics;
+  const located = locate(file, file.diagnostics.list());
+  if (omittedCount === 0) return located;
+  const last = diagnosticOf(file.name, "note", "further diagnostics are not listed");
+  return [...located, { ...last, ...omittedCount > 1 && { more: omittedCount - 1 } }];
 }
 
 export function formatDiagnostic({ file, line, column, message, more = 0 }: Diagnostic): string {

@@ -4,16 +4,16 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json, textOf } from "../json/values.ts";
+import { isObject, type Json, type Path, textOf } from "../json/values.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { inSlices, pause } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { type DescribedBy, listMethodNames } from "./callable-operations.ts";
 import {
   type Diagnostic,
+  type Diagnostics,
+  diagnosticsIn,
   explainSize,
-  limitDiagnostics,
-  locate,
   SIZES,
   sourceKindOf,
 } from "./diagnostics.ts";
@@ -96,21 +96,18 @@ async function loadFile(
   where: ServerContext,
 ): Promise<Loaded> {
   const source = await readSource(url, read);
-  const document = await documentIn(source, url, by, known, where);
+  const normalized = await normalizedIn(source, url);
+  const document = normalized &&
+    await toServed(normalized, { source, entry: url, by, known, where });
   return { document, diagnostics: diagnosticsIn(source) };
 }
 
 /** Resolves to `undefined` if a diagnostic is fatal. */
-async function documentIn(
-  source: Source & { readonly url: URL },
-  entry: URL,
-  by: DescribedBy,
-  known: Json | undefined,
-  where: ServerContext,
-): Promise<Json | undefined> {
-  const { diagnostics } = source;
+async function normalizedIn(source: Source, entry: URL): Promise<Json | undefined> {
+  const { diagnostics, value } = source;
+  if (value === undefined || !checkVersion(value, diagnostics)) return undefined;
   const resolved = await inSlices(resolve(source, entry.href));
-  if (diagnosticsIn(source).some(({ isFatal }) => isFatal)) return undefined;
+  if (diagnostics.hasFatal) return undefined;
   const whole = await normalize(resolved);
   const sourceKind = sourceKindOf(entry);
   if (hasMoreOperations(whole, SIZES.operations[sourceKind])) {
@@ -118,32 +115,41 @@ async function documentIn(
     return undefined;
   }
   await pause();
-  const given = checkOperations(whole, diagnostics);
+  const checked = checkOperations(whole, diagnostics);
   await pause();
+  return checked;
+}
+
+interface Origin {
+  readonly source: Source & { readonly url: URL };
+  readonly entry: URL;
+  readonly by: DescribedBy;
+  readonly known: Json | undefined;
+  readonly where: ServerContext;
+}
+
+/** Converts a normalized description to the OpenAPI document of the node's operations. */
+async function toServed(
+  normalized: Json,
+  { source, entry, by, known, where }: Origin,
+): Promise<Json> {
+  const { diagnostics, url: { href: from } } = source;
   // The marks in a description from the network are not trusted: they could declare any operation
   // as `read`.
   const isTrusted = by === "operator";
-  if (given.openapi === undefined && given.swagger === undefined) {
-    const document = await upgradeOpenRpc(isTrusted ? given : withMarksOfMethods(given, known));
-    return await withOtherPart(document, known);
+  if (normalized.openapi === undefined && normalized.swagger === undefined) {
+    const openrpc = isTrusted ? normalized : withMarksOfMethods(normalized, known);
+    return await withOtherPart(await upgradeOpenRpc(openrpc), known);
   }
-  const single = given.swagger === undefined ? given : await upgradeSwagger(given);
+  const openapi = normalized.swagger === undefined ? normalized : await upgradeSwagger(normalized);
   await pause();
-  const from = source.url.href;
-  const placed = withServers(single, where, from);
+  const placed = withServers(openapi, where, from);
   checkServers(placed, where, diagnostics);
-  const paths = basePathsAtNode(single, where, from);
+  const paths = basePathsAtNode(openapi, where, from);
   if (where.node !== undefined && paths.length !== 1) {
     diagnostics.add("note", explainBase(paths, entry.href), () => ["servers"]);
   }
   return isTrusted ? placed : await withOtherPart(withMarks(placed, known), known);
-}
-
-export function diagnosticsIn(source: Source): Diagnostic[] {
-  const { value, diagnostics } = source;
-  const fault = value === undefined ? undefined : checkVersion(value);
-  const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
-  return limitDiagnostics(locate(source, found), diagnostics.omittedCount);
 }
 
 /** In YAML, a version may be a number, such as `2`. */
@@ -153,16 +159,18 @@ const VERSIONS: Readonly<Record<string, RegExp>> = {
   openrpc: /^1(?:\.|$)/,
 };
 
-function checkVersion(document: unknown): { place: string[]; message: string } | undefined {
+/** Returns false, with a fatal diagnostic, if the document is of no known version. */
+function checkVersion(document: unknown, diagnostics: Diagnostics): boolean {
   const expected = 'expected "openapi" 3.0, 3.1 or 3.2, "swagger" 2.0 or "openrpc" 1';
-  if (!isObject(document)) return { place: [], message: `must be an object; ${expected}` };
+  const refuse = (place: Path, message: string) => {
+    diagnostics.add("fatal", message + expected, () => place);
+    return false;
+  };
+  if (!isObject(document)) return refuse([], "must be an object; ");
   const key = Object.keys(VERSIONS).find((key) => document[key] !== undefined);
-  if (key === undefined) {
-    return { place: ["openapi"], message: `is not an OpenAPI or OpenRPC document; ${expected}` };
-  }
-  if (VERSIONS[key]!.test(textOf(document[key]) ?? "")) return undefined;
-  const message = `unknown version ${excerpt(formatJson(document[key]))}; ${expected}`;
-  return { place: [key], message };
+  if (key === undefined) return refuse(["openapi"], "is not an OpenAPI or OpenRPC document; ");
+  if (VERSIONS[key]!.test(textOf(document[key]) ?? "")) return true;
+  return refuse([key], `unknown version ${excerpt(formatJson(document[key]))}; `);
 }
 
 function explainBase([path = "", other = "/v1"]: readonly string[], entry: string): string {

@@ -16,28 +16,19 @@ import {
   setMember,
 } from "../json/values.ts";
 import { estimateSizeInSlices, mapMembersInSlices } from "../json/in-slices.ts";
+import { memoize } from "../lazy.ts";
 import { mapSchemas } from "./map-schemas.ts";
 import { COMMON_METHODS, followReference } from "./operations.ts";
 import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
 
-const shared = (swagger: string, openapi: string = swagger): string[] =>
-  membersIn(SWAGGER[swagger]).filter((key) =>
-    membersIn(OPENAPI_3_0[openapi]).includes(key) && !CHANGED.test(key)
-  );
-
-const KEPT = {
-  document: shared("document"),
-  operation: shared("operation"),
-  parameter: shared("parameter"),
-  body: shared("parameter", "requestBody"),
-  response: shared("response"),
-  header: shared("header"),
-  scheme: shared("securityScheme"),
-  simple: [...shared("simple", "schema"), "x-nullable"],
-  schema: shared("schema"),
-};
+/** The names of the members that a Swagger object has in common with one of OpenAPI. */
+const sharedNames = memoize((kinds: string): readonly string[] => {
+  const [swagger = "", openapi = swagger] = kinds.split(" ");
+  const names = membersIn(OPENAPI_3_0[openapi]).filter((name) => !CHANGED.test(name));
+  return membersIn(SWAGGER[swagger]).filter((name) => names.includes(name));
+});
 
 const QUERY_STYLES: Readonly<Record<string, string>> = {
   csv: "form",
@@ -65,7 +56,7 @@ export async function upgradeSwagger(document: Json): Promise<Json> {
 /** Converts a schema whose inner schemas have been converted. */
 function upgradeSchema(schema: Json): Json {
   if (typeof schema.$ref === "string") return { $ref: redirect(schema.$ref) };
-  const { "x-nullable": isNullable, ...converted } = keep(schema, KEPT.schema);
+  const { "x-nullable": isNullable, ...converted } = keep(schema, sharedNames("schema"));
   const types = listOf(schema.type);
   if (isNullable === true || types.includes("null")) converted.nullable = true;
   if (types.length > 0) {
@@ -80,7 +71,8 @@ function upgradeSchema(schema: Json): Json {
   return converted;
 }
 
-const simpleSchema = (value: Json): Json => upgradeSchema(keep(value, KEPT.simple, false));
+const simpleSchema = (value: Json): Json =>
+  upgradeSchema(keep(value, [...sharedNames("simple schema"), "x-nullable"], false));
 
 class SwaggerConverter {
   readonly #document: Json;
@@ -94,7 +86,7 @@ class SwaggerConverter {
 
   async convert(): Promise<Json> {
     const document = this.#document;
-    const { info, ...others } = keep(document, KEPT.document);
+    const { info, ...others } = keep(document, sharedNames("document"));
     const paths = await mapMembersInSlices(
       objectOf(document.paths),
       (item, path) => path.startsWith("x-") ? item : this.#pathItem(objectOf(item)),
@@ -149,7 +141,7 @@ class SwaggerConverter {
 
   #parameter(parameter: Json): Json {
     if (typeof parameter.$ref === "string") return { $ref: redirect(parameter.$ref) };
-    const { "x-example": example, ...converted } = keep(parameter, KEPT.parameter);
+    const { "x-example": example, ...converted } = keep(parameter, sharedNames("parameter"));
     const place = String(parameter.in);
     if (place === "path") converted.required = true;
     if (place !== "query") delete converted.allowEmptyValue;
@@ -171,7 +163,7 @@ class SwaggerConverter {
     if (body) {
       const { schema = {} } = body;
       const content = this.#content(mediaTypes(consumes), { schema });
-      return { ...keep(body, KEPT.body), content };
+      return { ...keep(body, sharedNames("parameter requestBody")), content };
     }
     const fields = parameters.filter((parameter) => parameter.in === "formData");
     if (fields.length === 0) return undefined;
@@ -202,11 +194,11 @@ class SwaggerConverter {
     }
     const converted = mapMembers(objectOf(headers), (value) => {
       const header = objectOf(value);
-      return { ...keep(header, KEPT.header), schema: simpleSchema(header) };
+      return { ...keep(header, sharedNames("header")), schema: simpleSchema(header) };
     });
     return present({
       description: "",
-      ...keep(response, KEPT.response),
+      ...keep(response, sharedNames("response")),
       headers: filled(converted),
       content: filled(content),
     });
@@ -221,7 +213,7 @@ class SwaggerConverter {
     const { schemes } = operation;
     const hasSchemes = listOf(schemes).length > 0 && typeof host === "string";
     return present({
-      ...keep(operation, KEPT.operation),
+      ...keep(operation, sharedNames("operation")),
       parameters: this.#parameters(own),
       requestBody: this.#body(
         bodies.map((body) => this.#resolve(body)),
@@ -275,7 +267,7 @@ function convertScheme(scheme: Json): Json {
   const { type, flow, authorizationUrl, tokenUrl, scopes = {} } = scheme;
   const extensions = keep(scheme, ["description"]);
   if (type === "basic") return { type: "http", scheme: "basic", ...extensions };
-  if (type !== "oauth2") return keep(scheme, KEPT.scheme);
+  if (type !== "oauth2") return keep(scheme, sharedNames("securityScheme"));
   const name = FLOWS[String(flow)] ?? "implicit";
   const needsAuthorization = name === "implicit" || name === "authorizationCode";
   const urls = {

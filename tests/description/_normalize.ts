@@ -1,6 +1,5 @@
 /** Normalizes descriptions that exist only in memory. */
-import { formatDiagnostic } from "../../src/openapi/diagnostics.ts";
-import { diagnosticsIn } from "../../src/openapi/load.ts";
+import { diagnosticsIn, formatDiagnostic } from "../../src/openapi/diagnostics.ts";
 import { normalize } from "../../src/openapi/normalize.ts";
 import { parse } from "../../src/openapi/parse.ts";
 import { resolve } from "../../src/openapi/resolve.ts";
