@@ -179,10 +179,30 @@ components:
     Number: { type: integer, maximum: 18446744073709551615, example: 18446744073709551615 }
 `.replaceAll("\n", "\r\n");
 
+/** YAML reads these texts as numbers, which no tool accepts in their places. */
+const UNQUOTED = `openapi: 3.0.3
+info: { title: 2024, version: 1.0, license: { name: MIT, url: "https://mit.example" } }
+servers: [{ url: "http://127.0.0.1:{port}", variables: { port: { default: 9053, enum: [9053] } } }]
+security: []
+tags: [{ name: 1.0 }]
+paths:
+  /blocks:
+    get:
+      operationId: listBlocks
+      summary: 1e3
+      tags: [1.0]
+      parameters: [{ name: 1, in: query, schema: { type: string } }]
+      responses: ${responses("#/components/schemas/Block")}
+components:
+  schemas:
+    Block: { type: object, description: 1.10, properties: { height: { type: integer } } }
+`;
+
 export const SMALL: readonly Document[] = [
   { name: "our own", operations: 0 },
   { name: "pets 2.0", entry: kept("petstore-2.0.json"), operations: 1 },
   { name: "odd 2.0", entry: written("openapi.yaml", ODD_2_0), operations: 4 },
+  { name: "unquoted 3.0", entry: written("openapi.yaml", UNQUOTED), operations: 1 },
   { name: "new 3.2", entry: written("openapi.yaml", VERSION_3_2), operations: 3 },
   {
     name: "webhooks only 3.1",
