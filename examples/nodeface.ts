@@ -1,9 +1,11 @@
 /** The service that every example mounts. It acts as a node in TypeScript, with two operations. */
 import { createNodeface, type NodefaceOptions } from "nodeface";
 
-export const port = Number(process.env.PORT ?? 8080);
+/** A worker has no environment variables. */
+const env = globalThis.process?.env ?? {};
+export const port = Number(env.PORT ?? 8080);
 /** The path at which clients find the service; `""` is the root. */
-export const prefix = process.env.PREFIX ?? "/node";
+export const prefix = env.PREFIX ?? "/node";
 
 /** The host program's own authentication. GET, HEAD and OPTIONS are public. All other methods need a token. */
 export function mayAsk(method = "GET", authorization?: string | null): boolean {
@@ -19,7 +21,7 @@ const answers = { "application/json": {} };
 export const options: NodefaceOptions = {
   prefix,
   hosts: ["node.example"], // served in addition to loopback names and IP addresses
-  description: process.env.DESCRIPTION, // the node's OpenAPI description, if it has one
+  description: env.DESCRIPTION, // the node's OpenAPI description, if it has one
   info: () => ({ name: "example", software: "exampled", height: height++, peers: peers.size }),
   operations: [
     {

@@ -1,6 +1,6 @@
 /**
  * Access to platform features beyond web standards: the environment, files, programs and sockets.
- * Imports `node:` modules on demand, so that workers can load this file.
+ * Gets `node:` modules on demand, so that workers can load this file.
  *
  * @module
  */
@@ -34,6 +34,30 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
 /** Programs inherit only these environment variables. Any other variable may contain a secret. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
+const NO_FILES = "this runtime cannot read files";
+
+/** The modules of the runtime that this service uses. */
+interface Builtins {
+  "node:child_process": typeof import("node:child_process");
+  "node:fs": typeof import("node:fs");
+  "node:fs/promises": typeof import("node:fs/promises");
+  "node:net": typeof import("node:net");
+  "node:tls": typeof import("node:tls");
+  "node:url": typeof import("node:url");
+}
+
+/**
+ * Returns a module of the runtime. With `import()`, bundlers would warn that workers lack it.
+ *
+ * @param reason the message of the error if the runtime lacks the module
+ * @throws {PlatformError}
+ */
+export function builtin<Name extends keyof Builtins>(name: Name, reason: string): Builtins[Name] {
+  const found = globalThis.process?.getBuiltinModule?.(name);
+  if (!found) throw new PlatformError(reason);
+  return found as Builtins[Name];
+}
+
 export interface Bounds {
   readonly limit: number;
   readonly timeout: number;
@@ -63,7 +87,7 @@ export function requireVariable(name: string): string {
 
 /** The path may be relative, or begin with `~/` or `$CREDENTIALS_DIRECTORY/`. */
 export async function fileUrl(path: string): Promise<URL> {
-  const { pathToFileURL } = await import("node:url").catch(withoutFiles);
+  const { pathToFileURL } = builtin("node:url", NO_FILES);
   return pathToFileURL(expand(path));
 }
 
@@ -75,8 +99,8 @@ export async function findFile(
   url: URL,
 ): Promise<{ readonly url: URL; readonly size: number; readonly stamp: string }> {
   try {
-    const { realpath, stat } = await import("node:fs/promises").catch(withoutFiles);
-    const { fileURLToPath, pathToFileURL } = await import("node:url");
+    const { realpath, stat } = builtin("node:fs/promises", NO_FILES);
+    const { fileURLToPath, pathToFileURL } = builtin("node:url", NO_FILES);
     const path = await realpath(fileURLToPath(url));
     const found = await stat(path);
     if (!found.isFile()) throw new PlatformError("it is not a regular file");
@@ -100,8 +124,8 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
 }
 
 async function read(place: string | URL, limit: number): Promise<Bytes> {
-  const { createReadStream } = await import("node:fs").catch(withoutFiles);
-  const { stat } = await import("node:fs/promises");
+  const { createReadStream } = builtin("node:fs", NO_FILES);
+  const { stat } = builtin("node:fs/promises", NO_FILES);
   const path = typeof place === "string" ? expand(place) : place;
   // Opening a pipe would block, and reading a device may never end.
   const found = await stat(path);
@@ -121,9 +145,7 @@ export async function runProgram(
   { limit, timeout, signal }: Bounds,
 ): Promise<string> {
   const [program = "", ...args] = command;
-  const { spawn } = await import("node:child_process").catch(() => {
-    throw new PlatformError("this runtime cannot run programs");
-  });
+  const { spawn } = builtin("node:child_process", "this runtime cannot run programs");
   const env: Record<string, string> = {};
   for (const name of PROGRAM_ENVIRONMENT) {
     const value = readVariable(name);
@@ -182,7 +204,7 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
   try {
     const { process } = globalThis;
     if (process.platform === "win32") return undefined;
-    const { stat } = await import("node:fs/promises");
+    const { stat } = builtin("node:fs/promises", NO_FILES);
     const { mode, uid } = await stat(await fileUrl(path));
     const isOfOthers = (mode & OTHERS) !== 0;
     if (!isOfOthers && !(mode & GROUP && uid === process.getuid?.())) return undefined;
@@ -215,10 +237,6 @@ function expand(path: string): string {
   }
   const home = HOME.test(path) ? readVariable("HOME") ?? readVariable("USERPROFILE") : undefined;
   return home ? path.replace(HOME, () => home) : path;
-}
-
-function withoutFiles(): never {
-  throw new PlatformError("this runtime cannot read files");
 }
 
 function explain(error: unknown, reasons: Readonly<Record<string, string>>): PlatformError {

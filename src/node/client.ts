@@ -22,7 +22,7 @@ export interface Trust {
 
 export function createClient(tls?: Trust): Client {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
-  const client = lazy(async () => new SocketClient(await openerOf(tls && await readTrust(tls))));
+  const client = lazy(async () => new SocketClient(openerOf(tls && await readTrust(tls))));
   return async (request) => await (client.made ?? await client.get()).send(request);
 }
 

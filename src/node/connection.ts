@@ -6,6 +6,7 @@
  */
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
+import { builtin } from "../platform.ts";
 import type { Signal } from "../with-timeout.ts";
 import {
   type NodeRequest,
@@ -18,8 +19,9 @@ import {
 
 export type OpenSocket = (url: URL) => Socket;
 
-export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
-  const [net, tls] = await Promise.all([import("node:net"), import("node:tls")]);
+export function openerOf(ca: string | undefined): OpenSocket {
+  const reason = "this runtime has no sockets";
+  const [net, tls] = [builtin("node:net", reason), builtin("node:tls", reason)];
   const trust = ca !== undefined && { ca: [...tls.rootCertificates, ca] };
   return ({ protocol, hostname, port }) => {
     // A URL keeps the brackets of an IPv6 address.

@@ -60,15 +60,15 @@ async function startBundledWorker(
   const files = createServer((_request, response) => response.end(text));
   await new Promise<void>((resolve) => files.listen(0, "127.0.0.1", resolve));
   const description = `http://127.0.0.1:${(files.address() as AddressInfo).port}/large.json`;
+  const env = { PREFIX: prefix, ...isLarge && { DESCRIPTION: description } };
   const { outputFiles, warnings } = await build({
     entryPoints: [join(folder, file)],
-    ...{ bundle: true, write: false, format: "esm", platform: "browser", external: ["node:*"] },
+    ...{ bundle: true, write: false, format: "esm", platform: "browser" },
     conditions: ["workerd", "worker", "browser"],
-    define: {
-      "process.env.PREFIX": JSON.stringify(prefix),
-      "process.env.PORT": "undefined",
-      "process.env.DESCRIPTION": isLarge ? JSON.stringify(description) : "undefined",
-    },
+    // Without a flag, workerd has no `process`.
+    banner: prefix === "/node"
+      ? {}
+      : { js: `globalThis.process = { env: ${JSON.stringify(env)} };` },
     logLevel: "silent",
   });
   if (warnings.length > 0) throw new Error(warnings.map(({ text }) => text).join("\n"));

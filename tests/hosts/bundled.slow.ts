@@ -61,7 +61,6 @@ const FOR_WORKERD: BuildOptions = {
   format: "esm",
   platform: "browser",
   conditions: ["workerd", "worker", "browser"],
-  external: ["node:*"],
 };
 
 bundled("a bundle in workerd reports that the runtime cannot read files", async () => {

@@ -4,6 +4,7 @@
  */
 import process from "node:process";
 import { suite } from "uvu";
+import * as assert from "uvu/assert";
 import { testWhere } from "../_needs.ts";
 import { DENO, ROOT } from "../_paths.ts";
 import { HOME, ok } from "../release/_package.ts";
@@ -45,6 +46,16 @@ testWhere(types, NOT_INSTALLED, "TypeScript accepts the examples for Node", asyn
 
 types("Deno accepts the example for Deno", async () => {
   await ok([DENO, "check", "--node-modules-dir=manual", "deno.ts"], folder);
+});
+
+types("the worker starts without `process`, a flag or an import of Node's modules", async () => {
+  const worker = EXAMPLES.find(({ runtime }) => runtime === "workerd")!;
+  const { base, stop } = await startExample(worker, { folder, prefix: "/node" });
+  try {
+    assert.is((await fetch(`${base}/v1/info`)).status, 200);
+  } finally {
+    await stop();
+  }
 });
 
 types.run();
