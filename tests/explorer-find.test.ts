@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";
 import { objectOf } from "../src/json/values.ts";
 import { find, slipsIn } from "../src/explorer/find.ts";
+import { processorTime } from "./_runtime.ts";
 
 const finding = suite("finding an operation");
 
@@ -55,11 +56,10 @@ finding("slips are counted anywhere in a text", () => {
   ) assert.is(slipsIn(word, text), slips, `${word} in ${text}`);
 });
 
-finding("a thousand operations are searched in little time", () => {
+finding("a thousand operations are searched in little time", async () => {
   const many = Array.from({ length: 20 }, () => ENTRIES).flat();
-  const from = performance.now();
-  find("sendrawtransactoin acount", many);
-  assert.ok(performance.now() - from < 1000);
+  const time = await processorTime(3, () => find("sendrawtransactoin acount", many));
+  assert.ok(time < 1000, `${time} ms`);
 });
 
 finding.run();

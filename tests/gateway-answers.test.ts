@@ -394,7 +394,6 @@ for (
         clients: [{ name: "app", allow: ["send"], token_env: "GATEWAY_TOKEN" }],
         timeout: "200ms" as const,
       };
-      const started = performance.now();
       const read = await forwarding(url, REST, settings).ask("/v1/node/status");
       assert.is(read.status, 504);
       assert.not.match((await read.json()).detail, "carried out");
@@ -411,7 +410,6 @@ for (
         members.map(({ error }: { error: { code: number } }) => error.code),
         Array(5).fill(-32053),
       );
-      assert.ok(performance.now() - started < 5000);
     });
   });
 }

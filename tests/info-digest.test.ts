@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findDigestChallenge, writeDigest } from "../src/node/digest.ts";
 import { parseChallenges } from "../src/node/refusal.ts";
+import { processorTime } from "./_runtime.ts";
 import { contextFor, failure, get, play } from "./_sources.ts";
 
 const digest = suite("HTTP Digest");
@@ -15,7 +16,7 @@ const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 const file = join(folder, "secret");
 await writeFile(file, "op:ge:heim\n");
 
-digest("any number of challenges in a header line can be parsed", () => {
+digest("any number of challenges in a header line can be parsed", async () => {
   const of = (header: string) =>
     parseChallenges(header).map((
       { scheme, parameters },
@@ -38,11 +39,10 @@ digest("any number of challenges in a header line can be parsed", () => {
   for (const odd of ["", '="', '"', ",,,", 'Digest realm="open', "a=b=c"]) {
     of(odd);
   }
-  const started = performance.now();
-  for (const part of [", ", '"', "a ", "a=", 'a="\\', '\\"']) {
-    of(part.repeat(500_000));
-  }
-  assert.ok(performance.now() - started < 2000, "it takes too long");
+  const time = await processorTime(2, () => {
+    for (const part of [", ", '"', "a ", "a=", 'a="\\', '\\"']) of(part.repeat(500_000));
+  });
+  assert.ok(time < 2000, `${time} ms`);
 });
 
 const responseOf = (header: string) => /response="(\w+)"/.exec(header)?.[1];
