@@ -149,6 +149,16 @@ own("an extending kind can add or replace sources, fields, rules and components"
   assert.ok(openrpc!.components!.schemas!.Hash && openrpc!.components!.schemas!.Mine);
 });
 
+own("extending a kind of one's own, or an unknown one, is one error", async () => {
+  const wrong = await wrongOf(read(`kinds:
+  - { name: mine, extends: other }
+  - { name: other, extends: ethereum }
+`));
+  assert.equal(wrong, [
+    'nodeface.yaml:2:28: kinds[0].extends must be a known kind (see nodeface kinds), not "other"',
+  ]);
+});
+
 own("errors are reported at their position, even if they depend on the extended kind", async () => {
   const wrong = await wrongOf(read(`kinds:
   - extends: etherium

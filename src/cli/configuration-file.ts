@@ -13,7 +13,7 @@ import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
 import { configuration, type FileConfig, forwardConflicts } from "../settings/configuration.ts";
 import { hasKind, unknownSources } from "../settings/node.ts";
-import { withoutSecretFiles } from "../settings/kind.ts";
+import { KNOWN_KIND, withoutSecretFiles } from "../settings/kind.ts";
 import { extendKind, looseningsIn } from "../settings/kind-extension.ts";
 import {
   ConfigError,
@@ -96,7 +96,14 @@ async function readKind(
   place: KindPlace = { at: [], value: yaml.value },
 ): Promise<{ kind: Kind; loosened: readonly string[] }> {
   const { extends: name } = objectOf(place.value);
-  if (typeof name !== "string" || !Object.hasOwn(KINDS, name)) {
+  if (name !== undefined) {
+    // Without the known kind, whatever the kind inherits would be missed.
+    const { diagnostics } = readValue(name, KNOWN_KIND);
+    const path = [...place.at, "extends"];
+    const problems = yaml.describe(diagnostics.map((one) => ({ ...one, path })));
+    if (problems.length > 0) throw new ConfigError(problems);
+  }
+  if (typeof name !== "string") {
     return { kind: withoutSecretFiles(checkKind(yaml, place)), loosened: [] };
   }
   const base: Kind = { ...KINDS[name]!, ...await loadInterface(name) };

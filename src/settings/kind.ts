@@ -229,9 +229,16 @@ const OPERATIONS: SettingsOf<
   ),
 };
 
+/** The name of a built-in kind. */
+export const KNOWN_KIND: Schema<string> = word(
+  KIND_NAMES,
+  "a known kind (see nodeface kinds)",
+  KIND_ALIASES,
+);
+
 const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
   extends: setting(
-    word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES),
+    KNOWN_KIND,
     "The known kind that this kind extends. If this key is set, all other keys are optional. " +
       "Methods, paths and other members are added to the known kind, " +
       "or replace its members of the same name",
