@@ -139,7 +139,7 @@ extensions("a value in the response to another operation is an example, too", as
   assert.is(objectOf((parameters as Json[])[0]).example, txid);
   const { requestBody } = operationAt(described, "gettxoutproof", "post");
   const media = objectOf(objectOf(objectOf(requestBody).content)["application/json"]);
-  assert.equal(media.example, { txids: [txid] });
+  assert.equal([media.example, media.examples], [{ txids: [txid] }, undefined]);
 });
 
 extensions(

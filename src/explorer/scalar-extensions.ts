@@ -85,8 +85,9 @@ function withExample(
   { type = "", text }: { readonly type?: string | undefined; readonly text: string },
 ): Json {
   const content = objectOf(body.content);
-  const media = { ...objectOf(content[type]), example: JSON.parse(text) };
-  return { ...body, content: { ...content, [type]: media } };
+  const { examples: _, ...media } = objectOf(content[type]);
+  const changed = { ...media, example: JSON.parse(text) };
+  return { ...body, content: { ...content, [type]: changed } };
 }
 
 function badgesOf(operation: Json, note: string): Json {
