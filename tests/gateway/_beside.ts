@@ -2,9 +2,12 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
+import * as assert from "uvu/assert";
 import { formatJson } from "../../src/json/lossless.ts";
 import { type Json, objectOf } from "../../src/json/values.ts";
-import { COMMANDS, type Running, start } from "../_server.ts";
+import { ROOT } from "../_paths.ts";
+import { COMMANDS, run, type Running, start } from "../_server.ts";
 import { requestsTo } from "../nodes/_calls.ts";
 import { until } from "../nodes/_daemon.ts";
 import type { AskedNode } from "../nodes/_interface.ts";
@@ -15,6 +18,21 @@ export const TOKEN = "Kq3vJ0mZ8xR5tY2wB7nC4dF6gH9sL1pA";
 export const TOKEN_FILE = "token";
 
 export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };
+
+const EXECUTABLE = `${ROOT}dist/nodeface`;
+
+/** The commands that the suites about clients compare, and the files that each needs. */
+export const SERVICES: readonly {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly files: readonly string[];
+}[] = [
+  { name: "Node", command: COMMANDS.Node, files: [] },
+  { name: "the executable", command: [EXECUTABLE], files: [EXECUTABLE] },
+];
+
+/** The folder of a package that `tests/gateway/setup.mjs` installs. */
+export const installed = (name: string): string => `${ROOT}tests/gateway/node_modules/${name}`;
 
 export interface Beside {
   /** The URL of the service, without a trailing slash. */
@@ -67,4 +85,53 @@ export async function startBeside(
     await service.stop();
     throw error;
   }
+}
+
+export interface StoppableNode extends Pick<AskedNode, "url" | "auth"> {
+  /** Real nodes have `stop`, and simulated nodes have `close`. */
+  stop?(): Promise<void>;
+  close?(): Promise<void>;
+}
+
+/** Starts the service beside a node, and stops both after `use`. */
+export async function besideNode<N extends StoppableNode>(
+  starting: Promise<N>,
+  kind: string,
+  use: (beside: Beside, node: N) => Promise<void>,
+  forward?: string | Json,
+  command?: readonly string[],
+): Promise<void> {
+  const node = await starting;
+  try {
+    const beside = await startBeside(node, kind, forward, command);
+    try {
+      await use(beside, node);
+    } finally {
+      await beside.service.stop();
+    }
+  } finally {
+    await (node.stop?.() ?? node.close?.());
+  }
+}
+
+/** What each call of a client resulted in, or the text of its error as `{ error }`. */
+export type Outcomes = Readonly<Record<string, unknown>>;
+
+/**
+ * Runs a program in this folder that makes the calls of a client, and prints their outcomes as its
+ * last line.
+ */
+export async function outcomesOf(
+  program: string,
+  client: string,
+  url: string,
+  login = "",
+  known: AskedNode["known"] = {},
+): Promise<Outcomes> {
+  const file = `${ROOT}tests/gateway/${program}`;
+  const words = [client, url.replace(/\/$/, ""), login, JSON.stringify(known)];
+  const { stdout, stderr, code } = await run([process.execPath, file, ...words]);
+  assert.is(code, 0, stderr);
+  // Some clients print notes.
+  return JSON.parse(stdout.slice(stdout.trimEnd().lastIndexOf("\n") + 1));
 }

@@ -92,11 +92,19 @@ const substrate: Readonly<Record<string, Method>> = {
   chain_getBlockHash: error({ code: -32602, message: "Invalid params", data: "expected a number" }),
 };
 
+const ethereum: Readonly<Record<string, Method>> = {
+  eth_chainId: result("0x7a69"),
+  eth_blockNumber: result("0x1"),
+  eth_getBalance: result("0x5"),
+  web3_clientVersion: result("played/1.0"),
+};
+
 const NODES: Readonly<Record<string, Readonly<Record<string, Method>>>> = {
   solana,
   near,
   cosmos,
   substrate,
+  ethereum,
 };
 
 export async function playRpc(kind: string): Promise<PlayedNode> {
@@ -119,6 +127,27 @@ export async function playRpc(kind: string): Promise<PlayedNode> {
     const content = JSON.parse(textOf(come));
     const answers = Array.isArray(content) ? content.map(answer) : answer(content);
     return json(answers)(come, response);
+  };
+  return node;
+}
+
+/**
+ * An Ethereum node that fails with an HTTP status at the first call with an address such as
+ * `0x0…429`. An address that begins with `0x1` gets a JSON-RPC error with this status.
+ */
+export async function playFailing(): Promise<PlayedNode> {
+  const node = await playRpc("ethereum");
+  const { answer } = node;
+  const failed = new Set<string>();
+  node.answer = (come, response) => {
+    const text = textOf(come);
+    const [address, form, status] = /0x([01])0{36}(\d{3})/.exec(text) ?? [];
+    if (!address || failed.has(address)) return answer(come, response);
+    failed.add(address);
+    const { id } = [JSON.parse(text)].flat()[0];
+    const busy = { jsonrpc: "2.0", id, error: { code: -32005, message: "too many requests" } };
+    response.writeHead(Number(status), { "retry-after": "1" });
+    response.end(form === "1" ? JSON.stringify(busy) : "Try again");
   };
   return node;
 }

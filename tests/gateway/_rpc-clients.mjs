@@ -12,9 +12,15 @@ import { fileURLToPath } from "node:url";
 
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
 
-async function ethers(url, _, { address, blockHash }) {
+const addressOf = (number) => `0x${String(number).padStart(40, "0")}`;
+
+/** The code of a contract whose constructor reverts with 32 bytes. */
+const REVERTS = `0x7f08c379a0${"00".repeat(28)}60005260206000fd`;
+
+async function ethers(url, _, { address, blockHash, transactionHash, transaction }) {
   const { JsonRpcProvider } = await import("ethers");
   const provider = new JsonRpcProvider(url);
+  const single = new JsonRpcProvider(url, undefined, { batchMaxCount: 1 });
   return {
     "four reads at once": () =>
       Promise.all([
@@ -25,15 +31,25 @@ async function ethers(url, _, { address, blockHash }) {
       ]),
     "block by hash": () => provider.getBlock(blockHash).then(({ number }) => number),
     code: () => provider.getCode(address),
+    receipt: () => provider.getTransactionReceipt(transactionHash).then(({ index }) => index),
+    transaction: () => provider.getTransaction(transactionHash).then(({ value }) => value),
+    logs: () => provider.getLogs({ fromBlock: 0 }),
+    fees: () => provider.getFeeData(),
+    "gas of a transaction": () => provider.estimateGas(transaction),
+    call: () => provider.call(transaction),
+    "a call that reverts fails": () => provider.call({ data: REVERTS }),
+    "a block that nobody has": () => provider.getBlock(1e9),
     "150 reads at once": () =>
       Promise.all(Array.from({ length: 150 }, () => provider.getBalance(NOBODY))),
+    "1000 single reads at once": () =>
+      Promise.all(Array.from({ length: 1000 }, (_, at) => single.getBalance(addressOf(at)))),
     "wrong parameters fail": () => provider.send("eth_getBalance", ["0x12"]),
     "REFUSED eth_accounts": () => provider.send("eth_accounts", []),
     "REFUSED nobody_knows": () => provider.send("nobody_knows", []),
   };
 }
 
-async function ethers5(url, _, { address, blockHash }) {
+async function ethers5(url, _, { address, blockHash, transactionHash }) {
   const { providers } = await import("ethers5");
   const network = { chainId: 31337, name: "unknown" };
   const provider = new providers.StaticJsonRpcProvider(url, network);
@@ -42,6 +58,8 @@ async function ethers5(url, _, { address, blockHash }) {
     number: () => provider.getBlockNumber(),
     balance: () => provider.getBalance(address).then(String),
     block: () => provider.getBlock(blockHash).then(({ number }) => number),
+    receipt: () => provider.getTransactionReceipt(transactionHash).then(({ status }) => status),
+    logs: () => provider.getLogs({ fromBlock: 0 }),
     "150 reads in a batch": () =>
       Promise.all(Array.from({ length: 150 }, () => batches.send("eth_blockNumber", []))),
     // The message shows the body, whose members may have another order.
@@ -52,7 +70,7 @@ async function ethers5(url, _, { address, blockHash }) {
   };
 }
 
-const callsOfViem = (client, address) => ({
+const callsOfViem = (client, { address, transactionHash }) => ({
   "four reads at once": () =>
     Promise.all([
       client.getBlockNumber(),
@@ -63,22 +81,27 @@ const callsOfViem = (client, address) => ({
   "wrong parameters fail": () => client.request({ method: "eth_getBalance", params: ["0x12"] }),
   "1000 reads": () =>
     Promise.all(
-      Array.from({ length: 1000 }, (_, at) =>
-        client.getBalance({ address: `0x${String(at).padStart(40, "0")}` })),
-    ).then((balances) =>
-      balances.length
-    ),
+      Array.from({ length: 1000 }, (_, at) => client.getBalance({ address: addressOf(at) })),
+    ).then((balances) => balances.length),
+  logs: () => client.getLogs({ fromBlock: 0n }),
+  receipt: () => client.getTransactionReceipt({ hash: transactionHash }),
+  fees: () => client.estimateFeesPerGas(),
+  "fee history": () => client.getFeeHistory({ blockCount: 2, rewardPercentiles: [50] }),
+  proof: () => client.getProof({ address, storageKeys: [] }),
+  "a call that reverts fails": () => client.call({ data: REVERTS }),
+  "a block that nobody has fails": () => client.getBlock({ blockNumber: 10n ** 9n }),
   "REFUSED eth_accounts": () => client.request({ method: "eth_accounts" }),
 });
 
-async function viem(url, _, { address }) {
+async function viem(url, _, known) {
   const { createPublicClient, http } = await import("viem");
-  return callsOfViem(createPublicClient({ transport: http(url) }), address);
+  return callsOfViem(createPublicClient({ transport: http(url) }), known);
 }
 
-async function viemInBatches(url, _, { address }) {
+async function viemInBatches(url, _, known) {
   const { createPublicClient, http } = await import("viem");
-  return callsOfViem(createPublicClient({ transport: http(url, { batch: true }) }), address);
+  const batch = { batchSize: 1000 };
+  return callsOfViem(createPublicClient({ transport: http(url, { batch }) }), known);
 }
 
 async function wagmi(url, _, { address }) {
@@ -108,7 +131,7 @@ async function ox(url, _, { address }) {
   };
 }
 
-async function web3(url, _, { address, blockHash }) {
+async function web3(url, _, { address, blockHash, transactionHash, transaction }) {
   const { Web3 } = await import("web3");
   const client = new Web3(url);
   return {
@@ -116,10 +139,47 @@ async function web3(url, _, { address, blockHash }) {
     "chain id": () => client.eth.getChainId(),
     balance: () => client.eth.getBalance(address),
     block: () => client.eth.getBlock(blockHash).then(({ number }) => number),
-    "100 reads at once": () =>
-      Promise.all(Array.from({ length: 100 }, () => client.eth.getBalance(NOBODY))),
-    "wrong parameters fail": () => client.eth.getBalance(address, "0xzz"),
+    receipt: () => client.eth.getTransactionReceipt(transactionHash),
+    logs: () => client.eth.getPastLogs({ fromBlock: "earliest" }),
+    "gas of a transaction": () => client.eth.estimateGas(transaction),
+    "gas price": () => client.eth.getGasPrice(),
+    "a batch": async () => {
+      const batch = new client.BatchRequest();
+      const call = (method, ...params) => batch.add({ jsonrpc: "2.0", method, params });
+      const results = [call("eth_chainId"), call("eth_getBalance", address, "latest")];
+      await batch.execute();
+      return Promise.all(results);
+    },
+    "1000 reads at once": () =>
+      Promise.all(Array.from({ length: 1000 }, (_, at) => client.eth.getBalance(addressOf(at)))),
+    "a call that reverts fails": () => client.eth.call({ data: REVERTS }),
+    "wrong parameters fail": () =>
+      client.requestManager.send({ method: "eth_getBalance", params: ["0x12"] }),
     "REFUSED eth_accounts": () => client.eth.getAccounts(),
+  };
+}
+
+async function hardhat(url, _, { address }) {
+  const installed = "../nodes/node_modules/hardhat/dist/src/hre.js";
+  const { createHardhatRuntimeEnvironment } = await import(installed);
+  const networks = { beside: { type: "http", chainType: "l1", url } };
+  const environment = await createHardhatRuntimeEnvironment({ networks });
+  const { provider } = await environment.network.connect("beside");
+  const ask = (method, ...params) => provider.request({ method, params });
+  return {
+    number: () => ask("eth_blockNumber"),
+    "chain id": () => ask("eth_chainId"),
+    balance: () => ask("eth_getBalance", address, "latest"),
+    block: () => ask("eth_getBlockByNumber", "0x1", true),
+    logs: () => ask("eth_getLogs", { fromBlock: "0x0" }),
+    "100 reads at once": () =>
+      Promise.all(Array.from({ length: 100 }, () => ask("eth_getBalance", NOBODY, "latest"))),
+    "wrong parameters fail": () => ask("eth_getBalance", "0x12"),
+    "a call that reverts fails": () => ask("eth_call", { from: address, data: REVERTS }, "latest"),
+    "REFUSED eth_accounts": () => ask("eth_accounts"),
+    // hardhat asks for the accounts first.
+    "REFUSED call without a sender": () => ask("eth_call", { data: REVERTS }, "latest"),
+    "REFUSED nobody_knows": () => ask("nobody_knows"),
   };
 }
 
@@ -133,7 +193,7 @@ function programWith(file, flags) {
     });
 }
 
-function cast(url, _, { address, blockHash }) {
+function cast(url, _, { address, blockHash, transactionHash }) {
   const file = fileURLToPath(
     new URL("node_modules/@foundry-rs/cast-linux-amd64/bin/cast", import.meta.url),
   );
@@ -146,6 +206,11 @@ function cast(url, _, { address, blockHash }) {
     "balance at a hash": () => run("balance", address, "--block", blockHash, ...at),
     block: () => run("block", "1", ...at),
     nonce: () => run("nonce", address, ...at),
+    transaction: () => run("tx", transactionHash, ...at),
+    receipt: () => run("receipt", transactionHash, ...at),
+    logs: () => run("logs", "--from-block", "0", ...at),
+    "client version": () => run("client", ...at),
+    "gas price": () => run("gas-price", ...at),
     "wrong parameters fail": () => run("rpc", "eth_getBalance", "0x12", ...at),
     "REFUSED eth_accounts": () => run("rpc", "eth_accounts", ...at),
   };
@@ -165,6 +230,18 @@ async function bitcoinCore(host, login, { blockhash, address }) {
       ]),
     "150 calls in a batch": () =>
       client.command(Array(150).fill({ method: "getblockhash", parameters: [1] })),
+    "a hidden flag": () => client.command("getblock", blockhash, true),
+    chain: () => client.command("getblockchaininfo").then(({ chain }) => chain),
+    "REFUSED getnetworkinfo": () => client.command("getnetworkinfo"),
+    "a wrong call in a batch": () =>
+      client.command([
+        { method: "getblockhash", parameters: [1e6] },
+        { method: "getblockhash", parameters: [1] },
+      ]),
+    // litecoind itself refuses some of so many calls.
+    "THROUGH 1000 reads at once": () =>
+      Promise.all(Array.from({ length: 1000 }, () => client.command("getblockhash", 1)))
+        .then((hashes) => hashes.every((hash) => hash === blockhash)),
     "a wrong height fails": () => client.command("getblockhash", 1e6),
     "REFUSED generatetoaddress": () => client.command("generatetoaddress", 1, address),
   };
@@ -199,6 +276,13 @@ async function bitcoindRpc(url, login, { blockhash, address }) {
   return {
     count: () => call("getBlockCount"),
     block: () => call("getBlock", blockhash),
+    "mempool, verbose": () => call("getRawMemPool", true),
+    "a batch": () =>
+      new Promise((resolve, reject) => {
+        const add = () => [client.getBlockCount(), client.getBlockHash(1)];
+        client.batch(add, (error, all) =>
+          error ? reject(error) : resolve(all.map(({ result }) => result)));
+      }),
     "a wrong height fails": () => call("getBlockHash", 1e6),
     "REFUSED validateAddress of a wallet": () => call("sendToAddress", address, 1),
   };
@@ -217,6 +301,12 @@ function litecoinCli(url, login, { blockhash, address }) {
   return {
     count: () => run("getblockcount"),
     block: () => run("getblock", blockhash),
+    // These begin with `getnetworkinfo`, which reveals the node's addresses.
+    "REFUSED -getinfo": () => run("-getinfo"),
+    "REFUSED -netinfo": () => run("-netinfo"),
+    "decoded header": () => run("getblockheader", blockhash, "true"),
+    "block with a flag": () => run("getblock", blockhash, "false"),
+    help: () => run("help", "getblockhash"),
     "block, named": () => run("-named", "getblock", `blockhash=${blockhash}`),
     "a wrong height fails": () => run("getblockhash", "1000000"),
     "REFUSED generatetoaddress": () => run("generatetoaddress", "1", address),
@@ -229,6 +319,8 @@ async function solanaKit(url) {
   const own = address("11111111111111111111111111111111");
   return {
     slot: () => rpc.getSlot().send(),
+    version: () => rpc.getVersion().send(),
+    health: () => rpc.getHealth().send(),
     balance: () => rpc.getBalance(own).send(),
     "genesis hash": () => rpc.getGenesisHash().send(),
     "a block that is not there fails": () => rpc.getBlock(5n).send(),
@@ -282,13 +374,16 @@ async function polkadot(url) {
   };
 }
 
-async function hsClient(url) {
+async function hsClient(url, _, { blockhash, txid }) {
   const { default: { NodeClient } } = await import("hs-client");
   const { hostname: host, port } = new URL(url);
   const client = new NodeClient({ host, port: Number(port) });
   return {
     count: () => client.execute("getblockcount", []),
     hash: () => client.execute("getblockhash", [0]),
+    block: () => client.execute("getblock", [blockhash, true, false]),
+    "block by REST": () => client.getBlock(1).then(({ hash }) => hash),
+    "transaction by REST": () => client.getTX(txid).then(({ hash, height }) => [hash, height]),
     "a wrong height fails": () => client.execute("getblockhash", [1e6]),
     "REFUSED stop": () => client.execute("stop", []),
   };
@@ -301,6 +396,7 @@ const CLIENTS = {
   "viem with batches": viemInBatches,
   "@wagmi/core": wagmi,
   ox,
+  hardhat,
   web3,
   "@foundry-rs/cast": cast,
   "bitcoin-core": bitcoinCore,
@@ -315,11 +411,40 @@ const CLIENTS = {
   "hs-client": hsClient,
 };
 
+/** The node fails once for each of these accounts. The outcome is that of the second attempt. */
+const FAILING = [429, 503, 500].flatMap((status) =>
+  ["0", "1"].map((form) => `0x${form}${String(status).padStart(39, "0")}`)
+);
+
+const failing = (ask) =>
+  Object.fromEntries(FAILING.map((address) => [address, () => ask(address).then(String)]));
+
+const RETRIES = {
+  async ethers(url) {
+    const { JsonRpcProvider } = await import("ethers");
+    const provider = new JsonRpcProvider(url);
+    return failing((address) => provider.getBalance(address));
+  },
+  async ethers5(url) {
+    const { providers } = await import("ethers5");
+    const network = { chainId: 31337, name: "unknown" };
+    const provider = new providers.StaticJsonRpcProvider(url, network);
+    return failing((address) => provider.getBalance(address));
+  },
+  async viem(url) {
+    const { createPublicClient, http } = await import("viem");
+    const client = createPublicClient({ transport: http(url) });
+    return failing((address) => client.getBalance({ address }));
+  },
+};
+
 const TIMEOUT_MS = 30_000;
 
 const [name, url, login, known] = process.argv.slice(2);
 const outcomes = {};
-for (const [what, call] of Object.entries(await CLIENTS[name](url, login, JSON.parse(known)))) {
+const { isFailing, ...values } = JSON.parse(known);
+const callsFor = (isFailing ? RETRIES : CLIENTS)[name];
+for (const [what, call] of Object.entries(await callsFor(url, login, values))) {
   const late = new Promise((_, reject) => {
     setTimeout(() => reject(new Error("no response in time")), TIMEOUT_MS).unref();
   });

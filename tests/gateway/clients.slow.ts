@@ -16,12 +16,11 @@ import { run } from "../_server.ts";
 import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { callsBy, resultOf } from "../nodes/_calls.ts";
 import { startDaemon, until } from "../nodes/_daemon.ts";
-import { startBeside } from "./_beside.ts";
+import { besideNode, installed, startBeside } from "./_beside.ts";
 import { bitcoinCore, ETHEREUM } from "./_clients.mjs";
 
 const clients = suite("third-party clients that are unaware of Nodeface");
 
-const installed = (name: string) => `${ROOT}tests/gateway/node_modules/${name}`;
 const LITECOIND = PROGRAMS.bitcoin!.path;
 
 for (const [name, see] of Object.entries(ETHEREUM)) {
@@ -29,25 +28,18 @@ for (const [name, see] of Object.entries(ETHEREUM)) {
     clients,
     without(installed(name.split(" ")[0]!)),
     `${name} reads a block number, the network, a balance and a block from anvil`,
-    async () => {
-      const node = await PROGRAMS.ethereum!.start();
-      const beside = await startBeside(node, "ethereum");
-      try {
+    () =>
+      besideNode(PROGRAMS.ethereum!.start(), "ethereum", async ({ url }, node) => {
         const ask = (method: string, ...params: unknown[]) =>
           resultOf<string>(node.call!, method, params);
         const address = String(node.known.address);
-        const seen = await see(`${beside.url}/v1/rpc`, address);
-        assert.equal(seen, {
+        assert.equal(await see(`${url}/v1/rpc`, address), {
           number: BigInt(await ask("eth_blockNumber")),
           chainId: BigInt(await ask("eth_chainId")),
           balance: BigInt(await ask("eth_getBalance", address, "latest")),
           hash: node.known.blockHash as string,
         });
-      } finally {
-        await beside.service.stop();
-        await node.stop();
-      }
-    },
+      }),
   );
 }
 
@@ -55,11 +47,9 @@ testWhere(
   clients,
   without(installed("bitcoin-core"), LITECOIND),
   "the npm package bitcoin-core reads blocks of litecoind, alone and in a batch, and gets errors",
-  async () => {
-    const node = await PROGRAMS.bitcoin!.start();
-    const beside = await startBeside(node, "bitcoin");
-    try {
-      const client = await bitcoinCore(`${beside.url}/v1/rpc`);
+  () =>
+    besideNode(PROGRAMS.bitcoin!.start(), "bitcoin", async ({ url }, node) => {
+      const client = await bitcoinCore(`${url}/v1/rpc`);
       const hash = await client.command("getblockhash", 1);
       assert.is(hash, await resultOf(node.call!, "getblockhash", [1]));
       assert.is(objectOf(await client.command("getblock", hash)).hash, hash);
@@ -74,11 +64,7 @@ testWhere(
       const refused = await client.command("stop").then(() => undefined, (error) => error);
       assert.is(codeOf(refused), -32601);
       assert.is(await resultOf(node.call!, "getblockcount", []), 103);
-    } finally {
-      await beside.service.stop();
-      await node.stop();
-    }
-  },
+    }),
 );
 
 /**
@@ -101,22 +87,19 @@ for (const [name, [kind, method]] of Object.entries(PROGRAMS_OF_PAGE)) {
       const programs = [...page.matchAll(/^```js\n([^]*?)^```/gm)].map(([, program]) => program!);
       assert.is(programs.length, Object.keys(PROGRAMS_OF_PAGE).length);
       const program = programs.find((program) => program.includes(`from "${name}"`))!;
-      const node = await PROGRAMS[kind]!.start();
-      const beside = await startBeside(node, kind);
-      // The program must be in the folder in which its packages are installed.
-      const file = installed(`.${name}.mjs`);
-      try {
-        const { host } = new URL(beside.url);
-        await writeFile(file, program.replaceAll("127.0.0.1:8080", host));
-        const { code, stdout, stderr } = await run([process.execPath, file]);
-        assert.is(code, 0, stderr);
-        const height = Number(await resultOf(node.call!, method, []));
-        assert.is(stdout.trim().replace(/n$/, ""), String(height));
-      } finally {
-        await rm(file, { force: true });
-        await beside.service.stop();
-        await node.stop();
-      }
+      await besideNode(PROGRAMS[kind]!.start(), kind, async ({ url }, node) => {
+        // The program must be in the folder in which its packages are installed.
+        const file = installed(`.${name}.mjs`);
+        try {
+          await writeFile(file, program.replaceAll("127.0.0.1:8080", new URL(url).host));
+          const { code, stdout, stderr } = await run([process.execPath, file]);
+          assert.is(code, 0, stderr);
+          const height = Number(await resultOf(node.call!, method, []));
+          assert.is(stdout.trim().replace(/n$/, ""), String(height));
+        } finally {
+          await rm(file, { force: true });
+        }
+      });
     },
   );
 }

@@ -17,7 +17,7 @@ import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { resultOf } from "../nodes/_calls.ts";
 import { runProgram } from "../tools/_program.ts";
 import { TSC } from "../tools/_tools.ts";
-import { startBeside } from "./_beside.ts";
+import { besideNode, type StoppableNode } from "./_beside.ts";
 import { type Called, type Generator, GENERATORS } from "./_generated-clients.ts";
 import { playRest } from "./_played-rest.ts";
 
@@ -28,13 +28,10 @@ const PACKAGES = `${ROOT}tests/gateway/node_modules`;
 const NEEDED = [NODE_24, `${PACKAGES}/openapi-fetch`, `${ROOT}tests/tools/node_modules/orval`];
 const TIMEOUT = 120_000;
 
-interface StartedNode {
-  readonly url: string;
-  readonly auth?: Readonly<Record<string, string>>;
+interface StartedNode extends StoppableNode {
   readonly operations: readonly Called[];
   /** The results of the operations. */
   readonly results: readonly unknown[];
-  stop(): Promise<unknown>;
 }
 
 const NODES: Readonly<Record<string, () => Promise<StartedNode>>> = {
@@ -80,13 +77,12 @@ const NODES: Readonly<Record<string, () => Promise<StartedNode>>> = {
     const values = { address: "0x1" };
     const body = { function: "0x1::chain_id::get", type_arguments: [], arguments: [] };
     return {
-      url: node.url,
+      ...node,
       operations: [
         { operationId: "get_account", path: "/v1/accounts/{address}", values },
         { operationId: "view", path: "/v1/view", body },
       ],
       results: [{ sequence_number: "5", authentication_key: "0x01" }, [4]],
-      stop: () => node.close(),
     };
   },
 };
@@ -98,22 +94,19 @@ for (const [kind, start] of Object.entries(NODES)) {
       generated,
       without(...NEEDED, ...programs),
       `${generator.name} makes a client of ${kind} that calls the node and the service`,
-      async () => {
-        const node = await start();
-        const beside = await startBeside(node, kind);
-        const folder = await mkdtemp(join(tmpdir(), "nodeface-generated-"));
-        try {
-          const [info, ...results] = await callBy(generator, folder, beside.url, node.operations);
-          assert.equal(results, node.results);
-          const { updated_at: _, ...known } = await (await fetch(`${beside.url}/v1/info`)).json();
-          assert.is((info as typeof known).status, known.status);
-          assert.equal((info as typeof known).api, known.api);
-        } finally {
-          await rm(folder, { recursive: true });
-          await beside.service.stop();
-          await node.stop();
-        }
-      },
+      () =>
+        besideNode(start(), kind, async ({ url }, node) => {
+          const folder = await mkdtemp(join(tmpdir(), "nodeface-generated-"));
+          try {
+            const [info, ...results] = await callBy(generator, folder, url, node.operations);
+            assert.equal(results, node.results);
+            const { updated_at: _, ...known } = await (await fetch(`${url}/v1/info`)).json();
+            assert.is((info as typeof known).status, known.status);
+            assert.equal((info as typeof known).api, known.api);
+          } finally {
+            await rm(folder, { recursive: true });
+          }
+        }),
     );
   }
 }

@@ -4,25 +4,26 @@
  * algod and Kubo are simulated. `node tests/gateway/setup.mjs` installs the clients, and `npm run
  * build:exe` builds the executable.
  */
-import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { objectOf } from "../../src/json/values.ts";
 import type { Come } from "../_gateway.ts";
 import { testWhere, without } from "../_needs.ts";
-import { ROOT } from "../_paths.ts";
-import { COMMANDS, run } from "../_server.ts";
-import type { AskedNode } from "../nodes/_interface.ts";
 import { PROGRAMS } from "../nodes/_start-chains.ts";
-import { startBeside, TOKEN, TOKEN_FILE } from "./_beside.ts";
+import {
+  besideNode,
+  installed,
+  type Outcomes,
+  outcomesOf,
+  SERVICES,
+  TOKEN,
+  TOKEN_FILE,
+} from "./_beside.ts";
 import { playRest } from "./_played-rest.ts";
 
 const clients = suite("clients of REST nodes that are unaware of Nodeface");
 
-const EXECUTABLE = `${ROOT}dist/nodeface`;
-const SERVICES = { Node: COMMANDS.Node, "the executable": [EXECUTABLE] };
-
-const installed = (name: string) => `${ROOT}tests/gateway/node_modules/${name}`;
+const PROGRAM = "_rest-clients.mjs";
 
 interface Case {
   /** The name of a package, or the kind where `fetch` asks. */
@@ -54,73 +55,57 @@ const REAL: readonly Case[] = [
 
 const isPackage = (client: string) => client !== "etcd" && client !== "nats";
 
-for (const [runtime, command] of Object.entries(SERVICES)) {
-  const missing = runtime === "Node" ? [] : [EXECUTABLE];
+for (const { name, command, files } of SERVICES) {
   for (const { client, kind } of PLAYED) {
     testWhere(
       clients,
-      without(installed(client), ...missing),
-      `${client} gets the same from a simulated node and from ${runtime} beside it`,
+      without(installed(client), ...files),
+      `${client} gets the same from a simulated node and from ${name} beside it`,
       async () => {
         const node = await playRest(kind);
-        const direct = await outcomesOf(client, node.url);
+        const direct = await outcomesOf(PROGRAM, client, node.url);
         const asked = node.come.map(summaryOf);
         node.come = [];
-        const beside = await startBeside(node, kind, "reads", command);
-        try {
-          const through = await outcomesOf(client, beside.url);
-          assert.equal(through, direct);
-          const arrived = new Set(node.come.map(summaryOf));
-          assert.equal(asked.filter((each) => !arrived.has(each)), []);
-          assertMeant(direct);
-        } finally {
-          await beside.service.stop();
-          await node.close();
-        }
+        await besideNode(
+          Promise.resolve(node),
+          kind,
+          async ({ url }) => {
+            assert.equal(await outcomesOf(PROGRAM, client, url), direct);
+            const arrived = new Set(node.come.map(summaryOf));
+            assert.equal(asked.filter((each) => !arrived.has(each)), []);
+            assertMeant(direct);
+          },
+          "reads",
+          command,
+        );
       },
     );
   }
   for (const { client, kind, withToken = [] } of REAL) {
-    const programs = [PROGRAMS[kind]!.path, ...isPackage(client) ? [installed(client)] : []];
+    const { path, start } = PROGRAMS[kind]!;
+    const programs = [path, ...isPackage(client) ? [installed(client)] : []];
+    const app = { name: "app", allow: withToken, token_file: TOKEN_FILE };
+      const forward = { open: ["reads"], clients: [app] };
     testWhere(
       clients,
-      without(...programs, ...missing),
+      without(...programs, ...files),
       `${
         isPackage(client) ? client : "fetch"
-      } gets the same from ${kind} and from ${runtime} beside it`,
-      async () => {
-        const node = await PROGRAMS[kind]!.start();
-        const forward = {
-          open: ["reads"],
-          clients: [{ name: "app", allow: withToken, token_file: TOKEN_FILE }],
-        };
-        const beside = await startBeside(node, kind, forward, command);
-        try {
-          const direct = await outcomesOf(client, node.url, "", node.known);
-          const through = await outcomesOf(client, beside.url, TOKEN, node.known);
-          assert.equal(through, direct);
-          assertMeant(direct);
-        } finally {
-          await beside.service.stop();
-          await node.stop();
-        }
-      },
+      } gets the same from ${kind} and from ${name} beside it`,
+      () =>
+        besideNode(
+          start(),
+          kind,
+          async ({ url }, node) => {
+            const direct = await outcomesOf(PROGRAM, client, node.url, "", node.known);
+            assert.equal(await outcomesOf(PROGRAM, client, url, TOKEN, node.known), direct);
+            assertMeant(direct);
+          },
+          forward,
+          command,
+        ),
     );
   }
-}
-
-async function outcomesOf(
-  client: string,
-  url: string,
-  password = "",
-  known: AskedNode["known"] = {},
-): Promise<Record<string, unknown>> {
-  const program = `${ROOT}tests/gateway/_rest-clients.mjs`;
-  const words = [client, url.replace(/\/$/, ""), password, JSON.stringify(known)];
-  const { stdout, stderr, code } = await run([process.execPath, program, ...words]);
-  assert.is(code, 0, stderr);
-  // The SDK of Aptos prints notes.
-  return JSON.parse(stdout.slice(stdout.lastIndexOf("\n") + 1));
 }
 
 /**
@@ -138,7 +123,7 @@ function summaryOf({ method, url, headers, body }: Come): string {
 }
 
 /** Without this check, calls that fail before they are sent would be the same as well. */
-function assertMeant(outcomes: Readonly<Record<string, unknown>>): void {
+function assertMeant(outcomes: Outcomes): void {
   const failed = Object.entries(outcomes).filter(([, value]) => objectOf(value).error)
     .map(([name]) => name);
   assert.equal(failed.filter((name) => !/not there|fails/.test(name)), []);
