@@ -53,7 +53,7 @@ const ATTACKS = {
     ...{ connections: 60, every: 20, path: "/v1/node/heavy", leavesAfter: 100 },
   },
   "abandoned light calls": {
-    ...{ connections: 60, every: 20, path: "/v1/node/light", leavesAfter: 100 },
+    ...{ connections: 150, every: 10, path: "/v1/node/light", leavesAfter: 100 },
   },
   "abandoned long responses": {
     ...{ connections: 400, every: 5, path: "/v1/node/shorter", leavesAfter: 30 },
@@ -64,7 +64,7 @@ const ATTACKS = {
   },
   "all slots unread": {
     ...{
-      connections: 8,
+      connections: 64,
       path: "/v1/node/shorter",
       reads: false,
       leavesAfter: 30_000,

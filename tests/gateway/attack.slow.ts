@@ -24,7 +24,8 @@ const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 /** The maximum memory that an attack may take, in MB. */
 const MEMORY_MAX = 150;
 
-const LIGHT_MAX = 8, HEAVY_MAX = 1;
+/** The slots of a node whose kind names no number. */
+const LIGHT_MAX = 64, HEAVY_MAX = 1;
 
 interface Row {
   readonly attack: Order["attack"];
