@@ -46,21 +46,21 @@ export interface Signal {
 export class LightSignal implements Signal {
   aborted = false;
   reason: unknown = undefined;
-  readonly #listeners = new Set<() => void>();
+  #listeners: Set<() => void> | undefined;
 
   addEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.add(listener);
+    (this.#listeners ??= new Set()).add(listener);
   }
 
   removeEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.delete(listener);
+    this.#listeners?.delete(listener);
   }
 
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners ?? []) listener();
   }
 }
 

@@ -65,7 +65,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const query = await queryOf(call, match, content);
   const target = targetOf(gateway.node, path, query);
   if (!target) return notFound(gateway.hint);
-  const headers = chooseHeaders(request, operation, gateway.ownCredentials);
+  const headers = chooseHeaders(request, operation, gateway.ownCredentials, caller.isBrowser);
   await gateway.checkSent({
     ...headers.standard,
     ...headers.described,
@@ -155,9 +155,7 @@ function targetOf(
   const url = node.resolve(path);
   if (!url.href.endsWith(path)) return undefined;
   if (query === undefined) return { url };
-  const target = `${url.pathname}?${query}`;
-  url.search = query;
-  return { url, target };
+  return { url, target: `${url.pathname}?${query}` };
 }
 /** Ends a response that a client reads too slowly while other calls wait for its slot. */
 class Pace {

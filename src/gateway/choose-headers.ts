@@ -6,7 +6,7 @@
  */
 import { VALUE } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { isProgram, looksLikeBrowser } from "./guard.ts";
+import { isProgram } from "./guard.ts";
 import { isForwardable, STANDARD } from "./request-headers.ts";
 import { invalidCall } from "./response.ts";
 
@@ -30,33 +30,40 @@ export interface OwnCredentials {
 
 const SIZE_MAX = 8192;
 
-/** @throws {Refusal} if the headers are too long, or would be dropped on their way */
+/**
+ * @param isBrowser whether a browser sent the call
+ * @throws {Refusal} if the headers are too long, or would be dropped on their way
+ */
 export function chooseHeaders(
   { headers }: Pick<Request, "headers">,
   operation: NodeOperation,
   own: OwnCredentials,
+  isBrowser: boolean,
 ): ChosenHeaders {
-  const pick = (names: readonly string[]): Record<string, string> =>
-    Object.fromEntries(names.flatMap((name) => {
-      const value = headers.get(name);
-      return value === null ? [] : [[name, value]];
-    }));
-  const standard = pick(STANDARD);
+  const standard = pick(headers, STANDARD);
   // A range of several parts would arrive as a type that browsers must not see as it is, and the
   // node's secret could not be found in the parts of a response.
   if (own.hasSecret || standard.range?.includes(",")) delete standard.range;
-  if (looksLikeBrowser(headers)) delete standard["user-agent"];
+  if (isBrowser) delete standard["user-agent"];
   const { parameters, cookies, credentials } = operation.headers;
   const isTaken = (name: string) => isForwardable(name) && name !== own.secretHeader;
-  const secrets = own.hasSecret
-    ? {}
-    : pick(credentials.filter((name) => name === "authorization" ? !own.hasToken : isTaken(name)));
-  const described = { ...pick(parameters.filter(isTaken)), ...secrets };
+  const isSecretTaken = (name: string) => name === "authorization" ? !own.hasToken : isTaken(name);
+  const secrets = own.hasSecret ? {} : pick(headers, credentials.filter(isSecretTaken));
+  const described = { ...pick(headers, parameters.filter(isTaken)), ...secrets };
   const hasCredentials = Object.keys(secrets).length > 0;
   const cookie = cookies.length > 0 ? cookieOf(headers, cookies) : "";
   if (cookie !== "") described.cookie = cookie;
   checkHeaders(headers, { ...standard, ...described });
   return { standard, described, hasCredentials };
+}
+
+function pick(headers: Headers, names: readonly string[]): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = headers.get(name);
+    if (value !== null) picked[name] = value;
+  }
+  return picked;
 }
 
 /** Returns the described cookies, unless they are a browser's: it has those of other ports, too. */
@@ -76,11 +83,13 @@ function checkHeaders(headers: Headers, chosen: Readonly<Record<string, string>>
       `Connection names the header ${dropped}, which belongs to the whole request`,
     );
   }
-  const malformed = Object.keys(chosen).find((name) => !VALUE.test(chosen[name]!));
-  if (malformed !== undefined) {
-    throw invalidCall(`The header ${malformed} has a character that no header may have`);
+  let size = 0;
+  for (const [name, value] of Object.entries(chosen)) {
+    if (!VALUE.test(value)) {
+      throw invalidCall(`The header ${name} has a character that no header may have`);
+    }
+    size += name.length + value.length;
   }
-  const size = Object.entries(chosen).reduce((sum, [a, b]) => sum + a.length + b.length, 0);
   if (size <= SIZE_MAX) return;
   throw invalidCall(`The headers of a call may have at most ${SIZE_MAX} characters`, 431);
 }

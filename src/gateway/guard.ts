@@ -30,6 +30,7 @@ export class Caller {
   readonly #query: string;
   readonly #origins: ResolvedForward["origins"];
   readonly #candidates: readonly Client[];
+  #isBrowser: boolean | undefined;
   constructor(
     request: Request,
     query: string,
@@ -43,6 +44,11 @@ export class Caller {
     this.#candidates = candidates;
   }
 
+  /** Whether the call looks as if a browser had sent it. */
+  get isBrowser(): boolean {
+    return this.#isBrowser ??= looksLikeBrowser(this.#request.headers);
+  }
+
   /** Tells whether no token would help the caller, or only that of another client. */
   isRefused({ permission, clients }: PolicyEntry): boolean {
     if (permission !== "token") return permission === "refused";
@@ -54,7 +60,7 @@ export class Caller {
     const origins = this.#origins;
     // `origins: "*"` does not allow calls that need the token.
     const allowed = origins === "*" && permission === "token" ? [] : origins;
-    if (isAllowedCaller(this.#request, allowed)) return undefined;
+    if (isAllowedCaller(this.#request, allowed, () => this.isBrowser)) return undefined;
     return new Refusal(403, CODES.notAllowed, `Pages of other origins may not call ${what}`, {
       setting: "forward.origins",
       more: "; if you typed this URL into a browser, use the explorer at /v1/spec instead",
@@ -88,6 +94,8 @@ export class Caller {
 }
 
 export function hasTokenInQuery(query: string): boolean {
+  // Most queries need not be parsed.
+  if (!/token|%/.test(query)) return false;
   const parameters = new URLSearchParams(query);
   return parameters.has("token") || parameters.has("access_token");
 }
@@ -127,6 +135,7 @@ const BROWSER_HEADERS: readonly string[] =
 export function isAllowedCaller(
   { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
   origins: readonly string[] | "*",
+  isBrowser: () => boolean = () => looksLikeBrowser(headers),
 ): boolean {
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
   if (origin === "null") return false;
@@ -145,7 +154,7 @@ export function isAllowedCaller(
     const own = headers.get("host")?.toLowerCase() ?? authorityOf(url);
     return own !== undefined && authorityOf(from) === own;
   }
-  return !looksLikeBrowser(headers);
+  return !isBrowser();
 }
 
 /**

@@ -48,6 +48,10 @@ interface Compiled {
 export class PathTable {
   readonly #fitting: (path: string) => readonly Compiled[];
   readonly #fittingFolded: (path: string) => readonly Compiled[];
+  readonly #finders = new Map(CALL_METHODS.map((method) => [
+    method,
+    memoize((path) => this.#find(path, method)),
+  ]));
   constructor(policy: readonly PolicyEntry[]) {
     const operations = policy.filter(({ operation }) => !operation.isMethod).map(compile)
       .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
@@ -63,6 +67,10 @@ export class PathTable {
    * another operation.
    */
   find(path: string, method: string): PathMatch | undefined {
+    return this.#finders.get(method)?.(path);
+  }
+
+  #find(path: string, method: string): PathMatch | undefined {
     const fits = this.#fits(path);
     if (fits.length === 0) return undefined;
     const own = fits.find((one) => methodOf(one) === method) ??

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { memoize } from "../lazy.ts";
 
 /** Headers that say what is wanted of any server (RFC 9110, RFC 7240, Trace Context). */
 export const STANDARD: readonly string[] =
@@ -57,8 +58,9 @@ const canonical = (name: string) => name.toLowerCase().replaceAll("_", "-");
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** Tells whether a client's header may be sent if the operator's file or the kind describes it. */
-export const isForwardable = (name: string): boolean =>
-  NAME.test(name) && !isAddedByProxies(name) && !DENIED.test(canonical(name));
+export const isForwardable: (name: string) => boolean = memoize((name) =>
+  NAME.test(name) && !isAddedByProxies(name) && !DENIED.test(canonical(name))
+);
 
 /** Tells whether only a proxy may send this header. A call that requires it cannot be forwarded. */
 export const isAddedByProxies = (name: string): boolean =>

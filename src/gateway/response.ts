@@ -6,6 +6,7 @@
  */
 import type { Bytes } from "../bytes.ts";
 import { type HeldBytes, type HttpStatus, problemWith } from "../http/response.ts";
+import { memoize } from "../lazy.ts";
 import { failureOf } from "../node/failures.ts";
 import type { ResponseHead } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
@@ -148,6 +149,8 @@ const DENIED = patternOf(
    surrogate-* *cdn-cache-control edge-control`,
 );
 
+const isDenied = memoize((name) => DENIED.test(name));
+
 export const WITHOUT_CONTENT: readonly number[] = [204, 205, 304];
 
 /** Headers about caching, which pass only with what everybody may read. */
@@ -199,7 +202,7 @@ export function responseHeaders(
       : [],
   ];
   for (const [name, value] of headers.entries()) {
-    const isPassed = wanted.includes(name) || !DENIED.test(name);
+    const isPassed = wanted.includes(name) || !isDenied(name);
     if (isPassed && VALUE.test(value)) passed[name] = value;
   }
   return passed;

@@ -9,7 +9,7 @@ import { lazy } from "../lazy.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { openerOf, SocketClient } from "./connection.ts";
 import { SourceError } from "./failures.ts";
-import type { Client } from "./http1.ts";
+import { type Client, targetOf } from "./http1.ts";
 import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
 
 /**
@@ -27,13 +27,15 @@ export function createClient(tls?: Trust): Client {
 }
 
 export function clientOfFetch(fetch: typeof globalThis.fetch): Client {
-  return async ({ method, url, headers, body = null, signal }) => {
+  return async (request) => {
+    const { method, url, headers, body = null, signal } = request;
+    const target = targetOf(request);
     const controller = new AbortController();
     const stop = () => controller.abort(signal.reason);
     signal.addEventListener("abort", stop);
     if (signal.aborted) stop();
     const init = { method, headers, body, redirect: "manual", signal: controller.signal } as const;
-    const response = await fetch(url.href, init);
+    const response = await fetch(url.origin + target, init);
     const reader = response.body?.getReader() as ReadableStreamDefaultReader<Bytes> | undefined;
     let received = 0;
     return {
