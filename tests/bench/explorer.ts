@@ -49,7 +49,7 @@ export async function explorer({ isQuick }: Options): Promise<Section> {
   const table = new Table(head);
   const measure = async (name: string, each: Explorer, url: string) => {
     const visits: Visit[] = [];
-    for (let round = 0; round < (isQuick ? 1 : 3); round++) {
+    for (let round = 0; round < (isQuick ? 1 : 2); round++) {
       step(`${name}: visit ${round + 1}`);
       visits.push(await visit(browser, each, url));
     }

@@ -6,7 +6,7 @@ import { FOLDER } from "./answers.ts";
 import { type Options, type Section, step, Table } from "./output.ts";
 import { memory, type Running, start } from "./processes.ts";
 import { chosen, PROGRAMS, type Runtime } from "./servers.ts";
-import { median, ratiosOf } from "./statistics.ts";
+import { median, ratio, spread } from "./statistics.ts";
 import { type Asked, CONNECTIONS, measureInTurn, modeOf } from "./wrk.ts";
 
 /** Every operation of this benchmark has this parameter. */
@@ -22,10 +22,6 @@ const CALL: Omit<Asked, "path"> = {
   body: '{"jsonrpc":"2.0","id":1,"method":"read","params":[{n}]}',
 };
 
-/**
- * `http-proxy` cannot convert a GET request to a JSON-RPC call, so the requests to `http-proxy` go
- * to `/small` instead.
- */
 const NODES: readonly {
   readonly cases: Readonly<Record<string, readonly [own: Asked, proxy: Asked]>>;
   readonly description: object;
@@ -33,7 +29,6 @@ const NODES: readonly {
   {
     cases: {
       "POST /v1/rpc": [{ ...CALL, path: "/v1/rpc" }, { ...CALL, path: "/v1/node/" }],
-      "GET of a method": [{ path: "/v1/rpc/read?n=0" }, { path: "/v1/node/small?n=0" }],
     },
     description: {
       openrpc: "1.3.2",
@@ -91,7 +86,8 @@ export async function gateway({ only, isQuick, beside }: Options): Promise<Secti
           const cpu = samples.map(({ cpu }) => cpu);
           table.add(
             `${entrant.name}, ${name}`,
-            ...[median(cpu), entrant.isProxy ? NaN : median(ratiosOf(cpu, proxyCpu))],
+            spread(cpu),
+            entrant.isProxy ? NaN : ratio(cpu, proxyCpu),
             median(samples.map(({ rate }) => rate)),
             `${samples.reduce((sum, { failed }) => sum + failed, 0)}`,
             memory(pid, "VmRSS"),
@@ -136,11 +132,9 @@ function writeConfig(url: string, content: object): string {
   return config;
 }
 
-const TEXT = `The table shows the processor time per call in microseconds, and its ratio to that of
-[\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy); lower is better for both. All servers forward
-to the same node, which sends prepared responses: 111 bytes of JSON, or 1 MB. Every call has a different parameter.
+const TEXT = `Calls through Nodeface are compared with calls through
+[\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy). All servers forward to the same node, which sends prepared responses: 111 bytes of JSON, or 1 MB. Every call has a different parameter.
 Nodeface checks and rewrites each JSON-RPC call; the proxy forwards each call unchanged. \`POST /v1/rpc\` is compared
-with the same POST through the proxy. For \`GET of a method\`, Nodeface converts a GET to a JSON-RPC call, and the proxy
-forwards a GET unchanged. Nodeface on Node is compared with the proxy on the same release of Node. On other runtimes,
+with the same POST through the proxy. Nodeface on Node is compared with the proxy on the same release of Node. On other runtimes,
 Nodeface is compared with the proxy on Node 26. Unlike the proxy, Nodeface checks the path, the parameters and the
 caller, and limits concurrent calls and bytes. The last column is the server's resident memory at the end.`;

@@ -56,7 +56,7 @@ export class Table {
 }
 
 /** Examples: `0.97`, `12.3`, `45,678`. */
-function format(value: number): string {
+export function format(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const decimals = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString("en", {
@@ -65,9 +65,13 @@ function format(value: number): string {
   });
 }
 
+/** Shows what is measured now, and the time since the start: on a line of its own in a file. */
 export function step(what: string): void {
   const { isTTY, columns = 80 } = process.stderr;
-  if (isTTY) process.stderr.write(`\r\x1b[K${what.slice(0, columns - 1)}`);
+  const seconds = Math.floor(performance.now() / 1000);
+  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  const line = `${time} ${what}`;
+  process.stderr.write(isTTY ? `\r\x1b[K${line.slice(0, columns - 1)}` : `${line}\n`);
 }
 
 function clear(): void {

@@ -1,38 +1,30 @@
-/**
- * Writes BENCHMARKS.md: the method, the results of each benchmark, and a description of the
- * machine.
- */
+/** Writes BENCHMARKS.md: the method, the parts that were measured, and the machine. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
+import { availableParallelism, cpus, release, totalmem, type } from "node:os";
 import process from "node:process";
 import { DENO, ROOT } from "../_paths.ts";
 import type { Section } from "./output.ts";
 import { run } from "./processes.ts";
 import { PROGRAMS } from "./servers.ts";
+import { CONNECTIONS, WARM_UP } from "./wrk.ts";
 
-/** The load average is read before the run, because the run itself raises the load average. */
-const [LOAD = 0] = loadavg();
+/** The titles of the parts, in the order of the page. */
+const TITLES = ["A request", "Calls of the node", "A large description", "The explorer"];
 
 const FILE = `${ROOT}BENCHMARKS.md`;
 
 const METHOD =
-  `\`npm run bench\` writes this page. Only ratios (×) can be compared between machines.
+  `\`npm run bench\` writes this page, and \`npm run bench PART\` one part of it. Only ratios (×) can be compared between
+machines.
 
-On each runtime, Nodeface is compared with a **bare server**: the simplest and fastest server that sends the same bytes.
-The run verifies that both servers send the same status line, header fields and content. From each request, the bare
-server reads only what it needs to select a response: the method, the URL, and the fields \`Host\`, \`Accept-Encoding\`
-and \`If-None-Match\`. The bare server keeps a prepared response for each path. On Node, the bare server uses
-\`node:http\`, and passes the content as text, because Node sends text and headers in one write. On Bun, the bare server
-uses \`Bun.serve\`. The Nodeface executable is compared with the bare Bun server, compiled to an executable. On Deno,
-Nodeface and the bare server use \`node:http\`, because \`Deno.serve\` cannot disconnect slow clients. Unlike the bare
-server, Nodeface reads \`Origin\`, compares the quality values in \`Accept-Encoding\`, disconnects slow
-clients, and checks that the prepared response is current.
+\`wrk\` generates the load of the first two parts, with one thread and ${CONNECTIONS} connections. On each runtime, each server is
+warmed up for ${WARM_UP} seconds. Then the servers are measured in turn, in five rounds of a second each; every other round is
+in reverse order. The main result is the **processor time per request** in microseconds: the user and system time of
+all threads of the server's process, divided by the number of requests. Lower is better.
 
-\`wrk\` generates the load, with one thread and 32 connections. On each runtime, the servers are warmed up, and then
-measured in turn for three seconds each, in five rounds. Alternate rounds measure the servers in reverse order. The
-main result is the **processor time per request**: the user and system time of all threads of the server's process,
-divided by the number of requests. Processor time is stable, whereas the request rate depends on other load on the
-machine. Each round yields a time and a ratio; the tables show the medians.`;
+Each cell shows the median, and in brackets the lowest and the highest value. A ratio is the quotient of two medians
+in the same table, with the lowest and the highest quotient of one round. If 1 is in the brackets, this page does not
+say which of the two servers takes less.`;
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "node_modules": ["@scalar/api-reference"],
@@ -45,14 +37,37 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-export async function writeReport(sections: readonly Section[], since: Date): Promise<void> {
-  const parts = sections.map(({ title, text, table }) => `## ${title}\n\n${text}\n\n${table}`);
-  writeFileSync(FILE, ["# Benchmarks", METHOD, ...parts, await machine(since), ""].join("\n\n"));
+/** A part of the page. */
+interface Part {
+  readonly section: Section;
+  readonly since: Date;
+  /** The load average before the part was measured. */
+  readonly load: number;
+}
+
+/** Replaces one part of the page, and leaves the others as they are. */
+export async function writeReport(part: Part): Promise<void> {
+  const [, ...before] = readFileSync(FILE, "utf8").split(/^(?=## )/m);
+  const written = await write(part);
+  const all = TITLES.flatMap((title) =>
+    [written, ...before].find((text) => text.startsWith(`## ${title}\n`))?.trim() ?? []
+  );
+  writeFileSync(FILE, ["# Benchmarks", METHOD, ...all, await machine(), ""].join("\n\n"));
   await run([DENO, "fmt", "--quiet", FILE]);
   console.log(`\nwrote ${FILE}`);
 }
 
-async function machine(since: Date): Promise<string> {
+async function write({ section: { title, text, table }, since, load }: Part): Promise<string> {
+  const minutes = ((Date.now() - since.getTime()) / 60_000).toFixed(1);
+  const commit = (await run(["git", "rev-parse", "--short", "HEAD"])).trim();
+  const measured = `Measured on ${
+    since.toISOString().slice(0, 10)
+  } at commit ${commit}, in ${minutes} minutes, after a
+load average of ${load.toFixed(1)}.`;
+  return `## ${title}\n\n${text}\n\n${table}\n\n${measured}`;
+}
+
+async function machine(): Promise<string> {
   const versions = await Promise.all(
     Object.entries(PROGRAMS).map(async ([name, program]) => {
       const [version = ""] = /\d+\.\d+\.\d+/.exec(await run([program, "--version"])) ?? [];
@@ -62,19 +77,15 @@ async function machine(since: Date): Promise<string> {
   const packages = Object.entries(PACKAGES).flatMap(([folder, names]) =>
     names.map((name) => `${name} ${readPackage(`${folder}/${name}/`).version}`)
   );
-  const minutes = Math.ceil((Date.now() - since.getTime()) / 60_000);
   const memory = Math.round(totalmem() / 2 ** 30);
-  const commit = (await run(["git", "rev-parse", "--short", "HEAD"])).trim();
+  const system = `${type()} ${release().split(".").slice(0, 2).join(".")}`;
   return `## This machine
 
-${cpus()[0]?.model ?? process.arch}, ${availableParallelism()} cores, ${memory} GiB, ${type()} ${
-    release().split(".").slice(0, 2).join(".")
-  }, ${process.arch}; ${
-    since.toISOString().slice(0, 10)
-  }. The run took ${minutes} minutes. The load average
-before the run was ${LOAD.toFixed(1)}.
+${
+    cpus()[0]?.model ?? process.arch
+  }, ${availableParallelism()} cores, ${memory} GiB, ${system}, ${process.arch}.
 
-Nodeface ${readPackage("").version} (commit ${commit}), ${[...versions, ...packages].join(", ")}.`;
+Nodeface ${readPackage("").version}, ${[...versions, ...packages].join(", ")}.`;
 }
 
 function readPackage(folder: string): { version: string } {

@@ -3,42 +3,35 @@
  */
 import { answersOf, startBare, startNodeface } from "./answers.ts";
 import { type Options, type Section, step, Table } from "./output.ts";
-import { ask, header, memory, type Running, start } from "./processes.ts";
-import { chosen, type Runtime, SAME_BYTES, type Server } from "./servers.ts";
-import { median, ratiosOf } from "./statistics.ts";
+import { memory, type Running, start } from "./processes.ts";
+import { chosen, type Runtime, type Server } from "./servers.ts";
+import { median, ratio, spread } from "./statistics.ts";
 import { type Measured, measureInTurn, modeOf } from "./wrk.ts";
 
 const PATH = "/v1/info";
 
 export async function requests({ only, isQuick, beside }: Options): Promise<Section> {
-  const columns = ["µs, 200", "× bare", "µs, 304", "× bare", "requests/s", "first, ms", "MB"];
-  const table = new Table(["a request", ...columns, "failed"]);
+  const head = ["a request", "µs", "× bare", "requests/s", "first, ms", "MB", "failed"];
+  const table = new Table(head);
   for (const runtime of chosen(only)) {
     step(`${runtime.name}: starting`);
     const running = await startAll(runtime, beside);
-    const full = await measureInTurn(running, () => ({ path: PATH }), modeOf(isQuick));
-    const notModified = await measureInTurn(running, async (server, { port }) => {
-      // Of the servers in `peers`, only `SAME_BYTES` handles `If-None-Match`.
-      if (runtime.peers.includes(server) && !server.name.startsWith(SAME_BYTES)) {
-        return undefined;
-      }
-      const etag = header(await ask(port, PATH), "etag");
-      return { path: PATH, headers: { "If-None-Match": etag } };
-    }, modeOf(isQuick));
-    const starts = await measureStarts(runtime, running.keys(), isQuick ? 1 : 9);
+    step(`${runtime.name}: measuring`);
+    const seen = await measureInTurn(running, () => ({ path: PATH }), modeOf(isQuick));
+    const cpuOf = (server: Server) => seen.get(server)!.map(({ cpu }) => cpu);
+    step(`${runtime.name}: starts`);
+    const starts = await measureStarts(runtime, running.keys(), isQuick ? 1 : 5);
     for (const [server, { pid }] of running) {
-      const cells = [full, notModified].flatMap((seen) => {
-        const cpu = (server: Server) => (seen.get(server) ?? []).map(({ cpu }) => cpu);
-        const own = cpu(server);
-        return [
-          median(own),
-          server === runtime.bare ? NaN : median(ratiosOf(own, cpu(runtime.bare))),
-        ];
-      });
-      const all = [full, notModified].flatMap((seen) => seen.get(server) ?? []);
-      const rate = median((full.get(server) ?? []).map(({ rate }) => rate));
-      const first = Math.min(...starts.get(server)!);
-      table.add(server.name, ...cells, rate, first, memory(pid, "VmRSS"), failedIn(all));
+      const cpu = cpuOf(server);
+      table.add(
+        server.name,
+        spread(cpu),
+        server === runtime.bare ? NaN : ratio(cpu, cpuOf(runtime.bare)),
+        median(seen.get(server)!.map(({ rate }) => rate)),
+        median(starts.get(server)!),
+        memory(pid, "VmRSS"),
+        failedIn(seen.get(server)!),
+      );
     }
     for (const { stop } of running.values()) await stop();
   }
@@ -86,9 +79,14 @@ async function startAll(
 }
 
 const TEXT =
-  `All requests are for \`/v1/info\`, without \`If-None-Match\` (200) and with it (304). The table shows the processor
-time per request in microseconds, and its ratio to that of the bare server. Lower times and ratios are better. "First"
-is the time from the start of the process to its first response, the shortest of nine starts. "MB" is the memory of the
-process at the end. Hono and Fastify send Nodeface's info object with their own default header fields. "Hono, same
-bytes" sends the same header fields, bytes and 304 responses as Nodeface, without middleware. The rows of itty-router
-(on srvx or Bun) show the cost of routing: itty-router sends Nodeface's prepared response.`;
+  `On each runtime, Nodeface is compared with a **bare server**: a short program without any library that sends the same
+bytes. The run verifies that both servers send the same status line, header fields and content. From each request, the
+bare server reads only what it needs to select a response: the method, the URL, and the fields \`Host\`,
+\`Accept-Encoding\` and \`If-None-Match\`. On Node and Deno, it uses \`node:http\`, as Nodeface does; on Bun,
+\`Bun.serve\`. The executable is compared with the same program, compiled to an executable. Unlike the bare server,
+Nodeface reads \`Origin\`, compares the quality values in \`Accept-Encoding\`, disconnects slow clients, and checks that
+the prepared response is current.
+
+All requests are for \`/v1/info\`. "First" is the time from the start of the process to its first response, the median of
+five starts. "MB" is the memory of the process at the end. "Hono, same bytes" sends the same header fields and bytes as
+Nodeface, without middleware. Fastify sends Nodeface's info object with its own default header fields.`;

@@ -1,13 +1,13 @@
 /**
  * `npm run bench` measures Nodeface on this machine and writes BENCHMARKS.md. If the arguments are
- * names of benchmarks, the command runs only these benchmarks and only prints their results.
+ * names of parts, the command measures and writes only these parts.
  */
+import { loadavg } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { checkDocument, description } from "./description.ts";
 import { explorer } from "./explorer.ts";
 import { gateway } from "./gateway.ts";
-import type { Section } from "./output.ts";
 import { run } from "./processes.ts";
 import { writeReport } from "./report.ts";
 import { requests } from "./requests.ts";
@@ -19,10 +19,12 @@ const IDS = RUNTIMES.map(({ id }) => id);
 
 const USAGE = `Usage: npm run bench -- [PART…] [--only RUNTIME,…] [--beside FOLDER] [--quick]
 
-  PART     ${NAMES.join(", ")}; BENCHMARKS.md is written where none is named
+  PART     ${NAMES.join(", ")}; all, where none is named (12 minutes)
   --only   these runtimes: ${IDS.join(", ")} (requests and gateway)
   --beside another commit as well: a checkout in which "npm run build" and "npm run build:exe" were run
   --quick  fewer rounds, for a first look
+
+With an option, the results are only printed, and BENCHMARKS.md stays as it is.
 `;
 
 // Without these handlers, a signal would skip the exit handlers, which stop the started processes.
@@ -57,10 +59,13 @@ async function main(): Promise<void> {
   const parts = Object.entries(PARTS)
     .filter(([name]) => named.length === 0 || named.includes(name));
   if (parts.some(([, part]) => part === description)) checkDocument();
-  const since = new Date();
   await run(BUILD_BARE);
-  const sections: Section[] = [];
-  for (const [, part] of parts) sections.push(await part({ only, beside, isQuick }));
-  const isWhole = named.length + only.length + beside.length === 0 && !isQuick;
-  if (isWhole) await writeReport(sections, since);
+  const isPrinted = only.length + beside.length > 0 || isQuick;
+  for (const [, measure] of parts) {
+    const [load = 0] = loadavg();
+    const since = new Date();
+    const section = await measure({ only, beside, isQuick });
+    // A part that fails must not lose the parts before it.
+    if (!isPrinted) await writeReport({ section, since, load });
+  }
 }

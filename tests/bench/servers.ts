@@ -21,7 +21,6 @@ export interface Runtime {
 
 export const PROGRAMS = {
   "Node 20": `${ROOT}tests/node_modules/node20/bin/node`,
-  "Node 22": `${ROOT}tests/node_modules/node22/bin/node`,
   "Node 26": `${ROOT}tests/node_modules/node26/bin/node`,
   "Deno": DENO,
   "Bun": BUN,
@@ -50,9 +49,6 @@ const repeating = (name: string, ...command: string[]): Server => ({
 });
 const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 
-/** The name of the peer that sends the same responses as Nodeface, including 304. */
-export const SAME_BYTES = "Hono, same bytes";
-
 /**
  * @param program the command and flags that run `dist/main.js`; if `undefined`, the executable runs
  * instead
@@ -80,24 +76,16 @@ function runtime(
   };
 }
 
-const NODES = (["Node 20", "Node 22", "Node 26"] as const).map((name) => {
-  const node = PROGRAMS[name];
-  const peers = {
-    ...{ "itty-router": [node, peer("itty")], Hono: [node, peer("hono")] },
-    ...{ [SAME_BYTES]: [node, peer("hono-same")], Fastify: [node, peer("fastify")] },
-  };
-  return runtime(name.toLowerCase().replace(" ", ""), name, [node], [node, NODE_HTTP], peers);
-});
+const OLDEST = PROGRAMS["Node 20"], NEWEST = PROGRAMS["Node 26"];
 
 export const RUNTIMES: readonly Runtime[] = [
-  ...NODES,
-  runtime("deno", "Deno", DENO_START, [...DENO_RUN, NODE_HTTP], {
-    "Deno.serve": [...DENO_RUN, FETCH],
+  runtime("node20", "Node 20", [OLDEST], [OLDEST, NODE_HTTP], {}),
+  runtime("node26", "Node 26", [NEWEST], [NEWEST, NODE_HTTP], {
+    "Hono, same bytes": [NEWEST, peer("hono-same")],
+    Fastify: [NEWEST, peer("fastify")],
   }),
-  runtime("bun", "Bun", [BUN], [BUN, FETCH], {
-    ...{ "itty-router": [BUN, peer("itty")], Hono: [BUN, peer("hono")] },
-    [SAME_BYTES]: [BUN, peer("hono-same")],
-  }),
+  runtime("deno", "Deno", DENO_START, [...DENO_RUN, NODE_HTTP], {}),
+  runtime("bun", "Bun", [BUN], [BUN, FETCH], { "Hono, same bytes": [BUN, peer("hono-same")] }),
   runtime("executable", "executable", undefined, [BARE_EXECUTABLE], {}),
 ];
 

@@ -70,26 +70,27 @@ export interface Mode {
  * Processor time has a resolution of 10 ms, so a second of processor time is accurate to one
  * percent.
  */
-export const modeOf = (isQuick: boolean): Mode =>
-  isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
+export const modeOf = (isQuick: boolean): Mode => ({ rounds: isQuick ? 2 : 5, seconds: 1 });
+
+/** The time for which each server is warmed up before the first round, in seconds. */
+export const WARM_UP = 3;
 
 /**
- * An extra first round warms the servers up, and its results are discarded.
+ * The servers are measured in turn, in the reverse order in every other round.
  *
  * @param askedOf returns the request to send to a server, or `undefined` to skip the server
  */
 export async function measureInTurn<Server>(
   running: ReadonlyMap<Server, Running>,
-  askedOf: (server: Server, running: Running) => Asked | undefined | Promise<Asked | undefined>,
+  askedOf: (server: Server) => Asked,
   { rounds, seconds }: Mode,
 ): Promise<Map<Server, Measured[]>> {
   const measured = new Map<Server, Measured[]>();
-  for (let round = -1; round < rounds; round++) {
+  for (const [server, process] of running) await measure(process, askedOf(server), WARM_UP);
+  for (let round = 0; round < rounds; round++) {
     for (const [server, process] of round % 2 ? [...running].toReversed() : running) {
-      const asked = await askedOf(server, process);
-      if (!asked) continue;
-      const seen = await measure(process, asked, seconds);
-      if (round >= 0) measured.set(server, [...measured.get(server) ?? [], seen]);
+      const seen = await measure(process, askedOf(server), seconds);
+      measured.set(server, [...measured.get(server) ?? [], seen]);
     }
   }
   return measured;
