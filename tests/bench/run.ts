@@ -61,11 +61,18 @@ async function main(): Promise<void> {
   if (parts.some(([, part]) => part === description)) checkDocument();
   await run(BUILD_BARE);
   const isPrinted = only.length + beside.length > 0 || isQuick;
-  for (const [, measure] of parts) {
+  for (const [name, measure] of parts) {
     const [load = 0] = loadavg();
     const since = new Date();
-    const section = await measure({ only, beside, isQuick });
-    // A part that fails must not lose the parts before it.
-    if (!isPrinted) await writeReport({ section, since, load });
+    try {
+      const section = await measure({ only, beside, isQuick });
+      if (!isPrinted) await writeReport({ section, since, load });
+    } catch (error) {
+      // The other parts are measured all the same.
+      console.error(`bench: ${name}: ${(error as Error).message}`);
+      process.exitCode = 1;
+    }
   }
+  // A part that failed may have left servers running, which end with this process.
+  process.exit();
 }
