@@ -36,7 +36,6 @@ export async function description({ isQuick }: Options): Promise<Section> {
     writeFileSync(file, text);
     return file;
   };
-  const toYaml = (document: object) => stringify(document, { aliasDuplicateObjects: false });
   const files: readonly (readonly [Form, string])[] = [
     ["JSON", DOCUMENT],
     ["YAML", write("large.yaml", stringify(whole, { aliasDuplicateObjects: false }))],
