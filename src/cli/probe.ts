@@ -4,10 +4,11 @@
  *
  * @module
  */
+import { connect } from "node:net";
 import { parseArgs } from "node:util";
-import { requestText } from "../node/request.ts";
-import { createClient } from "../node/client.ts";
+import { openerOf, type OpenSocket, SocketClient } from "../node/connection.ts";
 import { SourceError } from "../node/failures.ts";
+import { requestText } from "../node/request.ts";
 import { endOnSignals } from "./signals.ts";
 
 /** Longer than the service waits for its node. */
@@ -42,9 +43,18 @@ export async function main(): Promise<number> {
   }
 }
 
-const client = createClient();
-const send: Parameters<typeof requestText>[0]["send"] = async (request, read) =>
-  await read({ response: await client({ ...request, owner: undefined }), isSecret: false });
+/** Sends one request. TLS is loaded only if the address needs it, since it takes 2 MB. */
+const send: Parameters<typeof requestText>[0]["send"] = async (request, read) => {
+  const isPlain = request.url.protocol === "http:";
+  const client = new SocketClient(isPlain ? openPlain : await openerOf(undefined));
+  return await read({
+    response: await client.send({ ...request, owner: undefined }),
+    isSecret: false,
+  });
+};
+
+const openPlain: OpenSocket = ({ hostname, port }) =>
+  connect({ host: hostname.replaceAll(/[[\]]/g, ""), port: Number(port || 80) });
 
 /** @throws {TypeError} if the arguments are wrong */
 function addressIn(args: string[]): URL {
