@@ -18,10 +18,17 @@ import { HAS_SOCKETS } from "../platform.ts";
 
 /** The longest interval between queries of the node while clients listen to its events. */
 const LISTENED_MS = 2000;
-/** The longest interval between queries of a watched node that does not respond. */
-const ABSENT_MS = 1000;
-
-const ABSENT: readonly Status[] = ["starting", "stale", "unreachable"];
+/**
+ * The longest interval between queries of a node that is not well, in milliseconds, so that one
+ * that is well again is `ok` within three seconds even if no client sends a request. A node that
+ * responds with a fault is queried less often: it may log each wrong password.
+ */
+const UNWELL_MS: Readonly<Partial<Record<Status, number>>> = {
+  starting: 1000,
+  stale: 1000,
+  unreachable: 1000,
+  degraded: 2000,
+};
 
 export class Live {
   readonly history: History | undefined;
@@ -32,7 +39,7 @@ export class Live {
   /** The interval between queries of the node, in milliseconds. */
   readonly #pace: number;
   #isHeard = false;
-  #isAbsent = false;
+  #status: Status | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #hasEnded = false;
 
@@ -65,9 +72,8 @@ export class Live {
     monitor.onInfo.add((info, measured) => {
       this.#events.take(info);
       this.history?.take(info, measured);
-      const isAbsent = info.status !== undefined && ABSENT.includes(info.status);
-      if (isAbsent === this.#isAbsent) return;
-      this.#isAbsent = isAbsent;
+      if (info.status === this.#status) return;
+      this.#status = info.status;
       this.#wait();
     });
     this.#wait();
@@ -105,7 +111,8 @@ export class Live {
     const time = Math.min(
       this.#pace,
       this.#isHeard ? LISTENED_MS : Infinity,
-      this.#isAbsent && this.#pace < Infinity ? ABSENT_MS : Infinity,
+      // A worker can query the node only while it handles a request.
+      (HAS_SOCKETS && this.#status && UNWELL_MS[this.#status]) || Infinity,
     );
     if (time === Infinity || this.#hasEnded) return;
     const timer = setTimeout(async () => {
