@@ -62,7 +62,7 @@ const STATES: [info: Info, label: string, note: string][] = [
 header("the header names a well-known network, and shows the time that is left", () => {
   const { about, facts } = describeInfo({
     ...{ status: "syncing", software: "Geth", version: "1.14", chain_id: "1", api: API },
-    ...{ network_name: "Ethereum mainnet", sync_progress: 0.25, seconds_left: 7500, height: 5 },
+    ...{ network_name: "Ethereum mainnet", progress: 0.25, seconds_left: 7500, height: 5 },
     blocks_per_second: 12.5,
   });
   assert.is(about, "Version 1.14 · Ethereum mainnet");
@@ -97,16 +97,16 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["peers", true, ""],
   ["peers", null, ""],
   ["peers", { a: 1 }, ""],
-  ["sync_progress", 0, "0%"],
-  ["sync_progress", 0.57, "57%"],
-  ["sync_progress", 0.43219, "43.21%"],
-  ["sync_progress", 0.99999999999, "99.99%"],
-  ["sync_progress", 0.99999, "99.99%"],
-  ["sync_progress", 1, ""],
-  ["sync_progress", 1.2, ""],
-  ["sync_progress", -1, ""],
-  ["sync_progress", "0.5", ""],
-  ["sync_progress", 12345678901234567890n, ""],
+  ["progress", 0, "0%"],
+  ["progress", 0.57, "57%"],
+  ["progress", 0.43219, "43.21%"],
+  ["progress", 0.99999999999, "99.99%"],
+  ["progress", 0.99999, "99.99%"],
+  ["progress", 1, ""],
+  ["progress", 1.2, ""],
+  ["progress", -1, ""],
+  ["progress", "0.5", ""],
+  ["progress", 12345678901234567890n, ""],
   ["updated_at", "2026-01-31T08:15:00Z", "2026-01-31 08:15:00 UTC"],
   ["head_at", "2026-01-31T08:15:00.123Z", "2026-01-31 08:15:00 UTC"],
   ["head_at", "2026-01-31T08:15:00+01:00", "2026-01-31T08:15:00+01:00"],
@@ -179,7 +179,7 @@ header(
 );
 
 header("the header shows the progress of a node only while the node is not in sync", () => {
-  const info = { status: "syncing", synced: false, sync_progress: 0.5, api: API };
+  const info = { status: "syncing", synced: false, progress: 0.5, api: API };
   assert.equal(describeInfo(info).facts, [["Progress", "50%"]]);
   assert.equal(describeInfo({ ...info, status: "ok", synced: true }).facts, []);
 });

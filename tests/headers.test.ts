@@ -9,7 +9,7 @@ const CACHE: Readonly<Record<string, string>> = {
   "/v1/spec": "public, no-cache",
   "/v1/spec/reference": "public, no-cache",
   "/v1/spec/simple": "public, no-cache",
-  "/v1/info": "public, max-age=1",
+  "/v1/info": "public, no-cache",
   "/v1/health": "no-store",
   "/v1/ready": "no-store",
   "/spec.json": "public, no-cache",

@@ -187,7 +187,7 @@ health:
     ["15:15", 'reason names the source "nfo"'],
     ["16:7", "must be places, each with a test"],
     ["19:11", 'health.target names the source "infox"'],
-    ["20:3", "health.complete needs the field sync_progress"],
+    ["20:3", "health.complete needs the field progress"],
     ["21:8", "health.lag must be a whole number from 0, not -1"],
     ["22:16", "health.warming_up[0] must be a whole number, not"],
     ["23:15", "health.networks.main needs the field chain_id or network"],

@@ -159,7 +159,7 @@ metrics("numbers from the node keep all their digits in the metrics", async () =
   const started_at = "2026-01-01T00:00:00.500Z";
   const lines = await infoOf(() => ({
     ...{ software: "exampled", version: "1.2", network: "main", started_at },
-    ...{ height: 18446744073709551614n, peers: 3, synced: true, sync_progress: 0.25 },
+    ...{ height: 18446744073709551614n, peers: 3, synced: true, progress: 0.25 },
     head_at: new Date(Date.now() - 90_000).toISOString(),
   }));
   const got = (series: string) => lines.get(series);

@@ -27,7 +27,7 @@ const KIND: Kind = {
     height: "state#/height",
     peers: "state#/peers",
     head_at: { from: "state#/head", as: "time" },
-    sync_progress: "state#/progress",
+    progress: "state#/progress",
   },
   health: {
     ok: "it responds",
@@ -249,9 +249,9 @@ overTime("a node that syncs tells its progress, its speed and the time that is l
       // Ten blocks a second, in bursts.
       const height = 1000 + 10 * second + (second % 8);
       Object.assign(state, { height }, report(height, held.date));
-      const { status, sync_progress, blocks_per_second, seconds_left } = await info();
+      const { status, progress: told, blocks_per_second, seconds_left } = await info();
       assert.is(status, "syncing", way);
-      const progress = Number(sync_progress ?? 0);
+      const progress = Number(told ?? 0);
       assert.ok(progress >= before && progress < 1, `${way}: ${progress} after ${before}`);
       before = progress;
       if (second < 56) assert.equal([blocks_per_second, seconds_left], [undefined, undefined], way);
@@ -339,7 +339,7 @@ overTime("a hidden value appears in no response", async () => {
   const shown: Record<string, RegExp> = {
     ...{ software: /softwarely/, chain_id: /chainly-1/, network: /networkly/ },
     ...{ height: /7654321987|7[ ,.\u202f]654[ ,.\u202f]321[ ,.\u202f]987/ },
-    ...{ peers: /31415926|31[ ,.\u202f]415[ ,.\u202f]926/, sync_progress: /\b76\.5|\b0\.7654321/ },
+    ...{ peers: /31415926|31[ ,.\u202f]415[ ,.\u202f]926/, progress: /\b76\.5|\b0\.7654321/ },
     head_at: /07:08:09/,
   };
   const everything = async (hide: string[]) => {
@@ -592,7 +592,7 @@ overTime("a reason that would contain a hidden value is shown in a general form"
   const cases: [Json, string, string][] = [
     [{ height: 1, peers: 2 }, "peers", "has too few peers"],
     [{ height: 1, peers: 5, target: 1000 }, "height", "is catching up with its network"],
-    [{ height: 1, peers: 5, progress: 0.4 }, "sync_progress", "is catching up with its network"],
+    [{ height: 1, peers: 5, progress: 0.4 }, "progress", "is catching up with its network"],
     [
       { height: 1, peers: 5, head: "2026-01-01T00:00:00Z" },
       "head_at",

@@ -21,7 +21,6 @@ type Row = readonly [key: string, label: string, format?: (value: unknown) => st
 const FIGURES: readonly Row[] = [
   ["updated_at", "As of", formatTime],
   ["progress", "Progress", formatShare],
-  ["sync_progress", "Progress", formatShare],
   ["seconds_left", "Time left", formatTimeLeft],
   ["height", "Height"],
   ["head_at", "Latest block", formatTime],
@@ -95,9 +94,9 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // A synced node may report a `sync_progress` below 1. A node that has not begun to sync may
+        // A synced node may report a `progress` below 1. A node that has not begun to sync may
         // report 1.
-        (key.endsWith("progress") && (state === "synced" || !((values[key] as number) < 1))) ||
+        (key === "progress" && (state === "synced" || !((values[key] as number) < 1))) ||
         // A service without a node omits its start time, so that a restart does not change its
         // page.
         (key === "started_at" && isService(info));

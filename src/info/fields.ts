@@ -24,7 +24,7 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   height: naturalNumber,
   head_at: time,
   synced: (value) => typeof value === "boolean" ? value : undefined,
-  sync_progress: share,
+  progress: share,
   blocks_per_second: positive,
   seconds_left: positive,
   peers: naturalNumber,
@@ -38,7 +38,7 @@ export const STATUS_KEYS: readonly string[] = [
   "height",
   "head_at",
   "synced",
-  "sync_progress",
+  "progress",
   "peers",
 ];
 

@@ -408,7 +408,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     // On workerd, random values can be had only while a request is handled.
     const { random = Math.random } = this.#options;
     const run = () => `${this.#now().date.toString(36)}-${random().toString(36).slice(2, 8)}`;
-    this.#snapshots ??= new Snapshots(this.#times.ttl, run());
+    this.#snapshots ??= new Snapshots(run());
     return this.#snapshots.of(info, readExamples(this.#kind.plan.examples, answers));
   }
 

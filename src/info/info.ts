@@ -33,7 +33,7 @@ export interface Info {
   head_at?: string | undefined;
   synced?: boolean | undefined;
   /** The progress of synchronization, from 0 to 1. */
-  sync_progress?: number | undefined;
+  progress?: number | undefined;
   /** The speed of a node that syncs, from a minute after it began. */
   blocks_per_second?: number | undefined;
   /** The estimated time until a node that syncs is in sync. */
@@ -138,7 +138,6 @@ export interface Snapshot {
 
 /** Makes snapshots of one node, and keeps the last one for an info object with the same content. */
 export class Snapshots {
-  readonly #ttl: number;
   readonly #run: string;
   /**
    * ETags contain a counter instead of a digest, since some runtimes load a large library for the
@@ -147,12 +146,8 @@ export class Snapshots {
   #contents = 0;
   #last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
 
-  /**
-   * @param ttl in milliseconds
-   * @param run an identifier that differs in each run of the service
-   */
-  constructor(ttl: number, run: string) {
-    this.#ttl = ttl;
+  /** @param run an identifier that differs in each run of the service */
+  constructor(run: string) {
     this.#run = run;
   }
 
@@ -170,16 +165,16 @@ export class Snapshots {
 
   #represent(info: Info, text: string): Promise<Snapshot> {
     const tag = `${this.#run}-${(++this.#contents).toString(36)}`;
-    return makeSnapshot(info, text, tag, this.#ttl);
+    return makeSnapshot(info, text, tag);
   }
 }
 
-async function makeSnapshot(info: Info, text: string, tag: string, ttl: number): Promise<Snapshot> {
+async function makeSnapshot(info: Info, text: string, tag: string): Promise<Snapshot> {
   const { status = null, status_code, status_reason, status_remedy } = info;
   const health = formatJson({ status, status_code, status_reason, status_remedy }) + "\n";
-  const isWell = status === null || status === "ok" || status === "syncing";
   const type = "application/json";
-  const cache = isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache";
+  // A cache that repeated a response without asking would make its values older than twice `ttl`.
+  const cache = "public, no-cache";
   const probed = {
     type,
     cache: "no-store",

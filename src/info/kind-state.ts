@@ -94,10 +94,10 @@ export class KindState {
   }
 
   /** Returns what changes while a node syncs, even before it has blocks. */
-  #progressIn({ height, sync_progress }: Values, answers: Answers): unknown {
-    if (height === undefined && sync_progress === undefined) return undefined;
+  #progressIn({ height, progress }: Values, answers: Answers): unknown {
+    if (height === undefined && progress === undefined) return undefined;
     // The progress of a node without new blocks falls, since it compares them with the clock.
-    this.#progress = Math.max(this.#progress, Number(sync_progress ?? 0));
+    this.#progress = Math.max(this.#progress, Number(progress ?? 0));
     const { synced } = this.plan.fields;
     const state = synced && referencesOf(synced).map((reference) => answerAt(answers, reference));
     return [height ?? null, this.#progress, state ?? null];

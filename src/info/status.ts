@@ -276,9 +276,9 @@ function ifFaultyByKind(seen: Seen): NodeStatus | undefined {
 
 /** The node says that it syncs, but nothing moves. */
 function ifSyncingInVain(seen: Seen): NodeStatus | undefined {
-  const { height, sync_progress } = seen.values;
+  const { height, progress } = seen.values;
   const time = seen.date - seen.progressedAt;
-  if (height === undefined && sync_progress === undefined) return undefined;
+  if (height === undefined && progress === undefined) return undefined;
   if (!(time > (quietOf(seen) ?? QUIET)) || !ifSyncing(seen)) return undefined;
   const reason = `is syncing without progress for ${formatDuration(time)}`;
   return { ...syncing(reason), status: STATUS_OF.stalled, code: "stalled", keys: ["height"] };
@@ -293,7 +293,7 @@ function ifSyncing(seen: Seen): NodeStatus | undefined {
     const blocks = groupDigits(String(behind), ",");
     return { ...syncing(`is ${blocks} blocks behind its peers`), keys: ["height"] };
   }
-  const { synced, sync_progress: progress } = values;
+  const { synced, progress } = values;
   if (synced === false) return syncing("is catching up with its network");
   const complete = health?.complete;
   if (complete === undefined || typeof progress !== "number" || progress >= complete) {
@@ -301,12 +301,12 @@ function ifSyncing(seen: Seen): NodeStatus | undefined {
   }
   // The percentage is rounded down, so that only a complete chain shows 100 %.
   const percent = Math.floor(progress * 1000) / 10;
-  return { ...syncing(`is ${percent} % synced`), keys: ["sync_progress"] };
+  return { ...syncing(`is ${percent} % synced`), keys: ["progress"] };
 }
 
 function isKnownToBeInSync({ plan: { health }, shown: { answers }, values }: Seen): boolean {
   return values.synced === true || targetsOf(health, answers).length > 0 ||
-    (health?.complete !== undefined && values.sync_progress !== undefined);
+    (health?.complete !== undefined && values.progress !== undefined);
 }
 
 function expectedIn(

@@ -25,7 +25,7 @@ interface Sample {
 
 /** Values for `/v1/info`; those that cannot be told yet are missing. */
 export interface Pace {
-  readonly sync_progress?: number;
+  readonly progress?: number;
   readonly blocks_per_second?: number;
   readonly seconds_left?: number;
 }
@@ -47,7 +47,7 @@ export class SyncPace {
       height: number(values.height),
       target: Number(target ?? NaN),
       behind: now.date - Date.parse(String(values.head_at)),
-      progress: number(values.sync_progress),
+      progress: number(values.progress),
     };
     // A node that goes back has been replaced, or starts anew.
     if (last.height < this.#samples.at(-1)?.height!) this.clear();
@@ -56,7 +56,7 @@ export class SyncPace {
     if (isDue) this.#samples = [...this.#samples, last].slice(-SAMPLES_MAX);
     const isEarly = last.at - first.at < TIME_MIN;
     this.last = {
-      ...known("sync_progress", progressOf(first, last)),
+      ...known("progress", progressOf(first, last)),
       ...known("blocks_per_second", isEarly ? NaN : rateOf(first, last, "height")),
       ...known("seconds_left", isEarly ? NaN : secondsLeft(first, last)),
     };
@@ -92,6 +92,6 @@ function secondsLeft(first: Sample, last: Sample): number {
 /** Rounds to three digits, since an estimate is no more precise. */
 function known(key: keyof Pace, value: number): Pace {
   if (!Number.isFinite(value) || value < 0) return {};
-  const isShare = key === "sync_progress";
+  const isShare = key === "progress";
   return { [key]: isShare ? Math.min(value, 0.99999) : Number(value.toPrecision(3)) };
 }

@@ -244,7 +244,7 @@ export interface KindHealth {
   warming_up?: readonly number[] | undefined;
   /** The rules for the status. The first matching rule decides. */
   rules?: readonly HealthRule[] | undefined;
-  /** The minimum `sync_progress` of a node that is in sync, such as 0.9999. */
+  /** The minimum `progress` of a node that is in sync, such as 0.9999. */
   complete?: number | undefined;
   /**
    * The place of the highest known block number (decimal or `0x`). If several places are given, the

@@ -109,7 +109,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   ),
   nodeface_node_sync_progress_ratio: gauge(
     "Fraction of the chain that the node has, from 0 to 1",
-    ({ current }) => numberFrom(current.sync_progress),
+    ({ current }) => numberFrom(current.progress),
   ),
   nodeface_node_sync_blocks_per_second: gauge(
     "Blocks that a syncing node takes in per second",

@@ -125,7 +125,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     v.array(RULE, "a list of rules"),
     "Rules for the status. The first matching rule applies",
   ),
-  complete: setting(NUMBER, "The sync_progress of a node that is in sync", {
+  complete: setting(NUMBER, "The progress of a node that is in sync", {
     example: "1",
   }),
   target: setting(REFERENCES, "The highest block that the node or its peers know of", {
@@ -425,7 +425,7 @@ function diagnosticsBetween(kind: Json): SettingDiagnostic[] {
     if (rule === undefined || keys.some((key) => Object.hasOwn(fields, key))) return;
     report(["health", ...path], `needs the field ${keys.join(" or ")}`, true);
   };
-  needField(complete, ["complete"], "sync_progress");
+  needField(complete, ["complete"], "progress");
   needField(target, ["target"], "height");
   for (const [name, network] of Object.entries(objectOf(networks))) {
     const { quiet, peers } = objectOf(network);

@@ -23,7 +23,7 @@ const STATES: [info: Record<string, unknown>, shown: string][] = [
       synced: false,
       status: "syncing",
       status_reason: "1204881 blocks behind its peers",
-      sync_progress: 0.4321,
+      progress: 0.4321,
       height: LONG,
     },
     "Syncing",

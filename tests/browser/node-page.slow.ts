@@ -34,7 +34,7 @@ const NODES: readonly [name: string, info: Json, describe: () => Promise<Json>][
         height: 1412333,
         synced: false,
       },
-      ...{ status: "syncing", sync_progress: 0.43, head_at: ago(86_400 * 9), api: NODE.api },
+      ...{ status: "syncing", progress: 0.43, head_at: ago(86_400 * 9), api: NODE.api },
     },
     describeStorage,
   ],

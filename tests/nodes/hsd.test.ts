@@ -40,7 +40,7 @@ hsd("hsd is detected, and shown with the values that its own API reports", async
   assert.is(info.peers, net.connections);
   assert.ok(Date.now() - Date.parse(info.started_at) < 60_000);
   // The last block of the node's chain is years old, so the node's status is `syncing`.
-  assert.is(info.sync_progress, chain.verificationprogress);
+  assert.is(info.progress, chain.verificationprogress);
   assert.is(info.status, "syncing");
 });
 

@@ -81,7 +81,7 @@ const CASES: Readonly<Record<string, Case>> = {
         network,
         height: chain.height,
         head_at: isoOf(header.time),
-        sync_progress: chain.progress,
+        progress: chain.progress,
         peers: pool.inbound + pool.outbound,
         // The computed time varies by seconds from call to call, so it is rounded to the minute.
         started_at: new Date(Math.round((time.system - time.uptime) / 60) * 60_000).toISOString(),

@@ -129,7 +129,7 @@ const wholeKind = (text: string) =>
     "url: http://127.0.0.1:9000",
     "detect: { a#: . }",
     "sources: { a: { get: / }, chain: { get: / } }",
-    "fields: { version: a#, height: a#, sync_progress: a#, head_at: a#, peers: a#, network: a# }",
+    "fields: { version: a#, height: a#, progress: a#, head_at: a#, peers: a#, network: a# }",
     "health: { ok: it answers }",
   ].filter((line) => !new RegExp(`^${line.split(":")[0]}:`, "m").test(text))
     .concat(text).join("\n");
