@@ -158,6 +158,11 @@ export interface ClientSettings {
    * or "secret" without "*".
    */
   allow: readonly string[];
+  /**
+   * The largest number of slots that the client may have.
+   * @default all that others do not need
+   */
+  concurrency?: number | undefined;
 }
 
 /** The keys of `forward`: see [Configuration](../docs/configuration.md#forward). */
@@ -175,7 +180,7 @@ export interface ForwardSettings {
    * allows.
    * @default []
    */
-  clients?: readonly ({ name: string; token_file?: string | undefined; token_env?: string | undefined; allow: readonly string[] })[] | undefined;
+  clients?: readonly ({ name: string; token_file?: string | undefined; token_env?: string | undefined; allow: readonly string[]; concurrency?: number | undefined })[] | undefined;
   /**
    * The origins whose pages may call the node, besides this service's origin. * covers only
    * operations that need no token.

@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { Lease, Leases } from "../src/gateway/lease.ts";
 import { FULL, Refusal } from "../src/gateway/response.ts";
 import { Slots } from "../src/gateway/slots.ts";
+import { nextTurn } from "../src/slices.ts";
 import type { Client } from "../src/node/http1.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
@@ -40,6 +41,8 @@ const release = () => {
   for (const response of held.splice(0)) result("1")(requests.get(response)!, response);
 };
 
+const OTHERS = {}, APP = {};
+
 load(
   "waiting calls stay in order, and a released slot goes to the next call",
   async () => {
@@ -47,7 +50,7 @@ load(
     const { signal } = new AbortController();
     const order: string[] = [];
     const take = async (name: string) => {
-      const slot = await places.take(false, false, signal);
+      const slot = await places.take(OTHERS, false, signal);
       order.push(name);
       return slot;
     };
@@ -64,15 +67,15 @@ load(
 );
 
 load(
-  "calls with the token have an extra slot, and do not wait behind other calls",
+  "a share without a slot may use one more, and does not wait behind other shares",
   async () => {
     const places = new Slots(1);
     const { signal } = new AbortController();
-    const open = await places.take(false, false, signal);
-    const waiting = places.take(false, false, signal);
-    const token = await places.take(true, false, signal);
+    const open = await places.take(OTHERS, false, signal);
+    const waiting = places.take(OTHERS, false, signal);
+    const token = await places.take(APP, false, signal);
     const order: string[] = [];
-    const later = places.take(true, false, signal).then((slot) => {
+    const later = places.take(APP, false, signal).then((slot) => {
       order.push("token");
       return slot;
     });
@@ -86,38 +89,88 @@ load(
   },
 );
 
+load("shares take turns, and one that floods waits for itself", async () => {
+  const places = new Slots(4);
+  const { signal } = new AbortController();
+  const order: string[] = [];
+  const take = async (name: string, share: object) => {
+    const slot = await places.take(share, false, signal);
+    order.push(name);
+    return slot;
+  };
+  const [flood, quiet, third] = [{}, {}, {}];
+  const first = await Promise.all([1, 2, 3, 4].map(() => take("flood", flood)));
+  const pass = async (name: string, share: object) => (await take(name, share)).dispose();
+  const calls = [
+    ...Array.from({ length: 100 }, () => pass("flood", flood)),
+    pass("quiet", quiet),
+    pass("quiet", quiet),
+    pass("third", third),
+  ];
+  await nextTurn();
+  assert.equal(order.slice(4).filter((name) => name === "flood"), [], "one slot is beyond these");
+  for (const slot of first) slot.dispose();
+  await Promise.all(calls);
+  const others = order.slice(4, 12).filter((name) => name !== "flood");
+  assert.equal(others.sort(), ["quiet", "quiet", "third"]);
+  assert.is(places.waiting, 0);
+});
+
+load("one share alone may have all slots, but no more than its concurrency", async () => {
+  const places = new Slots(4);
+  const { signal } = new AbortController();
+  for (let count = 0; count < 4; count++) await places.take(OTHERS, false, signal);
+  const limited = { concurrency: 1 };
+  const slot = await places.take(limited, false, signal);
+  const waiting = places.take(limited, false, signal);
+  assert.is(places.waiting, 1);
+  slot.dispose();
+  (await waiting).dispose();
+});
+
+load("one share has at most half of the slots of calls that wait for an event", async () => {
+  const places = new Slots(4, true);
+  const { signal } = new AbortController();
+  const slots = [await places.take(APP, false, signal), await places.take(APP, false, signal)];
+  const third = places.take(APP, false, signal);
+  assert.is(places.waiting, 1);
+  (await places.take(OTHERS, false, signal)).dispose();
+  slots[0]!.dispose();
+  (await third).dispose();
+});
+
 load("heavy calls run one at a time, and do not delay light ones", async () => {
   const places = new Slots(3);
   const { signal } = new AbortController();
-  const heavy = await places.take(false, true, signal);
+  const heavy = await places.take(OTHERS, true, signal);
   let isSecond = false;
-  const second = places.take(false, true, signal).then((slot) => {
+  const second = places.take(OTHERS, true, signal).then((slot) => {
     isSecond = true;
     return slot;
   });
-  const tokens = places.take(true, true, signal);
-  const light = await places.take(false, false, signal);
-  const lighter = await places.take(false, false, signal);
+  const tokens = places.take(APP, true, signal);
+  const light = await places.take(OTHERS, false, signal);
+  const lighter = await places.take(OTHERS, false, signal);
   assert.not(isSecond);
   light.dispose();
   lighter.dispose();
   assert.not(isSecond);
   heavy.dispose();
-  (await tokens).dispose();
   (await second).dispose();
+  (await tokens).dispose();
   assert.ok(isSecond);
 });
 
 load("up to 1000 calls wait, and the next call is refused at once", async () => {
   const places = new Slots(1);
   const { signal } = new AbortController();
-  const slot = await places.take(false, false, signal);
+  const slot = await places.take(OTHERS, false, signal);
   const waiting = Array.from(
     { length: 1000 },
-    () => places.take(false, false, new AbortController().signal),
+    () => places.take(OTHERS, false, new AbortController().signal),
   );
   let error: unknown;
-  await places.take(false, false, signal).catch((thrown) => error = thrown);
+  await places.take(OTHERS, false, signal).catch((thrown) => error = thrown);
   assert.instance(error, Refusal);
   for (const one of waiting) void one.then((slot) => slot.dispose());
   slot.dispose();
@@ -128,17 +181,17 @@ load("up to 1000 calls wait, and the next call is refused at once", async () => 
 load("a call that is cancelled while it waits leaves the queue and gets no slot", async () => {
   const places = new Slots(1);
   const { signal } = new AbortController();
-  const slot = await places.take(false, false, signal);
+  const slot = await places.take(OTHERS, false, signal);
   const leaving = new AbortController();
-  const left = places.take(false, false, leaving.signal).catch((error) => error);
-  const waiting = places.take(false, false, signal);
+  const left = places.take(OTHERS, false, leaving.signal).catch((error) => error);
+  const waiting = places.take(OTHERS, false, signal);
   assert.is(places.waiting, 2);
   leaving.abort();
   assert.instance(await left, Refusal);
   assert.is(places.waiting, 1);
   slot.dispose();
   (await waiting).dispose();
-  const error = await places.take(false, false, leaving.signal).catch((
+  const error = await places.take(OTHERS, false, leaving.signal).catch((
     error,
   ) => error);
   assert.instance(error, Refusal);
@@ -147,10 +200,10 @@ load("a call that is cancelled while it waits leaves the queue and gets no slot"
 load("after close, waiting calls and later calls are refused", async () => {
   const places = new Slots(1);
   const { signal } = new AbortController();
-  const slot = await places.take(false, false, signal);
+  const slot = await places.take(OTHERS, false, signal);
   const waiting = [
-    places.take(false, false, signal),
-    places.take(true, true, signal),
+    places.take(OTHERS, false, signal),
+    places.take(APP, true, signal),
   ];
   (await waiting[1]!).dispose();
   const left = waiting[0]!.catch((error) => error);
@@ -158,7 +211,7 @@ load("after close, waiting calls and later calls are refused", async () => {
   assert.instance(await left, Refusal);
   slot.dispose();
   assert.instance(
-    await places.take(false, false, signal).catch((error) => error),
+    await places.take(OTHERS, false, signal).catch((error) => error),
     Refusal,
   );
 });
@@ -663,7 +716,7 @@ const leasing = (timeout = 10_000) => {
     hasToken = false,
     isRead = true,
   ) => {
-    const lease = new Lease(leases, new AbortController().signal, hasToken);
+    const lease = new Lease(leases, new AbortController().signal, hasToken ? APP : undefined);
     const url = new URL(`${node.url}/${length}`);
     const request = { method: "GET", url, headers: {}, body: undefined };
     const operation = { access: isRead ? "read" : "write" } as NodeOperation;
@@ -714,7 +767,7 @@ load(
 load("the memory for reading a response counts while the response is read", async () => {
   const { leases, send } = leasing();
   assert.is(await send(32 * MIB), 32 * MIB);
-  const reader = new Lease(leases, new AbortController().signal, false);
+  const reader = new Lease(leases, new AbortController().signal, undefined);
   const free = reader.hold(32 * MIB);
   assert.is((await send(32 * MIB) as Refusal).status, 503);
   assert.throws(() => reader.hold(64 * MIB), /Too much data is in transit/);
@@ -745,12 +798,13 @@ load(
       concurrency: 1,
     });
     const methods = ["block", "number", "send", "send", "block"];
+    const headers = { authorization: `Bearer ${TOKEN}` };
     const batch = rpc(
       methods.map((method, id) => ({ id, method, params: ["a"] })),
-      { headers: { authorization: `Bearer ${TOKEN}` } },
+      { headers },
     );
     await until(() => held.length === 1);
-    const other = ask("/v1/rpc/block?hash=other");
+    const other = ask("/v1/rpc/block?hash=other", { headers });
     for (const sent of [["block", "number"], ["send"], ["send"], ["block"]]) {
       await until(() => held.length === 1);
       const calls = [JSON.parse(textOf(node.come.at(-1)!))].flat();

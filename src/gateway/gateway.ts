@@ -123,7 +123,7 @@ export class Gateway {
   /** The caller of this function must dispose the lease. */
   lease(request: ServedRequest, { client }: Caller): Lease {
     // Reading `signal` would add a listener to each request.
-    return new Lease(this.#leases, request.gone ?? request.signal, client !== undefined);
+    return new Lease(this.#leases, request.gone ?? request.signal, client?.settings);
   }
 
   rpcPath(): Promise<string> {

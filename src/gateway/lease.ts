@@ -15,7 +15,7 @@ import { following, LightSignal, type Signal, withSignal } from "../with-timeout
 import { formatSize } from "../units.ts";
 import type { ResolvedForward } from "./policy.ts";
 import { CREDENTIALS_REJECTED, FULL, LATER, Refusal } from "./response.ts";
-import { type Slot, Slots } from "./slots.ts";
+import { type Sharer, type Slot, Slots } from "./slots.ts";
 
 export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit"> {
   readonly node: Pick<Node, "send">;
@@ -25,8 +25,11 @@ export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit">
 
 const GRACE_MS = 4000;
 
-/** The number of slots of calls that wait, for callers without the token and for all. */
-const WAITS_OPEN = 16, WAITS = 32;
+/** All callers without a token. */
+const EVERYBODY: Sharer = {};
+
+/** The number of slots of calls that wait; one client has at most half of them. */
+const WAITS = 32;
 /** Nodes let a call wait for a minute. */
 const WAIT_MS = 65_000;
 
@@ -34,7 +37,7 @@ export class Leases {
   readonly options: LeaseOptions;
   readonly slots: Slots = new Slots(1);
   /** The slots of calls that wait for an event at the node. */
-  readonly waits: Slots = new Slots(WAITS_OPEN, WAITS - WAITS_OPEN);
+  readonly waits: Slots = new Slots(WAITS, true);
   readonly budget: Budget = new Budget();
   readonly #underWay = new Set<Lease>();
   #closing: ReturnType<typeof setTimeout> | undefined;
@@ -68,7 +71,7 @@ export class Lease {
   /** Aborted when the client disconnects. */
   readonly gone: Signal;
   readonly #leases: Leases;
-  readonly #hasToken: boolean;
+  readonly #client: Sharer | undefined;
   readonly #body: Room;
   readonly #room: Room;
   #deadline: Deadline | undefined;
@@ -80,12 +83,13 @@ export class Lease {
   #held = 0;
   #isHandedOver = false;
   #hasEnded = false;
-  constructor(leases: Leases, gone: Signal, hasToken: boolean) {
+  /** @param client `undefined` for callers without a token */
+  constructor(leases: Leases, gone: Signal, client: Sharer | undefined) {
     this.gone = gone;
     this.#leases = leases;
-    this.#hasToken = hasToken;
-    this.#body = new Room(leases.budget, hasToken ? "token" : "body");
-    this.#room = new Room(leases.budget, hasToken ? "token" : "response");
+    this.#client = client;
+    this.#body = new Room(leases.budget, client ? "token" : "body");
+    this.#room = new Room(leases.budget, client ? "token" : "response");
     this.#left = leases.options.limit;
   }
 
@@ -106,7 +110,8 @@ export class Lease {
     this.#leases.add(this);
     const { client } = this.#deadline;
     if (isWaiting) client.addEventListener("abort", () => this.#deadline!.end(client.reason));
-    this.#slot = await (isWaiting ? waits : slots).take(this.#hasToken, isHeavy, client);
+    const sharer = this.#client ?? EVERYBODY;
+    this.#slot = await (isWaiting ? waits : slots).take(sharer, isHeavy, client);
     client.addEventListener("abort", () => this.#end());
   }
 
@@ -126,7 +131,7 @@ export class Lease {
     const isRead = operation.access === "read";
     const isAnonymous = hasCredentials || await this.#leases.options.isAnonymous(operation);
     if (client.aborted) throw client.reason;
-    if (this.#hasToken) this.#room.purpose = isRead ? "token" : "write";
+    if (this.#client) this.#room.purpose = isRead ? "token" : "write";
     if (!this.#room.set(this.#held + SMALL)) throw FULL;
     const sent = { ...request, signal: node, isOnce: !isRead };
     const use = { isAnonymous, hasCredentials };

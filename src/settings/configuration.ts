@@ -340,6 +340,14 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
         example: "[reads, sendrawtransaction]",
       },
     ),
+    concurrency: setting(
+      wholeNumber(1, 1000),
+      "The largest number of slots that the client may have",
+      {
+        default: "all that others do not need",
+        example: "4",
+      },
+    ),
   });
 }
 
