@@ -221,7 +221,11 @@ function openGateway(
       if (call.status < 400) resources.monitor.expectResponse();
       if (!isLogged(call, logCalls)) return;
       const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
-      log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });
+      log(`${call.operation} ${call.status} ${call.client} ${took}`, {
+        code: "call",
+        level: "info",
+        call,
+      });
     },
   });
 }

@@ -31,6 +31,8 @@ export interface DescriptionEvent {
 export interface CallRecord {
   /** The name of the JSON-RPC method, or the HTTP method and the path template. */
   readonly operation: string;
+  /** The name of the client, or `anonymous`. */
+  readonly client: string;
   readonly status: number;
   readonly milliseconds: number;
   readonly bytes: number;

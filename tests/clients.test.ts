@@ -195,4 +195,36 @@ clients("a token of each client is sent nowhere", async () => {
   }
 });
 
+clients("metrics and the log count each call for its client, and none has a token", async () => {
+  const names = Array.from({ length: 64 }, (_, at) => `client-${at}`);
+  const calls = sampleSize(16);
+  const { ask, calls: logged } = forwarding(node.url, RPC, {
+    open: ["number"],
+    clients: names.map((name) => named(name, ["balance"])),
+    concurrency: 100,
+  }, { metrics: true });
+  node.answer = result("1");
+  await Promise.all(names.map(async (name) => {
+    for (let count = 0; count < calls; count++) {
+      const headers = { ...JSON_TYPE, ...bearer(tokenOf(name)) };
+      const path = count % 2 === 0 ? "balance" : "number";
+      const response = await ask(`/v1/rpc/${path}`, { method: "POST", headers, body: "{}" });
+      assert.is(response.status, 200);
+      await response.text();
+    }
+  }));
+  await (await ask("/v1/rpc/number")).text();
+  const text = await (await ask("/v1/metrics")).text();
+  const counted = (client: string) =>
+    [...text.matchAll(/^nodeface_calls_total\{.*client="([^"]*)"\} (\d+)$/gm)]
+      .reduce((sum, [, name, count]) => sum + (name === client ? Number(count) : 0), 0);
+  for (const name of names) {
+    assert.is(counted(name), calls, name);
+    assert.is(logged.filter(({ client }) => client === name).length, calls, name);
+    assert.match(text, `nodeface_call_duration_seconds_count{client="${name}"} ${calls}`);
+  }
+  assert.is(counted("anonymous"), 1);
+  assert.not.match(text + JSON.stringify(logged), /0123456789abcdef/);
+});
+
 clients.run();

@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Lease, Leases } from "../src/gateway/lease.ts";
 import { FULL, Refusal } from "../src/gateway/response.ts";
-import { Slots } from "../src/gateway/slots.ts";
+import { type Sharer, Slots } from "../src/gateway/slots.ts";
 import { nextTurn } from "../src/slices.ts";
 import type { Client } from "../src/node/http1.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
@@ -41,7 +41,7 @@ const release = () => {
   for (const response of held.splice(0)) result("1")(requests.get(response)!, response);
 };
 
-const OTHERS = {}, APP = {};
+const OTHERS = { name: "others" }, APP = { name: "app" };
 
 load(
   "waiting calls stay in order, and a released slot goes to the next call",
@@ -93,14 +93,14 @@ load("shares take turns, and one that floods waits for itself", async () => {
   const places = new Slots(4);
   const { signal } = new AbortController();
   const order: string[] = [];
-  const take = async (name: string, share: object) => {
+  const take = async (name: string, share: Sharer) => {
     const slot = await places.take(share, false, signal);
     order.push(name);
     return slot;
   };
-  const [flood, quiet, third] = [{}, {}, {}];
+  const [flood, quiet, third] = [{ name: "flood" }, { name: "quiet" }, { name: "third" }];
   const first = await Promise.all([1, 2, 3, 4].map(() => take("flood", flood)));
-  const pass = async (name: string, share: object) => (await take(name, share)).dispose();
+  const pass = async (name: string, share: Sharer) => (await take(name, share)).dispose();
   const calls = [
     ...Array.from({ length: 100 }, () => pass("flood", flood)),
     pass("quiet", quiet),
@@ -120,7 +120,7 @@ load("one share alone may have all slots, but no more than its concurrency", asy
   const places = new Slots(4);
   const { signal } = new AbortController();
   for (let count = 0; count < 4; count++) await places.take(OTHERS, false, signal);
-  const limited = { concurrency: 1 };
+  const limited = { name: "limited", concurrency: 1 };
   const slot = await places.take(limited, false, signal);
   const waiting = places.take(limited, false, signal);
   assert.is(places.waiting, 1);

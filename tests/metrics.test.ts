@@ -367,14 +367,23 @@ metrics("forwarded calls are counted by operation, and no label contains a param
     const calls = (text: string) =>
       [...readMetrics(text)].filter(([name]) => name.startsWith("nodeface_calls_total"));
     assert.equal(calls(restText), [
-      ['nodeface_calls_total{operation="GET /blocks/{height}",status="200"}', "2"],
-      ['nodeface_calls_total{operation="GET /peers/{address}",status="500"}', "1"],
+      [
+        'nodeface_calls_total{operation="GET /blocks/{height}",status="200",client="anonymous"}',
+        "2",
+      ],
+      [
+        'nodeface_calls_total{operation="GET /peers/{address}",status="500",client="anonymous"}',
+        "1",
+      ],
     ]);
     assert.equal(calls(rpcText), [
-      ['nodeface_calls_total{operation="block",status="200"}', "1"],
-      ['nodeface_calls_total{operation="number",status="200"}', "1"],
+      ['nodeface_calls_total{operation="block",status="200",client="anonymous"}', "1"],
+      ['nodeface_calls_total{operation="number",status="200",client="anonymous"}', "1"],
     ]);
-    assert.is(readMetrics(restText).get("nodeface_call_duration_seconds_count"), "3");
+    assert.is(
+      readMetrics(restText).get('nodeface_call_duration_seconds_count{client="anonymous"}'),
+      "3",
+    );
     const route = 'nodeface_requests_total{route="/v1/node/{path}",status="200"}';
     assert.is(readMetrics(restText).get(route), "2");
     for (const text of [restText, rpcText]) {

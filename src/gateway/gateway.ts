@@ -164,6 +164,7 @@ export class Recording {
   end(status: number): void {
     this.#options.onCall({
       operation: this.#operation.name,
+      client: this.#lease.sharer.name,
       status,
       milliseconds: performance.now() - this.#started,
       bytes: this.bytes,

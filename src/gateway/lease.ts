@@ -26,7 +26,7 @@ export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit">
 const GRACE_MS = 4000;
 
 /** All callers without a token. */
-const EVERYBODY: Sharer = {};
+const EVERYBODY: Sharer = { name: "anonymous" };
 
 /** The number of slots of calls that wait; one client has at most half of them. */
 const WAITS = 32;
@@ -71,7 +71,8 @@ export class Lease {
   /** Aborted when the client disconnects. */
   readonly gone: Signal;
   readonly #leases: Leases;
-  readonly #client: Sharer | undefined;
+  readonly sharer: Sharer;
+  readonly #hasName: boolean;
   readonly #body: Room;
   readonly #room: Room;
   #deadline: Deadline | undefined;
@@ -87,7 +88,8 @@ export class Lease {
   constructor(leases: Leases, gone: Signal, client: Sharer | undefined) {
     this.gone = gone;
     this.#leases = leases;
-    this.#client = client;
+    this.sharer = client ?? EVERYBODY;
+    this.#hasName = client !== undefined;
     this.#body = new Room(leases.budget, client ? "token" : "body");
     this.#room = new Room(leases.budget, client ? "token" : "response");
     this.#left = leases.options.limit;
@@ -110,8 +112,7 @@ export class Lease {
     this.#leases.add(this);
     const { client } = this.#deadline;
     if (isWaiting) client.addEventListener("abort", () => this.#deadline!.end(client.reason));
-    const sharer = this.#client ?? EVERYBODY;
-    this.#slot = await (isWaiting ? waits : slots).take(sharer, isHeavy, client);
+    this.#slot = await (isWaiting ? waits : slots).take(this.sharer, isHeavy, client);
     client.addEventListener("abort", () => this.#end());
   }
 
@@ -131,7 +132,7 @@ export class Lease {
     const isRead = operation.access === "read";
     const isAnonymous = hasCredentials || await this.#leases.options.isAnonymous(operation);
     if (client.aborted) throw client.reason;
-    if (this.#client) this.#room.purpose = isRead ? "token" : "write";
+    if (this.#hasName) this.#room.purpose = isRead ? "token" : "write";
     if (!this.#room.set(this.#held + SMALL)) throw FULL;
     const sent = { ...request, signal: node, isOnce: !isRead };
     const use = { isAnonymous, hasCredentials };

@@ -27,6 +27,8 @@ interface Waiting {
 
 /** Whoever calls the node: a client with a name, or all callers without a token. */
 export interface Sharer {
+  /** The name in the log and in metrics. */
+  readonly name: string;
   /** The largest number of slots that the sharer may have. */
   readonly concurrency?: number | undefined;
 }

@@ -160,10 +160,12 @@ export const METRICS: Readonly<Record<string, Metric>> = {
     ({ meters }) => meters.calls.samples,
     "operation",
     "status",
+    "client",
   ),
   nodeface_call_duration_seconds: histogram(
     "Duration of calls forwarded to the node",
     ({ meters }) => meters.callTimes.samples,
+    "client",
   ),
   nodeface_queue_length: gauge(
     "Calls that wait for a slot at the node",
@@ -268,14 +270,19 @@ const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 /** The label value that replaces all new values after the limit of a series is reached. */
 export const OTHER = "other";
 
-/** Values by labels. Above `max` labels, all others share one value. */
+/**
+ * Values by labels. Above `max` labels, all others share one value, or those with the same client if
+ * `kept` labels at the end stay.
+ */
 export class Series<T> {
   readonly #samples = new Map<string, Sample<T>>();
   readonly #max: number;
   readonly #create: () => T;
+  readonly #kept: number;
 
-  constructor(max: number, create: () => T) {
+  constructor(max: number, create: () => T, kept: number = 0) {
     this.#max = max;
+    this.#kept = kept;
     this.#create = create;
   }
 
@@ -288,8 +295,9 @@ export class Series<T> {
     const key = labels.join("\n");
     let sample = this.#samples.get(key);
     if (sample) return sample;
-    const isOther = labels.every((label) => label === OTHER);
-    if (this.#samples.size >= this.#max && !isOther) return this.at(...labels.map(() => OTHER));
+    const others = labels.map((label, at) => at < labels.length - this.#kept ? OTHER : label);
+    const isOther = others.every((label, at) => label === labels[at]);
+    if (this.#samples.size >= this.#max && !isOther) return this.at(...others);
     sample = { labels, value: this.#create() };
     this.#samples.set(key, sample);
     return sample;
@@ -320,7 +328,7 @@ export class Meters {
   readonly responses: Series<number> = counts();
   readonly queries: Series<number> = counts();
   readonly queryTimes: Series<Durations> = durations();
-  readonly calls: Series<number> = counts();
+  readonly calls: Series<number> = new Series(COUNTERS_MAX, () => 0, 1);
   readonly callTimes: Series<Durations> = durations();
   identities = 0;
   /** `succeededAt` is in seconds since 1970. */
@@ -343,9 +351,9 @@ export class Meters {
     this.queryTimes.at(name).value.add(outcome.took / 1000);
   }
 
-  countCall({ operation, status, milliseconds }: CallRecord): void {
-    this.calls.at(labelOf(operation), status).value++;
-    this.callTimes.at().value.add(milliseconds / 1000);
+  countCall({ operation, status, client, milliseconds }: CallRecord): void {
+    this.calls.at(labelOf(operation), status, client).value++;
+    this.callTimes.at(client).value.add(milliseconds / 1000);
   }
 }
 
