@@ -10,6 +10,7 @@ import { rpcCalls } from "./gateway/call-rpc.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { Budget, Room } from "./gateway/lease.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
+import type { Quota } from "./gateway/quota.ts";
 import {
   LATER,
   type MakeResponse,
@@ -175,12 +176,16 @@ export class CallRoutes {
     const makeResponse = responseMaker(visit.common);
     const caller = await gateway.identify(request, query);
     const lease = gateway.lease(request, caller);
+    const { quota } = lease;
     try {
+      const refusal = quota?.refusal;
+      if (refusal) return withHeaders(await this.#refuse(form, refusal, unread), quota);
       const call = { request, path, query, content, makeResponse, table, caller, lease };
-      return await form.respond(gateway, call);
+      return withHeaders(await form.respond(gateway, call), quota);
     } catch (error) {
-      if (error instanceof Refusal) return await form.refuse(error);
-      throw error;
+      if (!(error instanceof Refusal)) throw error;
+      quota?.charge(error);
+      return withHeaders(await form.refuse(error), quota);
     } finally {
       lease.dispose();
     }
@@ -228,6 +233,13 @@ function openGateway(
       });
     },
   });
+}
+
+function withHeaders(response: Response, quota: Quota | undefined): Response {
+  for (const [name, value] of Object.entries(quota?.headers ?? {})) {
+    response.headers.set(name, value);
+  }
+  return response;
 }
 
 function methodsAtRoot(

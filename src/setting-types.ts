@@ -163,6 +163,11 @@ export interface ClientSettings {
    * @default all that others do not need
    */
   concurrency?: number | undefined;
+  /**
+   * The largest number of calls of the client in a minute.
+   * @default unlimited
+   */
+  per_minute?: number | undefined;
 }
 
 /** The keys of `forward`: see [Configuration](../docs/configuration.md#forward). */
@@ -180,7 +185,7 @@ export interface ForwardSettings {
    * allows.
    * @default []
    */
-  clients?: readonly ({ name: string; token_file?: string | undefined; token_env?: string | undefined; allow: readonly string[]; concurrency?: number | undefined })[] | undefined;
+  clients?: readonly ({ name: string; token_file?: string | undefined; token_env?: string | undefined; allow: readonly string[]; concurrency?: number | undefined; per_minute?: number | undefined })[] | undefined;
   /**
    * The origins whose pages may call the node, besides this service's origin. * covers only
    * operations that need no token.
@@ -202,6 +207,11 @@ export interface ForwardSettings {
    * @default 64, but 8 for Bitcoin's family
    */
   concurrency?: number | undefined;
+  /**
+   * The largest number of calls in a minute of all callers without a token.
+   * @default unlimited
+   */
+  per_minute?: number | undefined;
   /**
    * If true, the node's own paths are also served at the root.
    * @default true, but false in a host program

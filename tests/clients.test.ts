@@ -198,9 +198,11 @@ clients("a token of each client is sent nowhere", async () => {
 clients("metrics and the log count each call for its client, and none has a token", async () => {
   const names = Array.from({ length: 64 }, (_, at) => `client-${at}`);
   const calls = sampleSize(16);
+  const variableOf = (name: string) => `CLIENTS_TEST_${name}`;
+  for (const name of names) process.env[variableOf(name)] = tokenOf(name);
   const { ask, calls: logged } = forwarding(node.url, RPC, {
     open: ["number"],
-    clients: names.map((name) => named(name, ["balance"])),
+    clients: names.map((name) => ({ name, token_env: variableOf(name), allow: ["balance"] })),
     concurrency: 100,
   }, { metrics: true });
   node.answer = result("1");
@@ -225,6 +227,42 @@ clients("metrics and the log count each call for its client, and none has a toke
   }
   assert.is(counted("anonymous"), 1);
   assert.not.match(text + JSON.stringify(logged), /0123456789abcdef/);
+});
+
+clients("per_minute refuses calls with 429, and a batch counts its members", async () => {
+  const { ask, rpc } = forwarding(node.url, RPC, {
+    open: ["number"],
+    per_minute: 20,
+    clients: [{ ...named("a", ["balance"]), per_minute: 5 }],
+  });
+  node.answer = result("1");
+  const headers = { ...JSON_TYPE, ...bearer(tokenOf("a")) };
+  const call = (id: number) => ({ jsonrpc: "2.0", id, method: "balance" });
+  const first = await rpc([1, 2, 3, 4].map(call), { headers });
+  assert.is(first.status, 200);
+  assert.is(first.headers.get("ratelimit-policy"), '"minute";q=5;w=60');
+  assert.is(first.headers.get("ratelimit"), '"minute";r=1;t=60');
+  const second = await rpc([5, 6].map(call), { headers });
+  assert.is(second.status, 429);
+  assert.is(second.headers.get("retry-after"), "60");
+  const refused: { id: number; error: { code: number } }[] = await second.json();
+  assert.equal(refused.map(({ id, error }) => [id, error.code]), [[5, -32056], [6, -32056]]);
+  assert.is((await rpc(call(7), { headers })).status, 200);
+  const third = await rpc(call(8), { headers });
+  assert.is(third.status, 429);
+  assert.is((await third.json()).id, 8);
+  assert.is((await rpc([1, 2, 3, 4, 5, 6].map(call), { headers })).status, 429);
+  // Others have limits of their own, of which a wrong token takes ten.
+  assert.is((await ask("/v1/rpc/number")).headers.get("ratelimit"), '"minute";r=19;t=60');
+  const wrong = () => ask("/v1/rpc/balance", { method: "POST", headers: JSON_TYPE, body: "{}" });
+  assert.is((await wrong()).headers.get("ratelimit"), '"minute";r=9;t=60');
+  assert.is((await wrong()).status, 401);
+  assert.is((await wrong()).status, 429);
+  assert.is((await ask("/v1/rpc/number")).status, 429);
+  assert.is((await ask("/v1/info")).status, 200);
+  passTime(60_000);
+  assert.is((await ask("/v1/rpc/number")).status, 200);
+  assert.is((await rpc(call(9), { headers })).status, 200);
 });
 
 clients.run();

@@ -153,6 +153,7 @@ class Calls {
         ready.push({ ...checked, at, recording });
       } catch (error) {
         this.#answers[at] = this.#answerOf(error);
+        this.#call.lease.quota?.charge(error);
       }
     }
     if (ready.length > 0) await this.#send(ready);
@@ -176,7 +177,7 @@ class Calls {
     const isHeavy = calls.some(({ isHeavy }) => isHeavy);
     const isWaiting = calls.some(({ entry }) => entry.operation.isWaiting);
     try {
-      await this.#call.lease.begin(isHeavy, isWaiting);
+      await this.#call.lease.begin(isHeavy, isWaiting, calls.length);
     } catch (error) {
       for (const { at, recording } of calls) {
         this.#answers[at] = this.#answerOf(recording.fail(error));

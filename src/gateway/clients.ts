@@ -8,6 +8,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { readPlace, settingOf } from "../node/secrets.ts";
 import type { ResolvedClient } from "./policy.ts";
+import { Quota } from "./quota.ts";
 
 export const TOKEN_LENGTH_MIN = 32;
 /** The syntax of a token (RFC 6750, section 2.1). */
@@ -23,8 +24,10 @@ export class Client {
   token: string | undefined;
   /** The digest of `token`. */
   digest: Uint8Array | undefined;
+  readonly quota: Quota | undefined;
   constructor(settings: ResolvedClient) {
     this.settings = settings;
+    this.quota = settings.per_minute === undefined ? undefined : new Quota(settings.per_minute);
   }
 
   get name(): string {

@@ -12,6 +12,7 @@ import { Caller, tokenIn } from "./guard.ts";
 import { Lease, Leases } from "./lease.ts";
 import { PathTable } from "./match.ts";
 import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
+import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
 import { invalidCall, type Refusal, refusalOf } from "./response.ts";
 
@@ -51,6 +52,8 @@ export class Gateway {
   readonly #options: GatewayOptions;
   readonly #leases: Leases;
   readonly #clients: Clients;
+  /** The calls of all callers without a token. */
+  readonly #quota: Quota | undefined;
   #table: CallTable | undefined;
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
@@ -64,6 +67,8 @@ export class Gateway {
     };
     this.node = node;
     this.#options = options;
+    const { per_minute: perMinute } = forward;
+    this.#quota = perMinute === undefined ? undefined : new Quota(perMinute);
     this.#clients = new Clients(forward.clients, options.onTrouble);
     this.#leases = new Leases({
       ...forward,
@@ -123,7 +128,12 @@ export class Gateway {
   /** The caller of this function must dispose the lease. */
   lease(request: ServedRequest, { client }: Caller): Lease {
     // Reading `signal` would add a listener to each request.
-    return new Lease(this.#leases, request.gone ?? request.signal, client?.settings);
+    return new Lease(
+      this.#leases,
+      request.gone ?? request.signal,
+      client?.settings,
+      client ? client.quota : this.#quota,
+    );
   }
 
   rpcPath(): Promise<string> {

@@ -14,6 +14,7 @@ import { nextTurn } from "../slices.ts";
 import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
 import { formatSize } from "../units.ts";
 import type { ResolvedForward } from "./policy.ts";
+import type { Quota } from "./quota.ts";
 import { CREDENTIALS_REJECTED, FULL, LATER, Refusal } from "./response.ts";
 import { type Sharer, type Slot, Slots } from "./slots.ts";
 
@@ -72,6 +73,7 @@ export class Lease {
   readonly gone: Signal;
   readonly #leases: Leases;
   readonly sharer: Sharer;
+  readonly quota: Quota | undefined;
   readonly #hasName: boolean;
   readonly #body: Room;
   readonly #room: Room;
@@ -85,7 +87,8 @@ export class Lease {
   #isHandedOver = false;
   #hasEnded = false;
   /** @param client `undefined` for callers without a token */
-  constructor(leases: Leases, gone: Signal, client: Sharer | undefined) {
+  constructor(leases: Leases, gone: Signal, client: Sharer | undefined, quota?: Quota) {
+    this.quota = quota;
     this.gone = gone;
     this.#leases = leases;
     this.sharer = client ?? EVERYBODY;
@@ -104,8 +107,12 @@ export class Lease {
     return this.#body.set(bytes);
   }
 
-  /** @throws {Refusal} if no slot becomes free */
-  async begin(isHeavy: boolean, isWaiting: boolean = false): Promise<void> {
+  /**
+   * @param calls the number of calls that the slot is for
+   * @throws {Refusal} if the client may make no more calls, or no slot becomes free
+   */
+  async begin(isHeavy: boolean, isWaiting: boolean = false, calls: number = 1): Promise<void> {
+    this.quota?.take(calls);
     const { options, slots, waits } = this.#leases;
     const timeout = isWaiting ? WAIT_MS : options.timeout;
     this.#deadline = new Deadline(this.gone, timeout, isHeavy);

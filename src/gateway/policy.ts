@@ -39,7 +39,7 @@ export interface ResolvedClient extends Omit<ClientSettings, "allow"> {
   readonly allow: Allowed;
 }
 
-export interface ResolvedForward extends Pick<ForwardSettings, "at_root"> {
+export interface ResolvedForward extends Pick<ForwardSettings, "at_root" | "per_minute"> {
   readonly open: Allowed;
   readonly clients: readonly ResolvedClient[];
   readonly origins: readonly string[] | "*";
@@ -56,12 +56,13 @@ export function resolveForward(forward: Forward | undefined): ResolvedForward | 
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
   if (forward === undefined || forward === "off") return undefined;
   const settings: ForwardSettings = forward === "reads" ? { open: ["reads"] } : forward;
-  const { open, clients = [], origins = [], timeout, limit, concurrency, at_root } = settings;
+  const { open, clients = [], origins = [], timeout, limit, concurrency } = settings;
   return {
     open: allowedBy(open),
     clients: clients.map((client) => ({ ...client, allow: allowedBy(client.allow) })),
     origins,
-    at_root,
+    at_root: settings.at_root,
+    per_minute: settings.per_minute,
     timeout: milliseconds(timeout ?? FORWARD_DEFAULTS.timeout),
     limit: bytesOf(limit ?? FORWARD_DEFAULTS.limit),
     concurrency,

@@ -20,6 +20,7 @@ export const CODES = {
   notReached: -32052,
   tooLate: -32053,
   busy: -32054,
+  limited: -32056,
   invalidCall: -32600,
   noMethod: -32601,
   wrongParams: -32602,

@@ -302,6 +302,14 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
         example: "8",
       },
     ),
+    per_minute: setting(
+      PER_MINUTE,
+      "The largest number of calls in a minute of all callers without a token",
+      {
+        default: "unlimited",
+        example: "6000",
+      },
+    ),
     at_root: setting(BOOLEAN, "If true, the node's own paths are also served at the root", {
       default: "true, but false in a host program",
       example: "false",
@@ -316,6 +324,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
   );
 }
 
+const PER_MINUTE = wholeNumber(1, 10_000_000);
 const CLIENTS = "a list of clients";
 
 function clientSetting(path: Schema<string>): Schema<ClientSettings> {
@@ -348,6 +357,10 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
         example: "4",
       },
     ),
+    per_minute: setting(PER_MINUTE, "The largest number of calls of the client in a minute", {
+      default: "unlimited",
+      example: "600",
+    }),
   });
 }
 

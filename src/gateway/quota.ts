@@ -1,0 +1,72 @@
+/**
+ * The number of calls that a client may make in a minute.
+ *
+ * @module
+ */
+import { CODES } from "../node/json-rpc.ts";
+import { invalidCall, Refusal } from "./response.ts";
+
+const WINDOW_MS = 60_000;
+
+/** A minute begins with the first call after the last minute. */
+export class Quota {
+  readonly perMinute: number;
+  #used = 0;
+  #endsAt = -Infinity;
+  constructor(perMinute: number) {
+    this.perMinute = perMinute;
+  }
+
+  /**
+   * Counts calls before they begin.
+   *
+   * @throws {Refusal} if there are more calls than the minute has left
+   */
+  take(calls: number): void {
+    if (calls > this.perMinute) {
+      throw invalidCall(`A batch of this client may have at most ${this.perMinute} calls`);
+    }
+    if (this.#left() < calls) throw this.#refusal();
+    this.#used += calls;
+  }
+
+  /** A refusal if not even a refused call is left. */
+  get refusal(): Refusal | undefined {
+    return this.#left() < 0.1 ? this.#refusal() : undefined;
+  }
+
+  /** Counts a refused call: a tenth of a call, or ten if its token may have been guessed. */
+  charge(refusal: unknown): void {
+    this.#left();
+    this.#used += refusal instanceof Refusal && refusal.status === 401 ? 10 : 0.1;
+  }
+
+  /** Of draft-ietf-httpapi-ratelimit-headers-11. */
+  get headers(): Record<string, string> {
+    const left = Math.max(0, Math.floor(this.#left()));
+    return {
+      "ratelimit-policy": `"minute";q=${this.perMinute};w=60`,
+      "ratelimit": `"minute";r=${left};t=${this.#seconds}`,
+    };
+  }
+
+  get #seconds(): number {
+    return Math.max(1, Math.ceil((this.#endsAt - performance.now()) / 1000));
+  }
+
+  #left(): number {
+    const now = performance.now();
+    if (now >= this.#endsAt) {
+      this.#used = 0;
+      this.#endsAt = now + WINDOW_MS;
+    }
+    return this.perMinute - this.#used;
+  }
+
+  #refusal(): Refusal {
+    const message = `The client may make ${this.perMinute} calls in a minute`;
+    return new Refusal(429, CODES.limited, message, {
+      headers: { "retry-after": String(this.#seconds) },
+    });
+  }
+}
