@@ -246,7 +246,11 @@ function watchDescription(
   log: WriteLog,
 ): () => void {
   if (description === "none" || (description === undefined && !node.url)) return () => {};
+  let isReading = false;
   const look = async () => {
+    // A large file takes longer than the time to the next look.
+    if (isReading) return;
+    isReading = true;
     const begun = performance.now();
     let isSlow = false;
     const timer = setTimeout(() => {
@@ -255,6 +259,7 @@ function watchDescription(
     }, SLOW_MS);
     timer.unref();
     await nodeface.refresh().catch(({ message }) => log(message, "error"));
+    isReading = false;
     clearTimeout(timer);
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
     if (isSlow) log(`the description was read in ${seconds} s`, "info");
