@@ -86,6 +86,7 @@ export function requireVariable(name: string): string {
 }
 
 /** The path may be relative, or begin with `~/` or `$CREDENTIALS_DIRECTORY/`. */
+// deno-lint-ignore require-await -- an exception must become a rejection
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = builtin("node:url", NO_FILES);
   return pathToFileURL(expand(path));

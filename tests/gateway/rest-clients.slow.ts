@@ -85,7 +85,7 @@ for (const { name, command, files } of SERVICES) {
     const { path, start } = PROGRAMS[kind]!;
     const programs = [path, ...isPackage(client) ? [installed(client)] : []];
     const app = { name: "app", allow: withToken, token_file: TOKEN_FILE };
-      const forward = { open: ["reads"], clients: [app] };
+    const forward = { open: ["reads"], clients: [app] };
     testWhere(
       clients,
       without(...programs, ...files),
