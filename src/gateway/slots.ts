@@ -1,6 +1,6 @@
 /**
- * The slots of calls at the node, and the queues of calls that wait for one. Each client with a name
- * is one share, and all callers without a token are one. Shares take turns, so that a client that
+ * The slots of calls at the node, and the queues of calls that wait for one. Each named client is one
+ * share, and all callers without a token are one. Shares take turns, so that a client that
  * floods the service waits for itself.
  *
  * @module

@@ -271,7 +271,7 @@ const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 export const OTHER = "other";
 
 /**
- * Values by labels. Above `max` labels, all others share one value, or those with the same client if
+ * Values by labels. Above `max` labels, all others share one value, or those of the same client if
  * `kept` labels at the end stay.
  */
 export class Series<T> {
