@@ -185,7 +185,7 @@ export interface ForwardSettings {
    * allows.
    * @default []
    */
-  clients?: readonly ({ name: string; token_file?: string | undefined; token_env?: string | undefined; allow: readonly string[]; concurrency?: number | undefined; per_minute?: number | undefined })[] | undefined;
+  clients?: readonly ClientSettings[] | undefined;
   /**
    * The origins whose pages may call the node, besides this service's origin. * covers only
    * operations that need no token.

@@ -1,6 +1,6 @@
 /**
- * The slots of calls at the node, and the queues of calls that wait for one. Each named client is one
- * share, and all callers without a token are one. Shares take turns, so that a client that
+ * The slots of calls at the node, and the queues of calls that wait for one. Each named client is
+ * one share, and all callers without a token are one. Shares take turns, so that a client that
  * floods the service waits for itself.
  *
  * @module
@@ -127,7 +127,7 @@ export class Slots {
     for (let next = this.#next(); next; next = this.#next()) next.give();
   }
 
-  /** The share with the fewest slots comes first, so none has more than half while others wait. */
+  /** The share with the fewest slots comes first. */
   #next(): Waiting | undefined {
     let first: [Share, Waiting] | undefined;
     for (const share of this.#turns) {

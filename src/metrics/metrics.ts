@@ -271,8 +271,8 @@ const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 export const OTHER = "other";
 
 /**
- * Values by labels. Above `max` labels, all others share one value, or those of the same client if
- * `kept` labels at the end stay.
+ * Values by labels. Above `max` labels, all others share one value, or those whose last `kept`
+ * labels are the same.
  */
 export class Series<T> {
   readonly #samples = new Map<string, Sample<T>>();

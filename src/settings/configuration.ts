@@ -43,6 +43,7 @@ import {
   setting,
   type SettingDiagnostic,
   type SettingsOf,
+  typed,
   wholeNumber,
   word,
 } from "./schema.ts";
@@ -270,7 +271,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       },
     ),
     clients: setting(
-      v.array(clientSetting(path), CLIENTS),
+      v.array(typed("ClientSettings", clientSetting(path)), CLIENTS),
       "Clients with a name, each of which may call what forward.open allows, " +
         "and what its own list allows",
       {
