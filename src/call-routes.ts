@@ -226,7 +226,8 @@ function openGateway(
       if (call.status < 400) resources.monitor.expectResponse();
       if (!isLogged(call, logCalls)) return;
       const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
-      log(`${call.operation} ${call.status} ${call.client} ${took}`, {
+      const by = forward.clients.length > 0 ? `${call.client} ` : "";
+      log(`${call.operation} ${call.status} ${by}${took}`, {
         code: "call",
         level: "info",
         call,

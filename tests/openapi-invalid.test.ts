@@ -256,9 +256,15 @@ for (const [version, cases] of Object.entries(CASES)) {
         ),
         diagnostics.map((finding) => `openapi.yaml:${finding}`),
       );
-      assert.equal(at(JSON.parse(loaded.json), place), served);
+      assert.equal(at(JSON.parse(loaded.json, withoutCallNotes), place), served);
     });
   }
+}
+
+/** Leaves out what each operation of a node says about calls. */
+function withoutCallNotes(_: string, value: Json): Json {
+  const { "x-badges": badges, description, ...others } = isObject(value) ? value : {};
+  return badges && `${description}`.startsWith("Calls are switched off.") ? others : value;
 }
 
 const VERSIONS = [

@@ -79,7 +79,9 @@ export async function describe(
     const origins = originsOf(document);
     const page = await renderParts(document, by, address);
     if (by === "kind" && examples && callMethod) await addExamples(page, examples, callMethod);
-    const json = await writeJson(await withScalarExtensions(document, examples ?? {}, page.notes));
+    // Without a node, no setting would enable an operation.
+    const notes = options.node === undefined ? new Map() : page.notes;
+    const json = await writeJson(await withScalarExtensions(document, examples ?? {}, notes));
     const content = {
       json,
       page,

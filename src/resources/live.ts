@@ -111,8 +111,8 @@ export class Live {
     const time = Math.min(
       this.#pace,
       this.#isHeard ? LISTENED_MS : Infinity,
-      // A worker can query the node only while it handles a request.
-      (HAS_SOCKETS && this.#status && UNWELL_MS[this.#status]) || Infinity,
+      // Without a watch, nothing but requests and listeners causes a query.
+      (this.#pace < Infinity && this.#status && UNWELL_MS[this.#status]) || Infinity,
     );
     if (time === Infinity || this.#hasEnded) return;
     const timer = setTimeout(async () => {

@@ -155,7 +155,7 @@ calls("a write is sent once with the token, and refused without it", async () =>
   } finally {
     const { stderr } = await opened.service.stop();
     assert.not.match(stderr, new RegExp(WITH_TOKEN.authorization.slice("Bearer ".length)));
-    assert.match(stderr, /eth_sendTransaction 200 \d+ ms \d+ bytes/);
+    assert.match(stderr, /eth_sendTransaction 200 \w+ \d+ ms \d+ bytes/);
   }
 });
 
