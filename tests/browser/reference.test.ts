@@ -183,6 +183,7 @@ reference("a write is sent only after it has been confirmed", () =>
     assert.is(writes(), 0);
     await press.click();
     await dialog.getByRole("button", { name: "Send" }).click();
+    while (writes() === 0) await page.waitForTimeout(50);
     await page.getByText('"at"').first().waitFor();
     assert.is(writes(), 1);
   }));

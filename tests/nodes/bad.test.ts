@@ -64,6 +64,8 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const said = service.stderr().length;
     await node.be(behaviour);
     const seen = [await watch(state)];
+    // The log may arrive later than the response.
+    await until(() => Promise.resolve(service.stderr().slice(said).includes(` is ${state} `)));
     const told = service.stderr().slice(said).trim().split("\n");
     const states = told.map((line) => / is (\w+) /.exec(line)?.[1]);
     // On a slow machine, the status `stale` may not be seen.
