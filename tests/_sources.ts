@@ -40,7 +40,7 @@ export const playedBy = (fetch: typeof globalThis.fetch): Client =>
   });
 
 export const contextFor = (
-  url: string,
+  url: string | undefined,
   { fetch, kinds = {}, ...options }: NodeOptions & {
     fetch?: typeof globalThis.fetch;
     kinds?: Kinds;

@@ -1,8 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
+import { Monitor } from "../src/info/info-monitor.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
+import { contextFor } from "./_sources.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const monitor = suite("monitor");
@@ -127,6 +129,28 @@ monitor("any number of requests cause one query per time to live", async () => {
   await Promise.all(Array.from({ length: 50 }, () => monitor.get()));
   await info();
   assert.is(held.asked, 2 * asked);
+});
+
+monitor("without a node, requests repeat one snapshot", async () => {
+  let made = 0;
+  const service = {
+    get software() {
+      made++;
+      return "nodeface";
+    },
+    version: "1",
+    started_at: "2026-01-01T00:00:00.000Z",
+  };
+  await using bare = new Monitor(contextFor(undefined), {
+    service,
+    log: assert.unreachable,
+    onError: assert.unreachable,
+    clock: { monotonic: () => 0, now: () => 0 },
+  });
+  await bare.current();
+  const before = made;
+  await bare.current();
+  assert.is(made, before);
 });
 
 monitor("if the node has not changed, the snapshot is the same object", async () => {

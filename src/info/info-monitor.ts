@@ -127,8 +127,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     this.#isDetected = url !== undefined && kind === undefined && !isFunction;
     this.#isLoaded = isFunction || kind === undefined || kind === "none";
     this.#kind = this.#stateOf(kind, undefined);
-    const hasSources = this.#kind.plan.sources.size > 0;
-    if (this.#isLoaded && !this.#isDetected && !hasSources) this.#state = { name: "closed" };
   }
 
   /**
