@@ -46,20 +46,11 @@ interface Compiled {
 
 /** The operations that are called by their paths. Paths are percent-encoded. */
 export class PathTable {
-  readonly #fitting: (path: string) => readonly Compiled[];
-  readonly #fittingFolded: (path: string) => readonly Compiled[];
-  readonly #finders = new Map(CALL_METHODS.map((method) => [
-    method,
-    memoize((path) => this.#find(path, method)),
-  ]));
+  readonly #operations: readonly Compiled[];
+  readonly #matchesAt = memoize((path) => this.#match(path));
   constructor(policy: readonly PolicyEntry[]) {
-    const operations = policy.filter(({ operation }) => !operation.isMethod).map(compile)
+    this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(compile)
       .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
-    this.#fitting = memoize((path) => operations.filter((one) => one.match(path)));
-    this.#fittingFolded = memoize((path) => {
-      const folded = foldPath(path);
-      return operations.filter((one) => one.matchFolded(folded));
-    });
   }
 
   /**
@@ -67,35 +58,42 @@ export class PathTable {
    * another operation.
    */
   find(path: string, method: string): PathMatch | undefined {
-    return this.#finders.get(method)?.(path);
-  }
-
-  #find(path: string, method: string): PathMatch | undefined {
-    const fits = this.#fits(path);
-    if (fits.length === 0) return undefined;
-    const own = fits.find((one) => methodOf(one) === method) ??
-      (method === "HEAD" ? fits.find((one) => methodOf(one) === "GET") : undefined);
-    if (!own || takersOf(own, fits, true).length > 0) return undefined;
-    const texts = own.match(normalizePath(path)) ?? [];
-    const { parameters, wrong } = readParameters(own, texts);
-    if (!wrong && this.#isTakenByOther(own, texts)) return undefined;
-    return { entry: own.entry, parameters, wrong };
+    return this.#matchesAt(path).get(method);
   }
 
   /** Returns the methods that do not get 405, or `undefined` for an unknown path. */
   methodsAt(path: string): readonly string[] | undefined {
-    // The path may be long, and most paths that clients ask for have no operation.
-    if (this.#fits(path).length === 0) return undefined;
-    const methods = CALL_METHODS.filter((method) => this.find(path, method));
-    return methods.length > 0 ? methods : undefined;
+    const matches = this.#matchesAt(path);
+    return matches.size > 0 ? [...matches.keys()] : undefined;
   }
 
-  #fits(path: string): readonly Compiled[] {
+  /** Returns the operations at a path by their methods. */
+  #match(path: string): ReadonlyMap<string, PathMatch> {
+    const matches = new Map<string, PathMatch>();
+    const fits = this.#fitting(path);
+    // The path may be long, and most paths that clients ask for have no operation.
+    if (fits.length === 0) return matches;
+    const normalized = normalizePath(path);
+    for (const method of CALL_METHODS) {
+      const own = fits.find((one) => methodOf(one) === method) ??
+        (method === "HEAD" ? fits.find((one) => methodOf(one) === "GET") : undefined);
+      if (!own || takersOf(own, fits, true).length > 0) continue;
+      const texts = own.match(normalized) ?? [];
+      const { parameters, wrong } = readParameters(own, texts);
+      if (!wrong && this.#isTakenByOther(own, texts)) continue;
+      matches.set(method, { entry: own.entry, parameters, wrong });
+    }
+    return matches;
+  }
+
+  #fitting(path: string): readonly Compiled[] {
     if (!isPlain(path)) return [];
     const normalized = normalizePath(path);
-    const fits = this.#fitting(normalized);
+    const fits = this.#operations.filter((one) => one.match(normalized));
     if (fits.length > 0) return fits;
-    return this.#fitting(`${normalized}/`).filter(({ entry }) => entry.operation.isBase);
+    return this.#operations.filter(({ entry, match }) =>
+      entry.operation.isBase && match(`${normalized}/`)
+    );
   }
 
   /**
@@ -111,7 +109,9 @@ export class PathTable {
         const text = texts[at] ?? "";
         return literal + decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
       });
-      return takersOf(own, this.#fittingFolded(path.join("")), isSure).length > 0;
+      const folded = foldPath(path.join(""));
+      const fits = this.#operations.filter((one) => one.matchFolded(folded));
+      return takersOf(own, fits, isSure).length > 0;
     };
     // A parameter that is marked `encoded` by mistake must not allow calls to restricted
     // operations.
