@@ -217,4 +217,35 @@ kinds("a page that listens gets the new description without asking for it", asyn
   await node.stop();
 });
 
+kinds("a page that listens is told that a node of another kind has no operations", async () => {
+  const { node } = await playNode();
+  const mine = { ...MINE, detect: { "number#": "^7$" }, description: undefined };
+  const other: Kind = {
+    title: "Other",
+    url: "http://127.0.0.1:2",
+    detect: { "version#/version": "^2" },
+    sources: { version: { get: "/version" } },
+    fields: { version: "version#/version" },
+    health: { ok: "it answers" },
+  };
+  const app = createNodeface({ node: { url: node.url }, kinds: { mine, other }, log: () => {} });
+  assert.ok((await (await ask(app, "/spec.json")).json()).paths["/status"]);
+  const reader = (await ask(app, "/v1/events?events=description")).body!.getReader();
+  node.fetch = (input) =>
+    Promise.resolve(
+      String(input).endsWith("/version")
+        ? Response.json({ version: "2.0" })
+        : new Response("", { status: 404 }),
+    );
+  let told = "";
+  while (!told.includes("event: description")) {
+    const { value } = await reader.read();
+    told += new TextDecoder().decode(value);
+  }
+  await reader.cancel();
+  assert.is((await (await ask(app, "/spec.json")).json()).paths["/status"], undefined);
+  await app.close();
+  await node.stop();
+});
+
 kinds.run();

@@ -101,6 +101,8 @@ class Reading {
 export class Description {
   /** Told each attempt to read a description. */
   readonly onReport: Listeners<[DescriptionReport]> = new Listeners();
+  /** Told that another description is shown. */
+  readonly onChange: Listeners<[]> = new Listeners();
   /** The time of `performance.now()` at which the current description was read. */
   describedAt: number | undefined;
   readonly #node: Node;
@@ -123,6 +125,8 @@ export class Description {
   #readings: Reading[] = [];
   /** Shown while no source can be shown. */
   #alone: Shown;
+  /** What was shown when `onChange` was told last. */
+  #told: Shown | undefined;
   #loggedReason: string | undefined;
   /** Resolves when the description of a new kind has been read; `undefined` if none is read. */
   #ofKind: Promise<void> | undefined;
@@ -221,8 +225,16 @@ export class Description {
       reading.lookedAt = now;
       const offer = { ...this.#offer, missing: this.#missing.names };
       if (await reading.hasChanged(JSON.stringify(offer))) await this.#read(reading, offer);
+      this.#tellChange();
     }
+    this.#tellChange();
     this.#missing.describe(this.current.methods ?? []);
+  }
+
+  #tellChange(): void {
+    if (this.current === this.#told) return;
+    this.#told = this.current;
+    this.onChange.tell();
   }
 
   async #open(place: DescriptionPlace): Promise<void> {

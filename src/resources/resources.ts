@@ -123,7 +123,7 @@ export class Resources {
       this.#icons,
     );
     const publish = () => this.live.describe(description.current.json.etag);
-    description.onReport.add(publish);
+    description.onChange.add(publish);
     publish();
     if (this.#hasEnded) description.close();
     return description;
