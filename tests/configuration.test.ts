@@ -573,7 +573,7 @@ config("a flag that replaces an entire section of the file is reported", async (
   const remarks = async (...flags: string[]) =>
     (await read(["--config", "n.yaml", ...flags], {}, file)).remarks.map(({ message }) => message);
   assert.equal(await remarks("--forward", "reads"), [
-    '--forward replaces all of "forward" in n.yaml, including its token',
+    '--forward replaces all of "forward" in n.yaml, including its clients',
   ]);
   assert.equal(await remarks(), []);
 });

@@ -84,7 +84,7 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
   if (problems.length > 0) throw new ConfigError(problems);
 
   const replaced = values.forward !== undefined && file.forward !== undefined
-    ? [`${args.called("forward")} replaces all of "forward" in ${path}, including its token`]
+    ? [`${args.called("forward")} replaces all of "forward" in ${path}, including its clients`]
     : [];
   const unknown = args.explainUnknownVariables(Object.values(file.node?.auth ?? {}));
   return {

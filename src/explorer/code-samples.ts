@@ -5,8 +5,14 @@
  * @module
  */
 import { showUnseen } from "../untrusted-text.ts";
-import { canBeSent, type FormData, type FormRequest, requestOf } from "./form-request.ts";
-import { writeCurl, writeShell } from "./form-request.ts";
+import {
+  canBeSent,
+  type FormData,
+  type FormRequest,
+  requestOf,
+  writeCurl,
+  writeShell,
+} from "./form-request.ts";
 
 interface Call {
   readonly form: FormData;

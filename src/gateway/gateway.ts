@@ -1,5 +1,5 @@
 /**
- * The gateway to the node: the part that `call-path.ts` and `call-rpc.ts` share.
+ * The gateway to the node: the part that all forms of a call share.
  *
  * @module
  */

@@ -75,7 +75,7 @@ export class EventStream<Name extends string> {
   /**
    * Creates the prefix on first use, since workers have no random numbers before the first request.
    */
-  get #log(): string {
+  get #run(): string {
     return this.#prefix ??= crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(36);
   }
 
@@ -228,7 +228,7 @@ export class EventStream<Name extends string> {
     this.#forget();
     const [, log, number] = POSITION.exec(id ?? "") ?? [];
     const at = Number(number);
-    if (log !== this.#log || !(at >= this.#forgotten && at <= this.#last)) return undefined;
+    if (log !== this.#run || !(at >= this.#forgotten && at <= this.#last)) return undefined;
     return lengthOf(this.#after(at)) <= WAITING_MAX ? at : undefined;
   }
 
@@ -246,7 +246,7 @@ export class EventStream<Name extends string> {
    */
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
     const line = json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-    return encoder.encode(`event: ${name}\nid: ${this.#log}-${number}\ndata: ${line}\n\n`);
+    return encoder.encode(`event: ${name}\nid: ${this.#run}-${number}\ndata: ${line}\n\n`);
   }
 }
 

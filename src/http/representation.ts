@@ -52,7 +52,7 @@ export class Representation {
 
   /** Headers of the representation override common headers of the same name. */
   respond(
-    { method, headers }: Pick<Request, "method" | "headers">,
+    { headers }: Pick<Request, "headers">,
     common: CommonHeaders = { headers: {}, vary: undefined },
   ): Response {
     const isCompressed = this.#gzip && acceptsGzip(headers.get("accept-encoding") ?? "");
@@ -60,7 +60,7 @@ export class Representation {
     if (notModified && namesTag(headers.get("if-none-match"), etag)) {
       return completeResponse(null, notModified.with(common));
     }
-    return completeResponse(method === "HEAD" ? null : body, full.with(common));
+    return completeResponse(body, full.with(common));
   }
 }
 

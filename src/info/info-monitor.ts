@@ -308,9 +308,9 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   async #useKind(name: string | undefined): Promise<void> {
     const kind = (await this.#node.kinds.get())[name!];
     if (!kind) throw new TypeError(`unknown kind "${name}"`);
-    this.#node.kind = name;
     this.#kind = this.#stateOf(name, kind);
     this.#isLoaded = true;
+    this.#node.kind = name;
   }
 
   #stateOf(name: string | undefined, kind: Kind | undefined): KindState {

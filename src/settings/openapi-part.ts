@@ -8,8 +8,7 @@ import { validatePart } from "../openapi/resolve.ts";
 import type { Path, SettingDiagnostic } from "./schema.ts";
 
 /** What happens to a fault in a node's description. A fault in a part is an error instead. */
-const CONSEQUENCE =
-  /(?:; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)| and is omitted here)/;
+const CONSEQUENCE = /; it is omitted|; it is served as ""| and is omitted here/;
 
 /** @param version an object with the version, such as `{ openapi: "3.1.1" }` */
 export function diagnosticsOfPart(part: Json, version: Json): SettingDiagnostic[] {

@@ -59,7 +59,7 @@ pages("no document exceeds its word limit", () => {
   const assertAtMost = (words: number, limit: number, page: string) =>
     assert.ok(words <= limit, `${page} has ${words} words, but at most ${limit} are allowed`);
   assertAtMost(counts.get("README.md")!, 900, "README.md");
-  assertAtMost(counts.get("ARCHITECTURE.md")!, 2000, "ARCHITECTURE.md");
+  assertAtMost(counts.get("ARCHITECTURE.md")!, 2200, "ARCHITECTURE.md");
   for (const page of MANUAL.filter((page) => !REFERENCES.includes(page))) {
     assertAtMost(counts.get(page)!, page === "docs/calling.md" ? 1950 : 1500, page);
   }
