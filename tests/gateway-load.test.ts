@@ -571,9 +571,11 @@ load(
   },
 );
 
-load("if a client cancels a response, the service reads and discards the rest", async () => {
-  // The response must be larger than the socket buffers of the operating system.
-  const size = 30 * 1024 * 1024;
+/**
+ * Leaves a response of which the node has sent `begun` bytes, and then sends `rest` bytes. Resolves
+ * to true if the next call has the same connection.
+ */
+const leaveResponse = async (begun: number, rest: number) => {
   holdAndCount();
   const { ask } = forwarding(node.url, REST, {
     open: ["reads"],
@@ -582,12 +584,27 @@ load("if a client cancels a response, the service reads and discards the rest", 
   const asked = ask("/v1/node/status");
   await until(() => held.length === 1);
   const [response] = held.splice(0);
-  response!.write(new Uint8Array(size / 2));
+  const { socket } = response!;
+  response!.write(new Uint8Array(begun));
   await (await asked).body!.cancel();
-  response!.end(new Uint8Array(size / 2));
-  node.answer = result("1");
-  assert.is((await ask("/v1/node/status")).status, 200);
-  assert.ok(response!.writableFinished);
+  const next = ask("/v1/node/status");
+  await nextTurn();
+  assert.is(node.come.length, 1);
+  response!.end(new Uint8Array(rest));
+  await until(() => held.length === 1);
+  const isReused = held[0]!.socket === socket;
+  release();
+  assert.is((await next).status, 200);
+  return isReused;
+};
+
+load("if a client leaves a response, the rest is read, and the connection is reused", async () => {
+  assert.ok(await leaveResponse(1_100_000, 50_000));
+});
+
+load("if a client leaves a long response, the connection to the node is closed", async () => {
+  // The response must be larger than the socket buffers of the operating system.
+  assert.not(await leaveResponse(1_100_000, 15 * 1024 * 1024));
 });
 
 load(

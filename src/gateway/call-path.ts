@@ -231,12 +231,9 @@ function checkStatus(status: number, hasCredentials: boolean): void {
 
 function streamOf(upstream: UpstreamResponse, end: () => void): ReadableStream<Bytes> {
   return new ReadableStream({
-    start(controller) {
-      for (const part of upstream.parts) controller.enqueue(part);
-    },
     async pull(controller) {
       try {
-        const part = await upstream.next();
+        const part = upstream.parts.shift() ?? await upstream.next();
         if (part) return controller.enqueue(part);
         end();
         controller.close();

@@ -10,7 +10,6 @@ import type { NodeRequest, NodeResponse, RequestContent, ResponseHead } from "..
 import { CODES } from "../node/json-rpc.ts";
 import { isBusy, type Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { nextTurn } from "../slices.ts";
 import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
 import { formatSize } from "../units.ts";
 import type { ResolvedForward } from "./policy.ts";
@@ -310,7 +309,8 @@ export type UpstreamResponse = Omit<LimitedResponse, "read" | "drain">;
 
 /** The node's response, which may have at most `left` bytes. */
 class LimitedResponse {
-  parts: readonly Bytes[] = [];
+  /** What has been read, without the parts that were sent already. */
+  parts: Bytes[] = [];
   /** True if `parts` has all bytes. */
   isWhole = false;
   /** The number of bytes that have been read. */
@@ -356,16 +356,15 @@ class LimitedResponse {
     return part;
   }
 
-  /** Reads and discards the rest. */
+  /**
+   * Reads and discards the rest, whose end tells that the node has finished. A node that is sending
+   * more notices a closed connection.
+   */
   async drain(): Promise<void> {
-    let read = 0;
+    const before = this.size;
     try {
       for (let part = await this.read(); part; part = await this.read()) {
-        read += part.byteLength;
-        // Reading this data must not delay other tasks.
-        if (read <= DRAIN_MAX) continue;
-        read = 0;
-        await nextTurn();
+        if (this.size - before > DRAIN_MAX) return this.#response.cancel();
       }
     } catch {
       // An error also ends the response.

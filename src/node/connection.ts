@@ -7,6 +7,7 @@
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
 import { builtin } from "../platform.ts";
+import { nextTurn } from "../slices.ts";
 import type { Signal } from "../with-timeout.ts";
 import {
   type NodeRequest,
@@ -73,8 +74,8 @@ export class SocketClient {
 const WAITING_MAX = 65_536;
 
 /**
- * Reading pauses after `TURN_MAX` bytes, or if more than `CHUNKS_MAX` chunks arrive at once: other
- * tasks must run.
+ * Reading pauses after `TURN_MAX` bytes, since other tasks must run. Connections whose node sends
+ * more than `CHUNKS_MAX` chunks at once, which take more time, read one after the other.
  */
 const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
@@ -164,7 +165,9 @@ export class Connection {
       const chunks = this.#current.receive(bytes);
       // The response may have ended.
       if (this.#current?.isFull) this.#socket.pause();
-      if (this.#current && (chunks > CHUNKS_MAX || this.#turnBytes > TURN_MAX)) this.#rest();
+      if (!this.#current) return;
+      if (chunks > CHUNKS_MAX) this.#rest(nextTurn());
+      else if (this.#turnBytes > TURN_MAX) this.#rest(new Promise(setImmediate));
     } catch (error) {
       this.lose(error);
     }
@@ -174,14 +177,13 @@ export class Connection {
    * Pauses reading so that other tasks can run. Node 20 accepts only one client per turn of the
    * event loop.
    */
-  #rest(): void {
+  async #rest(turn: Promise<void>): Promise<void> {
     this.#isResting = true;
     this.#turnBytes = 0;
     this.#socket.pause();
-    setImmediate(() => {
-      this.#isResting = false;
-      this.resume();
-    });
+    await turn;
+    this.#isResting = false;
+    this.resume();
   }
 }
 
@@ -195,7 +197,6 @@ class Exchange implements ResponseEvents {
   readonly #collector = createCollector();
   #head: ResponseHead | undefined;
   #received = 0;
-  #chunks = 0;
   #waiting: Bytes[] = [];
   #waitingBytes = 0;
   #wake: (() => void) | undefined;
@@ -227,9 +228,9 @@ class Exchange implements ResponseEvents {
   /** Returns the number of chunks in `bytes`. Throws if the response is refused. */
   receive(bytes: Bytes): number {
     this.#received += bytes.byteLength;
-    this.#chunks = 0;
+    const before = this.reader.chunks;
     this.reader.push(bytes);
-    return this.#chunks;
+    return this.reader.chunks - before;
   }
 
   head(head: ResponseHead): void {
@@ -239,7 +240,6 @@ class Exchange implements ResponseEvents {
 
   part(bytes: Bytes): void {
     this.#collector.push(bytes);
-    this.#chunks++;
     this.#waitingBytes += bytes.byteLength;
     this.#notify();
   }

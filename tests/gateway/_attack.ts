@@ -49,7 +49,10 @@ export async function stage(command: readonly string[]): Promise<Scene> {
   const node = child("_attack-node.ts");
   let attackers = child("_attack-clients.ts");
   const [port] = await once(node, "message") as [number];
-  const configs = { REST: configure(port, REST, []), RPC: configure(port, RPC, ["eth_send"]) };
+  const configs = {
+    REST: configure(port, REST, ["reads"]),
+    RPC: configure(port, RPC, ["eth_send"]),
+  };
   const services = new Map<string, { service: Running; before: number }>();
   const askNode = async (question: Question) => {
     node.send(question);
