@@ -60,12 +60,25 @@ const packages = await shippedPackages(packagesOf(metafile));
 await writeFile(join(DIST, "LICENSES.txt"), licenses(packages));
 await setModes([...files, "package.json", "README.md", "LICENSE"]);
 
-/** Drops the unused imports of srvx, of which rollup would warn hosts. */
+/**
+ * Drops the unused imports of srvx, of which rollup would warn hosts. esbuild drops only whole
+ * imports, so each name gets an import of its own.
+ */
 function withoutUnusedImports(): Plugin {
   return {
     name: "without-unused-imports",
-    setup({ onResolve }) {
+    setup({ onResolve, onLoad }) {
       onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true, sideEffects: false }));
+      onLoad({ filter: /[\\/]srvx[\\/]dist[\\/]adapters[\\/]node\.mjs$/ }, async ({ path }) => {
+        const text = await readFile(path, "utf8");
+        // On one line, so that the lines of the source map stay true.
+        const contents = text.replace(
+          /^import \{ (.+) \} from ("node:.+");$/gm,
+          (_, names: string, from: string) =>
+            names.split(", ").map((name) => `import { ${name} } from ${from};`).join(" "),
+        );
+        return { contents };
+      });
     },
   };
 }
