@@ -350,6 +350,51 @@ answers("a write is sent only once, even if a reused connection breaks", async (
   });
 });
 
+const ENDS: Readonly<Record<string, (socket: Socket) => void>> = {
+  ends: (socket) => void socket.end(),
+  destroys: (socket) => void socket.destroy(),
+  resets: (socket) => void socket.resetAndDestroy(),
+};
+
+for (const [how, end] of Object.entries(ENDS)) {
+  answers(`no call is lost if the node ${how} a connection when the next call comes`, async () => {
+    let isEnding = false;
+    await raw((socket) => {
+      // The node has closed the connection before it reads the request.
+      if (isEnding) {
+        isEnding = false;
+        return end(socket);
+      }
+      socket.write(`${head("Content-Length: 2")}{}`);
+      setTimeout(() => end(socket), 3);
+    }, async (url, count) => {
+      const { ask } = forwarding(url, REST);
+      for (let called = 0; called < 60; called++) {
+        assert.is((await ask("/v1/node/status")).status, 200, `call ${called}`);
+        // Some calls come while the connection is open, some after its end, some between.
+        await new Promise((resolve) => setTimeout(resolve, called % 6));
+      }
+      assert.is((await ask("/v1/node/status")).status, 200);
+      isEnding = true;
+      const before = count();
+      assert.is((await ask("/v1/node/status")).status, 200);
+      assert.is(count() - before, 2);
+    });
+  });
+}
+
+answers("a read whose response has begun is not repeated", async () => {
+  await raw((socket, count) => {
+    if (count === 1) return socket.write(`${head("Content-Length: 2")}{}`);
+    socket.end("HTTP/1.1 200");
+  }, async (url, count) => {
+    const { ask } = forwarding(url, REST);
+    assert.is((await ask("/v1/node/status")).status, 200);
+    assert.is((await ask("/v1/node/status")).status, 502);
+    assert.is(count(), 2);
+  });
+});
+
 answers("early hints and other interim responses are not passed on", async () => {
   const hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.js>; rel=preload\r\n\r\n";
   await raw(

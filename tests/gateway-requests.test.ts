@@ -178,6 +178,24 @@ requests("the node's secret is read again if the node refuses it, even for a wri
   assert.is(node.come.length, 2);
 });
 
+requests("a secret that could not be read is read again when the node refuses a call", async () => {
+  const file = join(folder, "later");
+  const { ask } = forwarding(node.url, REST, "reads", {
+    node: { url: node.url, kind: "none", auth: { basic_file: file } },
+    log() {},
+  });
+  node.answer = (come, response) => {
+    const isNew = come.headers.authorization === `Basic ${btoa("user:new")}`;
+    if (isNew) return json({ done: true })(come, response);
+    response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end("no");
+  };
+  assert.is((await ask("/v1/node/status")).status, 502);
+  assert.is(node.come.length, 1);
+  // The node is back, less than a second later.
+  writeFileSync(file, "user:new");
+  assert.is((await ask("/v1/node/status")).status, 200);
+});
+
 requests(
   "if the node rejects its secret, the client gets 502 without the node's text",
   async () => {

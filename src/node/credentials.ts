@@ -133,10 +133,12 @@ export class Credentials {
     let sent: Authorization | undefined;
     let sentAt: number | undefined;
     for (let retries = 0;; retries++) {
-      // The daemon may have written another secret since the node was sent this one.
+      // The daemon may have written another secret since the request was sent.
       const secret = await readSecret(place, sentAt);
-      if ("reason" in secret) return unreadable(refusal ?? (yield NONE), place, secret.reason);
-      const given = this.#authorize(place, secret.text, request, refusal, sent);
+      if ("reason" in secret && refusal) return unreadable(refusal, place, secret.reason);
+      const given = "text" in secret
+        ? this.#authorize(place, secret.text, request, refusal, sent)
+        : undefined;
       if (refusal && (retries > RETRIES || !given || isSame(given, sent))) {
         return refused(refusal, place, looksLike(refusal.headers, await this.#owner.kinds.get()));
       }
