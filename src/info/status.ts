@@ -310,10 +310,10 @@ function isKnownToBeInSync({ plan: { health }, shown: { answers }, values }: See
 }
 
 function expectedIn(
-  { plan, values: { chain_id, network } }: Pick<Seen, "plan" | "values">,
+  { plan, values: { chain_id, software, network } }: Pick<Seen, "plan" | "values">,
 ): NetworkRules | undefined {
   const networks = plan.health?.networks ?? {};
-  const name = [textOf(chain_id), textOf(network), "*"]
+  const name = [textOf(chain_id), `${software} ${network}`, textOf(network), "*"]
     .find((name) => name !== undefined && Object.hasOwn(networks, name));
   return name === undefined ? undefined : networks[name];
 }

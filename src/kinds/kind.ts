@@ -256,8 +256,8 @@ export interface KindHealth {
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
   /**
-   * The rules for each `chain_id` or `network` in `/v1/info`. The key `*` stands for all other
-   * networks.
+   * The rules for each `chain_id`, `software` with `network` (`Satoshi main`), or `network` in
+   * `/v1/info`. The key `*` stands for all other networks.
    */
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }

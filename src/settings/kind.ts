@@ -147,7 +147,8 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   ),
   networks: setting(
     map(LINE, object(NETWORK_RULES)),
-    "Limits by network. A key is a chain_id, a network, or * for all other networks",
+    "Limits by network. A key is a chain_id, a software and its network (Satoshi main), " +
+      "a network, or * for all other networks",
     {
       example: "{ main: { quiet: 3h, peers: 1 } }",
     },
