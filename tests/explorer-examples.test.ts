@@ -93,7 +93,7 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
       const { jsonrpc, get } = sources[source] as { jsonrpc?: string; get?: string };
       assert.is(access.get(jsonrpc ?? `GET ${get}`), "read", source);
     }
-    const document = await documentOfKind(parts, { title: "A", version: "1" });
+    const document = await documentOfKind(parts, { title: "A" });
     assert.match(formatJson(parts), "x-example-from");
     assert.not.match(formatJson(document), "x-example-from");
     const { sources: used } = await renderParts(document);
@@ -130,7 +130,7 @@ async function pageOf(
 
 const opened = async (kind = "ethereum") => {
   const parts = await loadInterface(kind);
-  const document = await documentOfKind(parts, { title: "A", version: "1" });
+  const document = await documentOfKind(parts, { title: "A" });
   const paths = Object.fromEntries(
     Object.entries(document.paths as Json).map(([path, item]) => [
       path,

@@ -135,7 +135,7 @@ access("kubo: operations that read content by its CID do not fetch it from peers
 
 access("kubo: a read-only operation never looks up a client's name in DNS", async () => {
   const { openrpc: _, ...parts } = await loadInterface("kubo");
-  const document = await documentOfKind(parts, { title: "kubo", version: "1" });
+  const document = await documentOfKind(parts, { title: "kubo" });
   const operations = await listNodeOperations(document, "kind");
   const reads = operations.filter(({ access, isStreaming, path }) =>
     access === "read" && !isStreaming && !path.includes("/cid/")

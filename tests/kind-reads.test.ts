@@ -404,7 +404,7 @@ for (const [kind, call, sent] of PASSED) {
 async function checkedOperations(): Promise<Map<string, readonly NodeOperation[]>> {
   const found = new Map<string, readonly NodeOperation[]>();
   for (const kind of KINDS_WITH_INTERFACE) {
-    const document = await documentOfKind(await loadInterface(kind), { title: kind, version: "1" });
+    const document = await documentOfKind(await loadInterface(kind), { title: kind });
     const checked = (await listNodeOperations(document, "kind")).filter((one) => one.isChecked);
     if (checked.length > 0) found.set(kind, checked);
   }
@@ -452,7 +452,7 @@ reads("near: looking for a transaction's status sends nothing but this", async (
 });
 
 reads("bitcoin: no spelling of a verbosity makes getblock lighter", async () => {
-  const document = await documentOfKind(await loadInterface("bitcoin"), { title: "", version: "" });
+  const document = await documentOfKind(await loadInterface("bitcoin"), { title: "" });
   const operations = await listNodeOperations(document, "kind");
   const getblock = operations.find(({ name }) => name === "getblock")!;
   const isHeavy = (params: string) => readParams(getblock, params).isHeavy;
@@ -475,7 +475,7 @@ reads("bitcoin: no spelling of a verbosity makes getblock lighter", async () => 
 });
 
 reads("monero: a block or header with its proof of work is heavy", async () => {
-  const document = await documentOfKind(await loadInterface("monero"), { title: "", version: "" });
+  const document = await documentOfKind(await loadInterface("monero"), { title: "" });
   const operations = await listNodeOperations(document, "kind");
   for (const method of ["get_last_block_header", "get_block_header_by_height", "get_block"]) {
     const operation = operations.find(({ name }) => name === method)!;
@@ -505,7 +505,7 @@ const patternsIn = ({ pattern, items, anyOf, properties }: Json): string[] => [
 async function evaluatedPatterns(): Promise<Evaluated[]> {
   const found: Evaluated[] = [];
   for (const kind of KINDS_WITH_INTERFACE) {
-    const document = await documentOfKind(await loadInterface(kind), { title: kind, version: "1" });
+    const document = await documentOfKind(await loadInterface(kind), { title: kind });
     for (const { name, parameters = [], body } of await listNodeOperations(document, "kind")) {
       const schemas = [
         ...parameters.map(({ schema = {} }) => schema),
@@ -537,7 +537,7 @@ reads("only patterns of operations marked x-checked are evaluated", async () => 
 });
 
 reads("a node's own description can neither use x-checked nor replace the parameters", async () => {
-  const about = { title: "", version: "" };
+  const about = { title: "" };
   const { openapi } = await loadInterface("cosmos");
   const item = { get: { "x-access": "read", "x-checked": true } };
   const own = { servers: [{ url: "./v1/node" }], paths: { "/abci_query": item, "/other": item } };
@@ -556,7 +556,7 @@ reads("a node's own description can neither use x-checked nor replace the parame
 
 reads("if a node describes its methods only, the kind's paths keep their patterns", async () => {
   const { openapi } = await loadInterface("cosmos");
-  const kind = await documentOfKind({ openapi: openapi! }, { title: "", version: "" });
+  const kind = await documentOfKind({ openapi: openapi! }, { title: "" });
   const own = { paths: {}, components: { schemas: { QueryPath: {} } } };
   const operations = await listNodeOperations(await withOtherPart(own, kind), "network");
   const abciQuery = operations.find(({ operationId }) => operationId === "abci_query")!;

@@ -452,7 +452,7 @@ const PARTS = {
     components: { schemas: { Same: { type: "integer" } } },
   },
 } as unknown as KindInterface;
-const ABOUT = { title: "Both", version: "1" };
+const ABOUT = { title: "Both" };
 
 shown(
   "the description of a kind with paths and methods contains both, with unique names",

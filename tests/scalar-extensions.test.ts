@@ -18,7 +18,6 @@ const HASH = `0x${"a1".repeat(32)}`;
 async function describe(examples: Record<string, string> = {}): Promise<Json> {
   const document = await documentOfKind(await loadInterface("ethereum"), {
     title: "Ethereum",
-    version: "1",
   });
   return await withScalarExtensions(document, examples);
 }
@@ -76,7 +75,6 @@ extensions(
   async () => {
     const whole = await documentOfKind(await loadInterface("ethereum"), {
       title: "Ethereum",
-      version: "1",
     });
     const forwards = { off: undefined, reads: resolveForward("reads") };
     for (const [name, forward] of Object.entries(forwards)) {

@@ -6,7 +6,6 @@
 import type { NodeResponse } from "../node/http1.ts";
 import { SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import { VERSION } from "../generated/build-info.js";
 import { createReader, fileOf, type Reader, ReadError } from "../openapi/files.ts";
 import type { DescriptionFile, DescriptionParts } from "../openapi/load.ts";
 import { fileUrl } from "../platform.ts";
@@ -60,7 +59,7 @@ export function sourcesOf(
   known: KnownKind,
 ): { readonly ofKind?: DescriptionSource; readonly ofNode?: DescriptionSource } {
   const { description, title } = known.kind;
-  const kind = { title, version: VERSION, loadInterface: () => known.loadInterface() };
+  const kind = { title, loadInterface: () => known.loadInterface() };
   const { name, isBuiltIn } = known;
   return {
     ...known.hasInterface && { ofKind: { name, isBuiltIn, by: "kind", kind } },

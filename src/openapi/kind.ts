@@ -53,19 +53,18 @@ export interface Offer {
 
 export interface AboutKind {
   readonly title: string;
-  readonly version: string;
 }
 
 export async function documentOfKind(
   { openrpc, openapi }: KindInterface,
-  { title, version }: AboutKind,
-  { version: ofNode, names, missing }: Offer = {},
+  { title }: AboutKind,
+  { version = "unknown", names, missing }: Offer = {},
 ): Promise<Json> {
   const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined && missing === undefined;
   const description = known +
     (isUnsure ? " This node may lack some of the methods." : "");
-  const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
+  const head = { openapi: "3.1.1", info: { title, version, description } };
   const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
   const rpc = { ...head, servers: [{ url: THIS_SERVICE }], ...await openApiOfMethods(openrpc) };

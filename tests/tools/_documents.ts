@@ -255,7 +255,6 @@ export const OF_KINDS: readonly Document[] = (await Promise.all(
     return await Promise.all(programs.map(async (software): Promise<Document> => {
       const document = await documentOfKind(offered(parts, { software }), {
         title: kind,
-        version: "1",
       });
       const name = software === undefined ? `kind ${kind}` : `kind ${kind}, ${software}`;
       return { name, kind, ...software && { software }, operations: countOperations(document) };
