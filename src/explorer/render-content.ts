@@ -102,7 +102,8 @@ const DETAILS = {
   listed: [Infinity, Infinity, 0, 0, 0],
   about: [4000, 2000, 1000, 300, 300],
   operation: [2000, 300, 0, 0, 0],
-  summary: [300, 120, 80, 60, 30],
+  // Shorter titles would make operations look alike.
+  summary: [300, 120, 100, 100, 100],
   item: [500, 120, 40, 0, 0],
   items: [100, 30, 12, 8, 3],
   fields: [60, 0, 0, 0, 0],
@@ -115,7 +116,7 @@ const LEVELS: readonly Detail[] = DETAILS.about.map((_, level) =>
   Object.fromEntries(Object.entries(DETAILS).map(([name, of]) => [name, of[level]])) as Detail
 );
 
-const GZIP_BYTES_MAX = 70_000, HTML_LENGTH_MAX = 2_000_000;
+const GZIP_BYTES_MAX = 80_000, HTML_LENGTH_MAX = 2_000_000;
 const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
 
 /** With more operations than this, a slow phone needs a second to lay out the page. */
