@@ -85,7 +85,7 @@ for (const viewport of VIEWPORTS) {
       inPage({ viewport, javaScriptEnabled: false }, async (page) => {
         for (
           const [fragment, title] of [
-            ["#op/getHeaderIds", "Get an array of header ids"],
+            ["#op/getHeaderIds", "getHeaderIds"],
             ["#op/nodefaceGetHealth", "Probe the node"],
           ]
         ) {
