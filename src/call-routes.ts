@@ -7,6 +7,7 @@ import type { CallForm, UnreadCall } from "./gateway/call.ts";
 import { pathCalls } from "./gateway/call-path.ts";
 import { methodCalls } from "./gateway/call-method.ts";
 import { rpcCalls } from "./gateway/call-rpc.ts";
+import { SELF_PATH, selfCalls } from "./gateway/call-self.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { Budget, Room } from "./gateway/lease.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
@@ -113,6 +114,9 @@ export class CallRoutes {
         methods: ["GET", "HEAD", "POST"],
         ...routeOf(methodCalls),
       },
+      ...this.gateway && this.gateway.clients.all.length > 0
+        ? [{ path: SELF_PATH, methods: ["GET", "HEAD"], ...routeOf(selfCalls) }]
+        : [],
     ];
   }
 

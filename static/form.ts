@@ -20,7 +20,7 @@ import type { Reference } from "../src/kinds/kind.ts";
 import { hasOtherDescription } from "./head.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
-import { element, here, isHere } from "./service.ts";
+import { element, here, isHere, tellOwner } from "./service.ts";
 
 export type Form = ReturnType<typeof makeForm>;
 type Field = ReturnType<typeof makeLabelled>;
@@ -277,7 +277,9 @@ function makeToken(scheme: string) {
       if (other !== input && other.dataset.scheme === scheme) other.value = input.value;
     }
   });
-  return makeLabelled("token", "token", input, ["kept until you leave this page"]);
+  const field = makeLabelled("token", "token", input, ["kept until you leave this page"]);
+  field.box.append(tellOwner(input));
+  return field;
 }
 
 /**

@@ -1,12 +1,11 @@
 /** Shows the description in Scalar, below the page header. */
 import { anchorOf, tagFragment, UNTAGGED } from "../src/explorer/labels.ts";
-import { TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
 import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
-import { operationsIn, SERVICE_TAG } from "../src/openapi/operations.ts";
+import { operationsIn, SERVICE_TAG, TOKEN_SCHEME } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { InfoFollower } from "./head.ts";
 import { absolute, hooks, send, token } from "./reference-calls.ts";
-import { base, element, leadToOther, showAddress } from "./service.ts";
+import { base, element, leadToOther, showAddress, tellOwner } from "./service.ts";
 
 const mount = document.getElementById("scalar")!;
 const spec = new URL("spec.json", base);
@@ -72,6 +71,7 @@ function askForToken(description: Json): Json {
   const [name] = Object.keys(schemes).filter((name) => name.startsWith(TOKEN_SCHEME));
   if (name === undefined) return {};
   document.querySelector("#other")!.before(element("label", {}, "Your token ", token));
+  document.querySelector("#node .facts")!.append(tellOwner(token));
   return { [name]: { token: "$NODEFACE_TOKEN" } };
 }
 

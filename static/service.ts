@@ -1,4 +1,6 @@
 /** Functions that the reference and the simple page share. */
+import { listOf, objectOf } from "../src/json/values.ts";
+import { excerpt } from "../src/untrusted-text.ts";
 
 /** The service's URL, including its path prefix. */
 export const base: URL = new URL(
@@ -9,8 +11,8 @@ export const base: URL = new URL(
 /** `base` without the trailing slash, escaped for double quotes in a shell. */
 export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 
-/** The longest response to the first call that is shown, in characters. */
-const RESPONSE_MAX = 120;
+/** The longest response to the first call, and list of operations, that are shown. */
+const RESPONSE_MAX = 120, OPERATIONS_MAX = 200;
 
 export const isHere = (url: string): boolean => url.startsWith(`${here}/`);
 
@@ -22,6 +24,25 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children);
   return made;
+}
+
+/** Returns an element that tells whose token is in a field, and what it opens. */
+export function tellOwner(field: HTMLInputElement): HTMLElement {
+  const owner = element("p", { className: "owner", role: "status" });
+  field.addEventListener("change", async () => {
+    const token = field.value.trim();
+    owner.textContent = token && await describeOwner(token).catch(() => "");
+  });
+  return owner;
+}
+
+async function describeOwner(token: string): Promise<string> {
+  const headers = { Authorization: `Bearer ${token}`, "X-Nodeface": "1" };
+  const response = await fetch(`${here}/v1/clients/self`, { headers, redirect: "error" });
+  const { name, operations, detail } = objectOf(await response.json());
+  if (!response.ok) return response.status === 404 ? "" : String(detail);
+  const opened = excerpt(listOf(operations).join(", "), OPERATIONS_MAX) || "no further operation";
+  return `The token of ${name}. It opens ${opened}.`;
 }
 
 /** Updates the link to the other view so that it opens the current operation. */

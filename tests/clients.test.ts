@@ -113,6 +113,61 @@ clients("another client's right is refused in the same words as nobody's", async
   assert.equal(node.come, []);
 });
 
+clients("GET /v1/clients/self tells a client its name and what its token opens", async () => {
+  const { ask } = forwarding(node.url, REST, {
+    open: ["reads"],
+    per_minute: 25,
+    clients: [
+      { ...named("a", ["GET /balance", "send"]), per_minute: 7 },
+      named("b", ["POST /*", "GET /open"]),
+    ],
+  });
+  const self = (headers: Record<string, string>, path = "/v1/clients/self") =>
+    ask(path, { headers });
+  const told = await self(bearer(tokenOf("a")));
+  assert.is(told.status, 200);
+  assert.is(told.headers.get("cache-control"), "no-store");
+  assert.is(told.headers.get("content-type"), "application/json");
+  assert.equal(await told.json(), {
+    name: "a",
+    operations: ["POST /send", "GET /balance"],
+    per_minute: 7,
+  });
+  const basic = { authorization: `Basic ${btoa(`anybody:${tokenOf("b")}`)}` };
+  assert.equal(await (await self(basic)).json(), { name: "b", operations: ["GET /open"] });
+  // A call of `a`'s is not used up by this, and a wrong token takes ten of everybody's.
+  assert.is((await self(bearer(tokenOf("a")))).headers.get("ratelimit"), '"minute";r=7;t=60');
+  const none = await self({});
+  assert.is(none.status, 401);
+  assert.is(none.headers.get("www-authenticate"), 'Bearer realm="nodeface"');
+  const wrong = await self(bearer(tokenOf("c")));
+  assert.is(wrong.status, 401);
+  assert.not.match(await wrong.text(), /"a"|"b"|balance/);
+  assert.is((await self(bearer(tokenOf("c")))).status, 401);
+  assert.is((await self(bearer(tokenOf("c")))).status, 429);
+  for (const origin of ["https://evil.example", "null"]) {
+    assert.is((await self({ origin, ...bearer(tokenOf("a")) })).status, 403);
+  }
+  assert.is((await self(bearer(tokenOf("a")), "/v1/clients/self?token=a")).status, 400);
+  assert.is((await ask("/v1/clients/self", { method: "POST" })).status, 405);
+  assert.is((await ask("/v1/clients")).status, 404);
+  assert.is((await ask("/v1/clients/a", { headers: bearer(tokenOf("a")) })).status, 404);
+  assert.equal(node.come, []);
+});
+
+clients(
+  "/spec.json has /v1/clients/self, with the scheme of the token, if there are clients",
+  async () => {
+    for (const all of [[named("a", ["GET /balance"])], []]) {
+      const { ask } = forwarding(node.url, REST, { open: ["reads"], clients: all });
+      const { paths } = await (await ask("/spec.json")).json();
+      const self = paths["/v1/clients/self"];
+      assert.equal(self?.get.security, all.length > 0 ? paths["/balance"].get.security : undefined);
+      assert.is((await ask("/v1/clients/self")).status, all.length > 0 ? 401 : 404);
+    }
+  },
+);
+
 clients("the name and address in a request decide nothing", async () => {
   const { ask } = forwarding(node.url, REST, {
     open: [],

@@ -263,6 +263,7 @@ root("the base path of the node is a path with and without a slash", async () =>
 const OWN = [
   ...["/spec.json", "/spec.yaml", "/favicon.ico", "/.well-known/api-catalog", "/assets/a/b.js"],
   ...["/v1/info", "/v1/health", "/v1/ready", "/v1/events", "/v1/history", "/v1/metrics"],
+  "/v1/clients/self",
   ...["/v1/spec", "/v1/spec/simple", "/v1/spec.json", "/v1/spec.yaml"],
   ...["/v1/node", "/v1/node/v1/info", "/v1/rpc", "/v1/rpc/number"],
 ];

@@ -143,6 +143,7 @@ node("the service's operations use its own server and need no credentials", asyn
     "/v1/info",
     "/v1/events",
     "/v1/history",
+    "/v1/clients/self",
     "/v1/health",
     "/v1/ready",
     "/v1/metrics",

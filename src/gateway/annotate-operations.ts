@@ -14,22 +14,19 @@ import {
   textOf,
 } from "../json/values.ts";
 import { mapMembersInSlices } from "../json/in-slices.ts";
-import { mapOperations, operationsOf } from "../openapi/operations.ts";
+import { mapOperations, operationsOf, TOKEN_SCHEME } from "../openapi/operations.ts";
 import {
   type DescribedBy,
   listNodeOperations,
   nameOfNodeOperation,
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
+import { onlyUrl, THIS_SERVICE } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
+import { SELF_PATH } from "./call-self.ts";
 import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 
 export const CALL_MARK = "x-call";
-
-/**
- * If the node's description already has a scheme with this name, a number is appended to the name.
- */
-export const TOKEN_SCHEME = "NodefaceToken";
 
 const TOKEN = {
   type: "http",
@@ -57,6 +54,8 @@ export async function annotateCalls(
   const inherited = document.security;
   const taken = new Set<string>();
   let isNamed = false;
+  const token = [{ [scheme]: [] }];
+  const isWanted = forward !== undefined && forward.clients.length > 0;
   const change = (item: Json, nameOf: (method: string, operation: Json) => string | undefined) =>
     mapOperations(item, ({ method, operation }) => {
       const name = nameOf(method, operation);
@@ -68,16 +67,18 @@ export async function annotateCalls(
       isNamed = true;
       schemesOf(security).forEach((name) => taken.add(name));
       const entry = policy.get(name);
-      if (entry) return withPermission(others, entry, scheme);
+      if (entry) return withPermission(others, entry, token);
       return mark === undefined && security === undefined ? operation : others;
     });
   const paths = await mapItems(
     document.paths,
     (item, path) =>
-      change(
-        item,
-        (method, operation) => nameOfNodeOperation(document, path, item, { method, operation }),
-      ),
+      isWanted && path === SELF_PATH && onlyUrl([objectOf(item.get)]) === THIS_SERVICE
+        ? { get: { ...objectOf(item.get), security: token, [CALL_MARK]: "token" } }
+        : change(
+          item,
+          (method, operation) => nameOfNodeOperation(document, path, item, { method, operation }),
+        ),
   );
   if (!isNamed) return { document, operations };
   const webhooks = await mapItems(document.webhooks, (item) => change(item, () => undefined));
@@ -87,7 +88,6 @@ export async function annotateCalls(
     ...document.paths !== undefined && { paths },
     ...document.webhooks !== undefined && { webhooks },
   };
-  const isWanted = entries.some(({ permission }) => permission === "token");
   return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
 }
 
@@ -103,7 +103,7 @@ export function callNoteOf(
   return { right, sentence, description: others.join("\n\n") };
 }
 
-function withPermission(operation: Json, { permission, reason }: PolicyEntry, scheme: string) {
+function withPermission(operation: Json, { permission, reason }: PolicyEntry, token: Json[]) {
   // The permission is described first, because a long description is truncated at its end.
   const sentence = permission === "token"
     ? "Needs a client's token."
@@ -111,7 +111,7 @@ function withPermission(operation: Json, { permission, reason }: PolicyEntry, sc
     ? `Not forwarded: ${reason}.`
     : "";
   const description = [sentence, textOf(operation.description) ?? ""].filter(Boolean).join("\n\n");
-  const security = permission === "token" ? [{ [scheme]: [] }] : [];
+  const security = permission === "token" ? token : [];
   return { ...operation, ...description && { description }, security, [CALL_MARK]: permission };
 }
 

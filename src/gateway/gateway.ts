@@ -35,6 +35,7 @@ export interface GatewayOptions {
 
 export interface CallTable {
   readonly operations: readonly NodeOperation[];
+  readonly entries: readonly PolicyEntry[];
   readonly paths: PathTable;
   readonly methods: ReadonlyMap<string, PolicyEntry>;
 }
@@ -51,7 +52,7 @@ export class Gateway {
   readonly node: Node;
   readonly #options: GatewayOptions;
   readonly #leases: Leases;
-  readonly #clients: Clients;
+  readonly clients: Clients;
   /** The calls of all callers without a token. */
   readonly #quota: Quota | undefined;
   #table: CallTable | undefined;
@@ -69,7 +70,7 @@ export class Gateway {
     this.#options = options;
     const { per_minute: perMinute } = forward;
     this.#quota = perMinute === undefined ? undefined : new Quota(perMinute);
-    this.#clients = new Clients(forward.clients, options.onTrouble);
+    this.clients = new Clients(forward.clients, options.onTrouble);
     this.#leases = new Leases({
       ...forward,
       node,
@@ -101,13 +102,18 @@ export class Gateway {
       const kind = (await this.node.kinds.get())[this.node.kind ?? "none"];
       this.#leases.slots.count = this.#options.forward.concurrency ?? kind?.concurrency ??
         CONCURRENCY;
-      this.#table = { operations, paths: new PathTable(entries), methods: new Map(methods) };
+      this.#table = {
+        operations,
+        entries,
+        paths: new PathTable(entries),
+        methods: new Map(methods),
+      };
     }
     return operations && this.#table;
   }
 
   async identify(request: Request, query: string): Promise<Caller> {
-    const identity = await this.#clients.identify(tokenIn(request.headers));
+    const identity = await this.clients.identify(tokenIn(request.headers));
     return new Caller(request, query, this.#options.forward.origins, identity);
   }
 
@@ -117,9 +123,9 @@ export class Gateway {
    */
   async checkSent(sent: Readonly<Record<string, string>>): Promise<void> {
     const long = Object.entries(sent).filter(([, value]) => LONG_WORD.test(value));
-    if (long.length === 0 || this.#clients.all.length === 0) return;
-    await this.#clients.read();
-    const leak = long.find(([, value]) => this.#clients.holdsToken(value));
+    if (long.length === 0 || this.clients.all.length === 0) return;
+    await this.clients.read();
+    const leak = long.find(([, value]) => this.clients.holdsToken(value));
     if (!leak) return;
     const place = /^(?:path|query)$/.test(leak[0]) ? leak[0] : `header ${leak[0]}`;
     throw invalidCall(`The ${place} contains a client's token, which is never forwarded`);

@@ -23,6 +23,11 @@ const NO_TOKEN = new Refusal(
   { setting: TOKEN_SETTING, headers: LATER },
 );
 
+/** What may be called only with a permission. */
+export interface Guarded extends Pick<PolicyEntry, "permission" | "clients" | "refusal"> {
+  readonly operation: Pick<PolicyEntry["operation"], "name">;
+}
+
 /** The client that sent a request. All calls of a batch are judged by one reading of the token. */
 export class Caller {
   readonly client: Client | undefined;
@@ -50,7 +55,7 @@ export class Caller {
   }
 
   /** Tells whether no token would help the caller, or only that of another client. */
-  isRefused({ permission, clients }: PolicyEntry): boolean {
+  isRefused({ permission, clients }: Guarded): boolean {
     if (permission !== "token") return permission === "refused";
     return this.client !== undefined && !clients.includes(this.client.name);
   }
@@ -60,7 +65,7 @@ export class Caller {
     const origins = this.#origins;
     // `origins: "*"` does not allow calls that need the token.
     const allowed = origins === "*" && permission === "token" ? [] : origins;
-    if (isAllowedCaller(this.#request, allowed, () => this.isBrowser)) return undefined;
+    if (isAllowedCaller(this.#request, allowed, this.isBrowser)) return undefined;
     return new Refusal(403, CODES.notAllowed, `Pages of other origins may not call ${what}`, {
       setting: "forward.origins",
       more: "; if you typed this URL into a browser, use the explorer at /v1/spec instead",
@@ -68,7 +73,7 @@ export class Caller {
   }
 
   /** Must be called before anything is sent to the node. */
-  refusal(entry: PolicyEntry, what?: string): Refusal | undefined {
+  refusal(entry: Guarded, what?: string): Refusal | undefined {
     const { operation: { name }, permission, clients, refusal } = entry;
     const foreign = this.refusalForPage(permission, what);
     if (foreign || permission === "open") return foreign;
@@ -135,7 +140,7 @@ const BROWSER_HEADERS: readonly string[] =
 export function isAllowedCaller(
   { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
   origins: readonly string[] | "*",
-  isBrowser: () => boolean = () => looksLikeBrowser(headers),
+  isBrowser: boolean = looksLikeBrowser(headers),
 ): boolean {
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
   if (origin === "null") return false;
@@ -154,7 +159,7 @@ export function isAllowedCaller(
     const own = headers.get("host")?.toLowerCase() ?? authorityOf(url);
     return own !== undefined && authorityOf(from) === own;
   }
-  return !isBrowser();
+  return !isBrowser;
 }
 
 /**

@@ -13,7 +13,7 @@ import { foldPath } from "./path-template.ts";
  */
 const OWN = new RegExp(
   String.raw`^/(?:(?:v1/)?spec\.(?:json|yaml)|favicon\.ico|\.well-known/api-catalog` +
-    "|v1/(?:info|health|ready|events|history|metrics)" +
+    "|v1/(?:info|health|ready|events|history|metrics|clients/self)" +
     "|(?:assets|v1/(?:spec|node|rpc))(?:/[^]*)?)$",
 );
 

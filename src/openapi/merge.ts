@@ -79,7 +79,7 @@ export async function withHost(
 }
 
 /** The service's other paths serve the page, the description itself and the API catalog. */
-const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
+const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics|clients\/self)$/;
 
 const TAG_DESCRIPTION = "The identity and the status of this node.";
 

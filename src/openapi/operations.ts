@@ -23,6 +23,12 @@ export const COMMON_METHODS = ["get", "put", "post", "delete", "options", "head"
 /** The tag of the service's own operations. */
 export const SERVICE_TAG = "About this service";
 
+/**
+ * The security scheme of clients' tokens. If the node's description already has a scheme with this
+ * name, a number is appended to the name.
+ */
+export const TOKEN_SCHEME = "NodefaceToken";
+
 const METHODS = [...COMMON_METHODS, "trace", "query"];
 const CHAIN_MAX = 16;
 

@@ -11,6 +11,7 @@ import type { Content } from "../description/prepare.ts";
 import type { Icons } from "../explorer/files.ts";
 import { createPage } from "../explorer/page.ts";
 import { renderParts } from "../explorer/render-content.ts";
+import { SELF_PATH } from "../gateway/call-self.ts";
 import { createNameWatch } from "../gateway/lint-settings.ts";
 import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
@@ -51,6 +52,7 @@ export async function openDescription(
     hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );
   if (!options.meters) omitted.push("/v1/metrics");
+  if (!options.forward?.clients.length) omitted.push(SELF_PATH);
   const whole = await loadOwnDocument();
   const { document, own, ...forms } = await prepareOwn(whole, operations, documentOfHost, omitted);
   const parts = lazy(() => renderParts(document));

@@ -149,7 +149,15 @@ reference(
       await openClient(page, "/api/guarded", "all/GET/api/guarded");
       assert.is(await send(page, "/guarded"), 401);
       await closeClient(page);
-      await page.locator("#node").getByLabel("Your token").fill(TOKEN);
+      const header = page.locator("#node");
+      const field = header.getByLabel("Your token");
+      await field.fill("wrong");
+      await field.blur();
+      await header.getByText("The token is not valid").waitFor();
+      await field.fill(TOKEN);
+      await field.blur();
+      const opened = /^The token of app\. It opens (?=.*GET \/api\/guarded).*POST \/api\/write/;
+      await header.getByText(opened).waitFor();
       await openClient(page, "/api/guarded", "all/GET/api/guarded");
       assert.is(await send(page, "/guarded"), 200);
       assert.not(JSON.stringify(atNode).includes(TOKEN));

@@ -1,0 +1,38 @@
+/**
+ * Responds to `GET /v1/clients/self`: tells a client whose token it has, and what the token opens.
+ *
+ * @module
+ */
+import type { Call, CallForm } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Guarded } from "./guard.ts";
+import { JSON_HEADERS, refuse } from "./response.ts";
+
+export const SELF_PATH = "/v1/clients/self";
+const METHODS: readonly string[] = ["GET", "HEAD"];
+
+export const selfCalls: CallForm = {
+  start: SELF_PATH,
+  respond: tellClient,
+  refuse,
+  methodsAt: () => METHODS,
+};
+
+// deno-lint-ignore require-await -- an exception must become a rejection
+async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
+  const { caller, makeResponse, table } = call;
+  const self: Guarded = {
+    operation: { name: `GET ${SELF_PATH}` },
+    permission: "token",
+    clients: clients.all.map(({ name }) => name),
+    refusal: "",
+  };
+  const refusal = caller.refusal(self, SELF_PATH);
+  if (refusal) throw refusal;
+  const { name, per_minute } = caller.client!.settings;
+  const operations = table.entries.filter(({ clients }) => clients.includes(name))
+    .map(({ operation }) => operation.name);
+  const body = new TextEncoder().encode(JSON.stringify({ name, operations, per_minute }));
+  const headers = { ...JSON_HEADERS, "content-length": String(body.byteLength) };
+  return makeResponse(200, headers, body);
+}
