@@ -41,7 +41,7 @@ export class Quota {
     this.#used += refusal instanceof Refusal && refusal.status === 401 ? 10 : 0.1;
   }
 
-  /** Of draft-ietf-httpapi-ratelimit-headers-11. */
+  /** Of draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
   get headers(): Record<string, string> {
     const left = Math.max(0, Math.floor(this.#left()));
     return {
