@@ -358,7 +358,7 @@ const ENDS: Readonly<Record<string, (socket: Socket) => void>> = {
 
 for (const [how, end] of Object.entries(ENDS)) {
   answers(`no call is lost if the node ${how} a connection when the next call comes`, async () => {
-    let isEnding = false;
+    let isEnding = false, isSteady = false;
     await raw((socket) => {
       // The node has closed the connection before it reads the request.
       if (isEnding) {
@@ -366,7 +366,7 @@ for (const [how, end] of Object.entries(ENDS)) {
         return end(socket);
       }
       socket.write(`${head("Content-Length: 2")}{}`);
-      setTimeout(() => end(socket), 3);
+      if (!isSteady) setTimeout(() => end(socket), 3);
     }, async (url, count) => {
       const { ask } = forwarding(url, REST);
       for (let called = 0; called < 60; called++) {
@@ -374,6 +374,9 @@ for (const [how, end] of Object.entries(ENDS)) {
         // Some calls come while the connection is open, some after its end, some between.
         await new Promise((resolve) => setTimeout(resolve, called % 6));
       }
+      isSteady = true;
+      // Until all connections that the node is about to close are closed.
+      await new Promise((resolve) => setTimeout(resolve, 20));
       assert.is((await ask("/v1/node/status")).status, 200);
       isEnding = true;
       const before = count();

@@ -179,7 +179,7 @@ export function readHere({ method, parts }: Sent): Read {
     end: () => hasEnded = true,
   });
   try {
-    for (const part of parts) reader.push(part);
+    for (const part of parts) reader.push(part.slice());
     reader.close();
   } catch {
     // Bytes after the response cause an error, but the response itself is valid.
