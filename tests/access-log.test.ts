@@ -24,6 +24,14 @@ accessLog("a line shows if the client did not receive the complete response", ()
   assert.is(JSON.parse(failed).outcome, "failed");
 });
 
+accessLog("a line of a call ends with the name of its client", () => {
+  const call = { ...sent, client: "wallet" };
+  assert.match(formatAccess(call, "text", TIME), / 200 0\.4 client=wallet$/);
+  assert.is(JSON.parse(formatAccess(call, "json", TIME)).client, "wallet");
+  const aborted = formatAccess({ ...call, outcome: "aborted" }, "text", TIME);
+  assert.match(aborted, / aborted client=wallet$/);
+});
+
 accessLog("a line contains a dash for each unknown value", () => {
   const refused = { status: 400, outcome: "sent", milliseconds: 0 } as const;
   assert.is(formatAccess(refused, "text", TIME), "2026-01-02T03:04:05.678Z - - 400 0");

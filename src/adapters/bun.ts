@@ -92,7 +92,8 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   if (inTurn > IN_TURN_MAX) await new Promise((resolve) => setImmediate(resolve));
   const endEntry = beginEntry(callbacks, request);
   let response: Response | undefined;
-  const end = (outcome: Outcome) => endEntry?.(outcome, response?.status);
+  const end = (outcome: Outcome) =>
+    endEntry?.(outcome, response?.status, (request as ServedRequest).clientName);
   if (endEntry) request.signal.addEventListener("abort", () => end("aborted"));
   // `setImmediate` lets a late `abort` event of a disconnected client come first.
   const endLater = () => endEntry && setImmediate(() => end("sent"));

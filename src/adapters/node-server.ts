@@ -293,6 +293,9 @@ export function requestOf(message: IncomingMessage, response: ServerResponse): R
   return new MessageRequest({ req: message, res: response });
 }
 
+/** The name is for the access log. In `IncomingMessage`, `client` is the socket. */
+type MessageOfClient = IncomingMessage & { clientName?: string | undefined };
+
 class MessageRequest extends SrvxRequest implements ServedRequest {
   readonly takesFastResponse = true;
   #gone: LightSignal | undefined;
@@ -303,6 +306,10 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 
   get rawUrl(): string | undefined {
     return this.#node.req.url;
+  }
+
+  set clientName(name: string | undefined) {
+    (this.#node.req as MessageOfClient).clientName = name;
   }
 
   get gone(): Signal {
@@ -408,7 +415,8 @@ function endWith(response: ServerResponse, endEntry: EndEntry): void {
     // `finish` is emitted even if the connection closed before all bytes were written.
     const isSent = response.writableFinished && !socket.destroyed && !socket.errored;
     const outcome = response.errored ? "failed" : isSent ? "sent" : "aborted";
-    endEntry(outcome, response.headersSent ? response.statusCode : undefined);
+    const status = response.headersSent ? response.statusCode : undefined;
+    endEntry(outcome, status, (response.req as MessageOfClient).clientName);
   };
   response.once("finish", end).once("close", end);
 }

@@ -62,6 +62,11 @@ export interface AnswerRecord {
   readonly url?: string | undefined;
   /** Absent if the client disconnected before the response. */
   readonly status?: number | undefined;
+  /**
+   * The name of the client that made a call, or `anonymous`. Absent if no clients are named
+   * (`forward.clients`).
+   */
+  readonly client?: string | undefined;
   readonly outcome: Outcome;
   readonly milliseconds: number;
 }
@@ -166,7 +171,7 @@ export function urlAt(address: string, port: number): string {
 }
 
 /** Only the first call of this function has an effect. */
-export type EndEntry = (outcome: Outcome, status?: number) => void;
+export type EndEntry = (outcome: Outcome, status?: number, client?: string) => void;
 
 /** @param request `undefined` if the parser refused the request */
 export function beginEntry(
@@ -176,12 +181,13 @@ export function beginEntry(
   if (!onAnswer) return undefined;
   const began = performance.now();
   let hasEnded = false;
-  return (outcome, status) => {
+  return (outcome, status, client) => {
     if (hasEnded) return;
     hasEnded = true;
     void notify(onAnswer, {
       ...request && { method: request.method, url: request.url },
       ...status !== undefined && { status },
+      ...client !== undefined && { client },
       outcome,
       milliseconds: performance.now() - began,
     });

@@ -311,13 +311,13 @@ const UNKNOWN = "-";
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Formats a line such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. Neither the
- * path, which is percent-encoded, nor the method can contain a line break.
+ * Formats a line such as `2026-01-02T03:04:06.789Z GET /v1/rpc 200 1204.1 aborted client=app`.
+ * Neither the path, which is percent-encoded, nor the method can contain a line break.
  *
  * @param time the time at which the response ended
  */
 export function formatAccess(
-  { method = UNKNOWN, url, status, outcome, milliseconds }: AnswerRecord,
+  { method = UNKNOWN, url, status, client, outcome, milliseconds }: AnswerRecord,
   form: "text" | "json",
   time: Date = new Date(),
 ): string {
@@ -328,6 +328,7 @@ export function formatAccess(
     status: status ?? UNKNOWN,
     ms: Math.round(milliseconds * 10) / 10,
     ...(outcome !== "sent" && { outcome }),
+    ...(client !== undefined && { client: form === "json" ? client : `client=${client}` }),
   };
   return form === "json" ? JSON.stringify(entry) : Object.values(entry).join(" ");
 }

@@ -9,7 +9,7 @@ import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { Clients, TOKEN_LENGTH_MIN } from "./clients.ts";
 import { Caller, tokenIn } from "./guard.ts";
-import { Lease, Leases } from "./lease.ts";
+import { EVERYBODY, Lease, Leases } from "./lease.ts";
 import { PathTable } from "./match.ts";
 import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { Quota } from "./quota.ts";
@@ -112,8 +112,9 @@ export class Gateway {
     return operations && this.#table;
   }
 
-  async identify(request: Request, query: string): Promise<Caller> {
+  async identify(request: ServedRequest, query: string): Promise<Caller> {
     const identity = await this.clients.identify(tokenIn(request.headers));
+    if (this.clients.all.length > 0) request.clientName = (identity.client ?? EVERYBODY).name;
     return new Caller(request, query, this.#options.forward.origins, identity);
   }
 

@@ -26,7 +26,7 @@ export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit">
 const GRACE_MS = 4000;
 
 /** All callers without a token. */
-const EVERYBODY: Sharer = { name: "anonymous" };
+export const EVERYBODY: Sharer = { name: "anonymous" };
 
 /** The number of slots of calls that wait; one client has at most half of them. */
 const WAITS = 32;

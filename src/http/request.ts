@@ -27,6 +27,8 @@ export interface ServedRequest extends Request {
    * `Response`.
    */
   readonly takesFastResponse?: boolean | undefined;
+  /** The client whose call this is, for the access log; set only if there are clients. */
+  clientName?: string | undefined;
   /** Reads the content of the request more cheaply than `body`. */
   readonly readChunks?: ReadChunks | undefined;
 }
