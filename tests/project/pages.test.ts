@@ -61,10 +61,10 @@ pages("no document exceeds its word limit", () => {
   assertAtMost(counts.get("README.md")!, 900, "README.md");
   assertAtMost(counts.get("ARCHITECTURE.md")!, 2200, "ARCHITECTURE.md");
   for (const page of MANUAL.filter((page) => !REFERENCES.includes(page))) {
-    assertAtMost(counts.get(page)!, page === "docs/calling.md" ? 1950 : 1500, page);
+    assertAtMost(counts.get(page)!, page === "docs/calling.md" ? 2000 : 1500, page);
   }
   const all = MANUAL.reduce((sum, page) => sum + counts.get(page)!, 0);
-  assertAtMost(all, 19_900, "the manual");
+  assertAtMost(all, 20_200, "the manual");
 });
 
 pages("the manual's table of contents has every page", () => {
