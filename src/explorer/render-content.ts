@@ -67,6 +67,7 @@ export async function renderParts(
   const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
   const fields = operationsIn(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
+  const isLarge = operationsIn(outline).length > MANY;
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
@@ -75,9 +76,10 @@ export async function renderParts(
     sources: [...new Set(fields.flatMap(({ sources }) => sources ?? []))],
     flags:
       (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
-      (isForeign ? " data-foreign" : ""),
+      (isForeign ? " data-foreign" : "") +
+      (isLarge ? " data-large" : ""),
     notes: new Map(notesOf(operationsIn(outline))),
-    isLarge: operationsIn(outline).length > MANY,
+    isLarge,
   };
 }
 
