@@ -168,6 +168,16 @@ clients(
   },
 );
 
+clients("the page counts the operations of the node, and not /v1/clients/self", async () => {
+  const counts = await Promise.all([[named("a", ["GET /balance"])], []].map(async (all) => {
+    const { ask } = forwarding(node.url, REST, { open: ["reads"], clients: all });
+    const page = await (await ask("/v1/spec/simple")).text();
+    return /\d+ of (\d+) operations enabled/.exec(page)?.[1];
+  }));
+  assert.ok(counts[0]);
+  assert.is(counts[0], counts[1]);
+});
+
 clients("the name and address in a request decide nothing", async () => {
   const { ask } = forwarding(node.url, REST, {
     open: [],

@@ -6,6 +6,7 @@
  */
 import { callNoteOf } from "../gateway/annotate-operations.ts";
 import { CALL_METHODS } from "../gateway/policy.ts";
+import { isOwnPath } from "../http/own-paths.ts";
 import { formatJson } from "../json/lossless.ts";
 import { createFreeName, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
@@ -173,7 +174,8 @@ function createOperationReader(root: Json) {
     const note = callNoteOf(operation);
     const rpcName = methodNameOf(path);
     // An operation that is served at the root has no server of its own.
-    const name = nameOfNodeOperation(root, path, item, located) ?? (note && `${method} ${path}`);
+    const name = nameOfNodeOperation(root, path, item, located) ??
+      (note && !isOwnPath(path) ? `${method} ${path}` : undefined);
     const nodeName = isWebhook ? undefined : name;
     const isCalled = note ? note.right !== "refused" : nodeName === undefined;
     const hasRoom = left > 0;
