@@ -2,7 +2,7 @@
 import { createNodeface, type NodefaceOptions } from "nodeface";
 
 /** A worker has no environment variables. */
-const env = globalThis.process?.env ?? {};
+const env: Record<string, string | undefined> = globalThis.process?.env ?? {};
 export const port = Number(env.PORT ?? 8080);
 /** The path at which clients find the service; `""` is the root. */
 export const prefix = env.PREFIX ?? "/node";
