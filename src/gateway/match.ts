@@ -48,6 +48,11 @@ interface Compiled {
 export class PathTable {
   readonly #operations: readonly Compiled[];
   readonly #matchesAt = memoize((path) => this.#match(path));
+  /** The methods of one template have the same folded path. */
+  readonly #fittingFolded = memoize((path) => {
+    const folded = foldPath(path);
+    return this.#operations.filter((one) => one.matchFolded(folded));
+  });
   constructor(policy: readonly PolicyEntry[]) {
     this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(compile)
       .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
@@ -109,9 +114,7 @@ export class PathTable {
         const text = texts[at] ?? "";
         return literal + decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
       });
-      const folded = foldPath(path.join(""));
-      const fits = this.#operations.filter((one) => one.matchFolded(folded));
-      return takersOf(own, fits, isSure).length > 0;
+      return takersOf(own, this.#fittingFolded(path.join("")), isSure).length > 0;
     };
     // A parameter that is marked `encoded` by mistake must not allow calls to restricted
     // operations.
