@@ -5,7 +5,7 @@
  * @module
  */
 import type { Socket } from "node:net";
-import { type Bytes, createCollector, PART_LENGTH } from "../bytes.ts";
+import { type Bytes, createCollector, partsOf } from "../bytes.ts";
 import { builtin } from "../platform.ts";
 import { nextTurn } from "../slices.ts";
 import type { Signal } from "../with-timeout.ts";
@@ -262,12 +262,12 @@ class Exchange implements ResponseEvents {
 
   async #next(): Promise<Bytes | undefined> {
     for (;;) {
-      if (this.#waiting.length === 0) this.#waiting = this.#collector.take();
-      const first = this.#failure ? undefined : this.#waiting.shift();
-      if (first) {
-        // Bun reads 512 KiB at once, and copies a part that a client does not read.
-        const part = first.subarray(0, PART_LENGTH);
-        if (part.byteLength < first.byteLength) this.#waiting.unshift(first.subarray(PART_LENGTH));
+      // Bun reads 512 KiB at once, and copies a part that a client does not read.
+      if (this.#waiting.length === 0) {
+        this.#waiting = this.#collector.take().flatMap((bytes) => [...partsOf(bytes)]);
+      }
+      const part = this.#failure ? undefined : this.#waiting.shift();
+      if (part) {
         this.#waitingBytes -= part.byteLength;
         // Once a response has ended, the socket belongs to the next request.
         if (this.#waitingBytes === 0 && !this.#hasEnded) this.#connection.resume();
