@@ -285,7 +285,9 @@ export class ResponseReader {
       this.#left = size;
       at = next + 2;
     }
-    this.#events.part(bytes.subarray(start, end));
+    const content = bytes.subarray(start, end);
+    // The whole read stays in memory as long as a part of it does.
+    this.#events.part(end - start < (at - start) / 2 ? content.slice() : content);
     return at;
   }
 
