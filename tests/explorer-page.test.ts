@@ -141,6 +141,12 @@ page("the initial HTML contains absolute times, because it may be read later", a
   assert.match(html, `<dt>Latest block</dt><dd>${time}</dd>`);
 });
 
+page("an operation is shown under its first four tags only", async () => {
+  const html = await render({ paths: { "/a": { get: { tags: [..."ABCDEF"], summary: "Many" } } } });
+  const headings = [...html.matchAll(/<h2[^>]*>([A-F])<\/h2>/g)];
+  assert.equal(headings.map(([, tag]) => tag), [..."ABCD"]);
+});
+
 page("the service's own operations come last, and are closed if there are others", async () => {
   const get = (tag: string) => ({ get: { tags: [tag], summary: `In ${tag}` } });
   const html = await render({

@@ -95,6 +95,8 @@ const TITLE_LENGTH_MAX = 100;
 const HERE = "http://here.invalid";
 /** The maximum number of parameters, responses and facts in total; no page has room for more. */
 const ITEMS_MAX = 250_000;
+/** The maximum number of tags under which one operation is listed. */
+const TAGS_MAX = 4;
 
 export async function readOutline(document: unknown): Promise<Outline> {
   const root = objectOf(document);
@@ -142,7 +144,7 @@ async function readSections(root: Json): Promise<Section[]> {
       const anchor = isWebhook ? "" : anchorOf(path, operation);
       const tags = listOf(operation.tags).map(text).filter(Boolean);
       const names = tags.length > 0 ? tags : [isWebhook ? "Webhooks" : UNTAGGED];
-      for (const name of new Set(names)) {
+      for (const name of new Set(names.slice(0, TAGS_MAX))) {
         if (hidden.has(name)) continue;
         const { id, operations } = sectionOf(name);
         const place = isWebhook ? `webhook/${method}/${path}` : `${method}${path}`;

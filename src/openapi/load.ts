@@ -4,7 +4,7 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json, type Path, textOf } from "../json/values.ts";
+import { isObject, type Json, objectOf, type Path, textOf } from "../json/values.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { inSlices, pause } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
@@ -106,14 +106,18 @@ async function loadFile(
 async function normalizedIn(source: Source, entry: URL): Promise<Json | undefined> {
   const { diagnostics, value } = source;
   if (value === undefined || !checkVersion(value, diagnostics)) return undefined;
+  const sourceKind = sourceKindOf(entry);
+  const hasRoom = (document: Json) => {
+    if (!hasMoreOperations(document, SIZES.operations[sourceKind])) return true;
+    diagnostics.add("fatal", explainSize("operations", sourceKind), () => 0);
+    return false;
+  };
+  // Most documents that are too large can be refused before their references are followed.
+  if (!hasRoom(objectOf(value))) return undefined;
   const resolved = await inSlices(resolve(source, entry.href));
   if (diagnostics.hasFatal) return undefined;
   const whole = await normalize(resolved);
-  const sourceKind = sourceKindOf(entry);
-  if (hasMoreOperations(whole, SIZES.operations[sourceKind])) {
-    diagnostics.add("fatal", explainSize("operations", sourceKind), () => 0);
-    return undefined;
-  }
+  if (!hasRoom(whole)) return undefined;
   await pause();
   const checked = checkOperations(whole, diagnostics);
   await pause();

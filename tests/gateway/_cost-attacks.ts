@@ -200,6 +200,8 @@ const descriptions = ([
   ["inherited-62kB.json", 0.06],
   ["unknown-members-62kB.json", 0.06],
   ["long-default-62kB.json", 0.06],
+  ["operations-1MB.json", 1],
+  ["tags-0.5MB.json", 0.5],
   ["honest-1MB.json", 1],
   ["honest-1MB.yaml", 1],
   ["bomb.json", 1.5],

@@ -180,6 +180,12 @@ export const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
   "long-default-62kB.json": () =>
     `{${JSON_INFO},"paths":{},"servers":[{"url":"http://{a}/","variables":{"a":{"default":` +
     `"?${"://".repeat(20_000)}"}}}]}`,
+  "operations-1MB.json": () => `{${JSON_INFO},"paths":${list(operation, MB, "{", "}")}}`,
+  "tags-0.5MB.json": () => {
+    const tags = JSON.stringify(Array.from({ length: 100 }, (_, at) => `t${at}`));
+    const tagged = (at: number) => `"/p${at}":{"get":{"tags":${tags}}}`;
+    return `{${JSON_INFO},"paths":${list(tagged, 0.5 * MB, "{", "}")}}`;
+  },
   "honest-1MB.json": () => JSON.stringify(honest(MB)),
   "honest-1MB.yaml": () => yamlOf(honest(0.6 * MB), "\n"),
 };
