@@ -45,7 +45,8 @@ export const LIMITS = {
   members: 1000,
   /** The maximum number of members in a map or list of a schema, such as `properties`. */
   schemaMembers: 10_000,
-  url: 8192,
+  /** The maximum length of the URL of a server, which each operation repeats. */
+  url: 1024,
 } as const;
 
 export const formatCount = (count: number): string => groupDigits(String(count), ",");

@@ -160,7 +160,7 @@ export const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
   "short-operations-62kB.json": () =>
     `{${JSON_INFO},"paths":${list((at) => `"/${at}":{"get":{}}`, 62_000, "{", "}")}}`,
   "slashes-62kB.json": () =>
-    `{${JSON_INFO},"servers":[{"url":"http://127.0.0.1${"/".repeat(8000)}x"}],` +
+    `{${JSON_INFO},"servers":[{"url":"http://127.0.0.1${"/".repeat(1000)}x"}],` +
     `"paths":${list((at) => `"/p${at}":{"get":{}}`, 54_000, "{", "}")}}`,
   "servers-30kB.yaml": () => {
     const variables = [..."abcdef"].map((name) => `${name}: { default: "1", enum: ["1", "2"] }`);
