@@ -12,21 +12,12 @@ import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { Budget, Room } from "./gateway/lease.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import type { Quota } from "./gateway/quota.ts";
-import {
-  LATER,
-  type MakeResponse,
-  NO_WEBSOCKET,
-  NOT_FORWARDED,
-  Refusal,
-} from "./gateway/response.ts";
+import { LATER, NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
 import { CODES } from "./node/json-rpc.ts";
 import { isOwnPath, isWellKnown } from "./http/own-paths.ts";
 import { isWebSocket, namesContent, prefersHtml } from "./http/request.ts";
 import {
-  type CommonHeaders,
   type CommonHeadersFor,
-  completeHead,
-  completeResponse,
   createCommonHeaders,
   notAllowed,
   notFound,
@@ -90,7 +81,9 @@ export class CallRoutes {
   #routes(guard: CallRoutesContext["guard"]): Route[] {
     const routeOf = (form: CallForm) => ({
       headersFor: this.#headersFor,
-      handle: guard((request, visit) => this.#call(request, visit, form, form.start)),
+      handle: guard(async (request, visit) =>
+        await this.#call(request, visit, form, form.start, await this.gateway?.table())
+      ),
       methodsAt: async (path: string) => {
         const table = await this.gateway?.table();
         return table && form.methodsAt(table, path.slice(form.start.length));
@@ -122,34 +115,36 @@ export class CallRoutes {
 
   async #callAtRoot(request: Request, visit: Visit): Promise<Response> {
     const { path } = visit;
-    const { current } = await this.#resources.description();
-    if (isWellKnown(path) && !current.isBuiltIn) return notFound(this.#resources.hint);
+    if (isWellKnown(path) && !(await this.#resources.description()).current.isBuiltIn) {
+      return notFound(this.#resources.hint);
+    }
     if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
     const table = await this.gateway?.table();
-    const takesRpc = await this.#takesRpc(path, table);
+    const takesRpc = await isRpcPath(path, table);
     const isRpc = takesRpc && request.method === "POST";
     if (!isRpc && (takesRpc || isRedirect(path))) {
       const methods = methodsAtRoot(path, table, takesRpc) ?? [];
       const allowed = new Set([...isRedirect(path) ? ["GET", "HEAD"] : [], ...methods]);
       if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
     }
-    return await this.#call(request, visit, isRpc ? rpcCalls : pathCalls, "");
+    return await this.#call(request, visit, isRpc ? rpcCalls : pathCalls, "", table);
   }
 
   async #methodsAtRoot(path: string): Promise<readonly string[] | undefined> {
     const table = await this.gateway?.table();
-    return methodsAtRoot(path, table, await this.#takesRpc(path, table));
-  }
-
-  async #takesRpc(path: string, table: CallTable | undefined): Promise<boolean> {
-    if (table?.methods.size === 0) return false;
-    return path === (await (await this.#resources.description()).findRpcPath() || "/");
+    return methodsAtRoot(path, table, await isRpcPath(path, table));
   }
 
   /** @param start the part of the path that the node does not get */
-  async #call(request: Request, visit: Visit, form: CallForm, start: string): Promise<Response> {
+  async #call(
+    request: Request,
+    visit: Visit,
+    form: CallForm,
+    start: string,
+    table: CallTable | undefined,
+  ): Promise<Response> {
     const content = { isRead: false };
-    const response = await this.#callNode(request, visit, form, start, content);
+    const response = await this.#callNode(request, visit, form, start, table, content);
     // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
     if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
     // Clients of nodes know no problem details, and some read only `application/json`.
@@ -162,12 +157,12 @@ export class CallRoutes {
     visit: Visit,
     form: CallForm,
     start: string,
+    table: CallTable | undefined,
     content: { isRead: boolean },
   ): Promise<Response> {
     const { gateway } = this;
-    const table: CallTable | undefined = await gateway?.table();
     const unread = { request, content };
-    if (!gateway || !table) {
+    if (!gateway || !table?.isKnown) {
       return await this.#refuse(form, NOT_FORWARDED[gateway ? "unknown" : "off"], unread);
     }
     const reason = await this.#resources.monitor.reasonAgainstCalls();
@@ -177,14 +172,14 @@ export class CallRoutes {
     }
     const query = visit.target!.search.slice(1);
     const path = visit.path.slice(start.length);
-    const makeResponse = responseMaker(visit.common);
+    const { common } = visit;
     const caller = await gateway.identify(request, query);
     const lease = gateway.lease(request, caller);
     const { quota } = lease;
     try {
       const refusal = quota?.refusal;
       if (refusal) return withHeaders(await this.#refuse(form, refusal, unread), quota);
-      const call = { request, path, query, content, makeResponse, table, caller, lease };
+      const call = { request, path, query, content, common, table, caller, lease };
       return withHeaders(await form.respond(gateway, call), quota);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -221,9 +216,7 @@ function openGateway(
     forward,
     node,
     findKind: () => resources.monitor.findKind(),
-    rpcPath: async () => await (await resources.description()).findRpcPath(),
-    operations: async () => (await resources.description()).current.operations,
-    hint: () => resources.hint,
+    description: () => resources.description(),
     onTrouble: (error) => log(error, { code: "error", level: "error", error }),
     onCall(call) {
       meters?.countCall(call);
@@ -247,6 +240,12 @@ function withHeaders(response: Response, quota: Quota | undefined): Response {
   return response;
 }
 
+/** Tells whether the node takes JSON-RPC calls at one of its own paths. */
+async function isRpcPath(path: string, table: CallTable | undefined): Promise<boolean> {
+  if (!table || (table.isKnown && table.methods.size === 0)) return false;
+  return path === (await table.rpcPath.get() || "/");
+}
+
 function methodsAtRoot(
   path: string,
   table: CallTable | undefined,
@@ -259,6 +258,3 @@ function methodsAtRoot(
 
 /** These paths redirect browsers to the explorer. */
 const isRedirect = (path: string): boolean => /^\/(?:v1\/?)?$/.test(path);
-
-const responseMaker = (common: CommonHeaders): MakeResponse => (status, headers, body) =>
-  completeResponse(body, completeHead(status, headers, common));

@@ -103,6 +103,16 @@ export class Description {
   readonly onReport: Listeners<[DescriptionReport]> = new Listeners();
   /** Told that another description is shown. */
   readonly onChange: Listeners<[]> = new Listeners();
+  /**
+   * The path of the node's JSON-RPC endpoint, as for `Node.resolve`. Queries the node if its kind
+   * is unknown.
+   */
+  readonly rpcPath: Resource<string> = {
+    get: async () => {
+      await this.#know();
+      return this.#rpcPath;
+    },
+  };
   /** The time of `performance.now()` at which the current description was read. */
   describedAt: number | undefined;
   readonly #node: Node;
@@ -115,7 +125,6 @@ export class Description {
   /** The examples that the node gave when it was first well. They never change afterwards. */
   #examples: Record<string, string> | undefined;
   #known: KnownKind | undefined;
-  /** The path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
   #rpcPath = "";
   /** The kind to which the readings belong. */
   #described: KnownKind | undefined;
@@ -183,15 +192,6 @@ export class Description {
   /** Reads what has changed. */
   refresh(): Promise<void> {
     return this.#checks.run();
-  }
-
-  /**
-   * Resolves to the path of the node's JSON-RPC endpoint, as for `Node.resolve`. Queries the node
-   * if its kind is unknown.
-   */
-  async findRpcPath(): Promise<string> {
-    await this.#know();
-    return this.#rpcPath;
   }
 
   close(): void {

@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { type HttpStatus, notAllowed, notFound, problemWith } from "../http/response.ts";
+import {
+  type HttpStatus,
+  makeResponse,
+  notAllowed,
+  notFound,
+  problemWith,
+} from "../http/response.ts";
 import { CODES, isNoMethod, readRpcError, readRpcParams, type RpcError } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
@@ -36,17 +42,17 @@ const encoder = new TextEncoder();
 async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   const { request, path, table, caller, lease } = call;
   const entry = entryOf(table, path);
-  if (!entry) return notFound(gateway.hint);
+  if (!entry) return notFound(table.hint);
   const { operation } = entry;
   const methods = methodsOf(operation);
-  if (!methods.includes(request.method)) return notAllowed(methods, gateway.hint);
+  if (!methods.includes(request.method)) return notAllowed(methods, table.hint);
   const refusal = caller.refusal(entry);
   if (refusal) throw refusal;
   if (request.headers.has("upgrade")) throw NO_UPGRADE;
   const given = await paramsOf(operation, call);
   const sent = await inTurn(given.length, () => readParams(operation, given, true));
   const recording = gateway.record(operation, lease);
-  const exchange = new RpcExchange(gateway, lease);
+  const exchange = new RpcExchange(gateway, call);
   try {
     await lease.begin(sent.isHeavy, operation.isWaiting);
   } catch (error) {
@@ -95,8 +101,8 @@ function statusOf(error: RpcError): HttpStatus {
   return code === -28 ? 503 : 422;
 }
 
-async function sendJson(text: string, { lease, makeResponse }: Call): Promise<Response> {
+async function sendJson(text: string, { lease, common }: Call): Promise<Response> {
   const bytes = await inTurn(text.length, () => encoder.encode(text));
   const headers = { ...JSON_HEADERS, "content-length": String(bytes.byteLength) };
-  return makeResponse(200, headers, lease.handOverBytes([bytes]));
+  return makeResponse(200, headers, lease.handOverBytes([bytes]), common);
 }

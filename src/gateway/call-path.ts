@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { notAllowed, notFound } from "../http/response.ts";
+import { makeResponse, notAllowed, notFound } from "../http/response.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
@@ -50,7 +50,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const match = table.paths.find(path, request.method);
   if (!match) {
     const methods = table.paths.methodsAt(path);
-    return methods ? notAllowed(methods, gateway.hint) : notFound(gateway.hint);
+    return methods ? notAllowed(methods, table.hint) : notFound(table.hint);
   }
   const { entry: { operation }, wrong } = match;
   const refusal = caller.refusal(match.entry);
@@ -64,7 +64,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   );
   const query = await queryOf(call, match, content);
   const target = targetOf(gateway.node, path, query);
-  if (!target) return notFound(gateway.hint);
+  if (!target) return notFound(table.hint);
   const headers = chooseHeaders(request, operation, gateway.ownCredentials, caller.isBrowser);
   await gateway.checkSent({
     ...headers.standard,
@@ -190,7 +190,7 @@ const CHECK_INTERVAL_MS = 1000;
 function passOn(
   gateway: Gateway,
   upstream: UpstreamResponse,
-  { request, path, makeResponse, lease }: Call,
+  { request, path, common, lease }: Call,
   recording: Recording,
   isPublic: boolean,
 ): Response {
@@ -202,13 +202,13 @@ function passOn(
     const hasLength = isHead && status !== 204 && /^\d+$/.test(length ?? "");
     if (hasLength) headers["content-length"] = length!;
     recording.end(status);
-    return makeResponse(status, headers, null);
+    return makeResponse(status, headers, null, common);
   }
   if (isWhole) {
     recording.bytes = size;
     recording.end(status);
     headers["content-length"] = String(size);
-    return makeResponse(status, headers, lease.handOverBytes(parts));
+    return makeResponse(status, headers, lease.handOverBytes(parts), common);
   }
   const release = lease.handOver();
   const pace = new Pace(upstream, gateway, lease);
@@ -218,7 +218,7 @@ function passOn(
     recording.bytes = upstream.size;
     recording.end(status);
   };
-  return makeResponse(status, headers, streamOf(upstream, end));
+  return makeResponse(status, headers, streamOf(upstream, end), common);
 }
 
 /** @throws {Refusal} if the node's status must not be passed on */

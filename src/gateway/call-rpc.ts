@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { FastResponse, titleOf } from "../http/response.ts";
+import { FastResponse, makeResponse, titleOf } from "../http/response.ts";
 import {
   CODES,
   isFault,
@@ -62,7 +62,7 @@ interface Answer {
 }
 
 async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
-  const { request, query, caller } = call;
+  const { request, query, caller, common } = call;
   const foreign = caller.refusalForPage();
   if (foreign) throw foreign;
   if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
@@ -70,10 +70,10 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const body = await readCalls(call);
   const answers = await new Calls(gateway, call).answer(body.calls);
   const { text, status, headers } = written(body, answers);
-  if (text === undefined) return call.makeResponse(status, headers, null);
+  if (text === undefined) return makeResponse(status, headers, null, common);
   const bytes = await inTurn(text.length, () => encoder.encode(text));
   headers["content-length"] = String(bytes.byteLength);
-  return call.makeResponse(status, headers, call.lease.handOverBytes([bytes]));
+  return makeResponse(status, headers, call.lease.handOverBytes([bytes]), common);
 }
 
 /**
@@ -137,7 +137,7 @@ class Calls {
   constructor(gateway: Gateway, call: Call) {
     this.#gateway = gateway;
     this.#call = call;
-    this.#exchange = new RpcExchange(gateway, call.lease);
+    this.#exchange = new RpcExchange(gateway, call);
   }
 
   async answer(calls: readonly (RpcCall | RpcFault)[]): Promise<readonly Answer[]> {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { makeResponse } from "../http/response.ts";
 import type { Call, CallForm } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Guarded } from "./guard.ts";
@@ -20,7 +21,7 @@ export const selfCalls: CallForm = {
 
 // deno-lint-ignore require-await -- an exception must become a rejection
 async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
-  const { caller, makeResponse, table } = call;
+  const { caller, common, table } = call;
   const self: Guarded = {
     operation: { name: `GET ${SELF_PATH}` },
     permission: "token",
@@ -34,5 +35,5 @@ async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
     .map(({ operation }) => operation.name);
   const body = new TextEncoder().encode(JSON.stringify({ name, operations, per_minute }));
   const headers = { ...JSON_HEADERS, "content-length": String(body.byteLength) };
-  return makeResponse(200, headers, body);
+  return makeResponse(200, headers, body, common);
 }

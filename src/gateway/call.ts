@@ -5,13 +5,14 @@
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
+import type { CommonHeaders } from "../http/response.ts";
 import { nextTurn } from "../slices.ts";
 import { formatSize } from "../units.ts";
 import { LightSignal } from "../with-timeout.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import type { Caller } from "./guard.ts";
 import type { Lease } from "./lease.ts";
-import { FULL, invalidCall, type MakeResponse, type Refusal } from "./response.ts";
+import { FULL, invalidCall, type Refusal } from "./response.ts";
 
 export interface Call {
   readonly request: ServedRequest;
@@ -20,7 +21,7 @@ export interface Call {
   readonly query: string;
   /** If the content was not read to its end, the response closes the connection. */
   readonly content: { isRead: boolean };
-  readonly makeResponse: MakeResponse;
+  readonly common: CommonHeaders;
   readonly table: CallTable;
   readonly caller: Caller;
   readonly lease: Lease;

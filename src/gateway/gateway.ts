@@ -5,6 +5,7 @@
  */
 import type { ServedRequest } from "../http/request.ts";
 import type { CallRecord } from "../log.ts";
+import type { Resource } from "../lazy.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { Clients, TOKEN_LENGTH_MIN } from "./clients.ts";
@@ -21,20 +22,30 @@ export interface GatewayOptions {
   readonly node: Node;
   /** Resolves to `undefined` if the node's kind cannot be found out. */
   readonly findKind: () => Promise<string | undefined>;
-  /** Resolves to the path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
-  readonly rpcPath: () => Promise<string>;
-  /** Returns `undefined` if the description cannot be shown. */
-  readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
-  /** Returns a sentence for clients that have a wrong address. */
-  readonly hint: () => string;
+  /** Resolves to the description, after its changes have been read. */
+  readonly description: () => Promise<CallableDescription>;
   /** For privacy, the record contains neither parameters nor content of the call. */
   readonly onCall: (record: CallRecord) => void;
   /** Takes a message for the operator about a client's token. */
   readonly onTrouble: (message: string) => void;
 }
 
-export interface CallTable {
-  readonly operations: readonly NodeOperation[];
+interface CallableDescription {
+  readonly current: {
+    /** `undefined` if the description cannot be shown. */
+    readonly operations?: readonly NodeOperation[] | undefined;
+    /** A sentence for clients that have a wrong address. */
+    readonly hint?: string | undefined;
+  };
+  /** The path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
+  readonly rpcPath: Resource<string>;
+}
+
+/** The calls that a description allows. */
+export interface CallTable extends Pick<CallableDescription, "rpcPath"> {
+  /** False if the description cannot be shown, so that its operations are not known. */
+  readonly isKnown: boolean;
+  readonly hint: string;
   readonly entries: readonly PolicyEntry[];
   readonly paths: PathTable;
   readonly methods: ReadonlyMap<string, PolicyEntry>;
@@ -56,6 +67,8 @@ export class Gateway {
   /** The calls of all callers without a token. */
   readonly #quota: Quota | undefined;
   #table: CallTable | undefined;
+  /** The description that `#table` was made of. */
+  #described: CallableDescription["current"] | undefined;
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
     this.limit = forward.limit;
@@ -80,10 +93,6 @@ export class Gateway {
     node.onKind.add(() => this.#table = undefined);
   }
 
-  get hint(): string {
-    return this.#options.hint();
-  }
-
   get waiting(): number {
     return this.#leases.slots.waiting;
   }
@@ -92,24 +101,23 @@ export class Gateway {
     this.#leases.close();
   }
 
-  /** Returns `undefined` if the description cannot be shown. */
-  async table(): Promise<CallTable | undefined> {
-    const operations = await this.#options.operations();
-    if (operations && this.#table?.operations !== operations) {
-      const entries = decide(operations, this.#options.forward);
-      const methods = entries.filter(({ operation }) => operation.isMethod)
-        .map((entry) => [entry.operation.path, entry] as const);
-      const kind = (await this.node.kinds.get())[this.node.kind ?? "none"];
-      this.#leases.slots.count = this.#options.forward.concurrency ?? kind?.concurrency ??
-        CONCURRENCY;
-      this.#table = {
-        operations,
-        entries,
-        paths: new PathTable(entries),
-        methods: new Map(methods),
-      };
-    }
-    return operations && this.#table;
+  async table(): Promise<CallTable> {
+    const { current, rpcPath } = await this.#options.description();
+    if (this.#table && current === this.#described) return this.#table;
+    const { forward } = this.#options;
+    const kind = (await this.node.kinds.get())[this.node.kind ?? "none"];
+    this.#leases.slots.count = forward.concurrency ?? kind?.concurrency ?? CONCURRENCY;
+    const { operations = [], hint = "" } = current;
+    const entries = decide(operations, forward);
+    this.#described = current;
+    return this.#table = {
+      isKnown: current.operations !== undefined,
+      entries,
+      paths: new PathTable(entries),
+      methods: methodsIn(entries),
+      hint,
+      rpcPath,
+    };
   }
 
   async identify(request: ServedRequest, query: string): Promise<Caller> {
@@ -143,10 +151,6 @@ export class Gateway {
     );
   }
 
-  rpcPath(): Promise<string> {
-    return this.#options.rpcPath();
-  }
-
   /**
    * Reads of some kinds are called without `node.auth`, so that responses contain no private data.
    */
@@ -159,6 +163,11 @@ export class Gateway {
   record(operation: NodeOperation, lease: Lease): Recording {
     return new Recording(this.#options, operation, lease);
   }
+}
+
+function methodsIn(entries: readonly PolicyEntry[]): ReadonlyMap<string, PolicyEntry> {
+  const methods = entries.filter(({ operation }) => operation.isMethod);
+  return new Map(methods.map((entry) => [entry.operation.path, entry]));
 }
 
 /** The status that is logged if the client disconnects during a call, as in nginx. */

@@ -159,13 +159,12 @@ export class Lease {
   }
 
   /**
-   * Counts more bytes against the budget until the returned function is called.
+   * Sets the number of bytes that count against the budget, besides those of the responses.
    *
    * @throws {Refusal} if the budget has no room
    */
-  hold(bytes: number): () => void {
+  hold(bytes: number): void {
     if (!this.#room.set(this.#held + bytes)) throw FULL_AFTERWARDS;
-    return () => void this.#room.set(this.#held);
   }
 
   /**

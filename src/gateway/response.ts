@@ -4,21 +4,13 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
-import { type HeldBytes, type HttpStatus, problemWith } from "../http/response.ts";
+import { type HttpStatus, problemWith } from "../http/response.ts";
 import { memoize } from "../lazy.ts";
 import { failureOf } from "../node/failures.ts";
 import type { ResponseHead } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { patternOf } from "./request-headers.ts";
-
-/** The names of headers must be in lower case. */
-export type MakeResponse = (
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: ReadableStream<Bytes> | Bytes | HeldBytes | null,
-) => Response;
 
 interface RefusalDetails {
   /** Shown after the message in problem details, but not in JSON-RPC errors. */

@@ -4,11 +4,13 @@
  * @module
  */
 import { joinBytes } from "../bytes.ts";
+import type { Resource } from "../lazy.ts";
 import { failureOfStatus, notJson, SourceError } from "../node/failures.ts";
 import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
 import { isBusy, type Node } from "../node/node.ts";
 import type { TextResponse } from "../node/request.ts";
-import { decodeUtf8, DEPTH_MAX, inTurn } from "./call.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { type Call, decodeUtf8, DEPTH_MAX, inTurn } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Lease, UpstreamResponse } from "./lease.ts";
 import type { SentParams } from "./params.ts";
@@ -27,16 +29,17 @@ export class RpcExchange {
   upstream: UpstreamResponse | undefined;
   readonly #gateway: Gateway;
   readonly #node: Node;
+  readonly #rpcPath: Resource<string>;
   readonly #lease: Lease;
-  /** The call before: a lease has only one call at a time. */
+  /** The request before: a lease sends one at a time. */
   #last: Promise<unknown> = Promise.resolve();
-  #release: () => void = () => {};
   /** The failures of calls to which the node sent no response that may be read. */
   readonly #unread = new WeakSet<object>();
 
-  constructor(gateway: Gateway, lease: Lease) {
+  constructor(gateway: Gateway, { table, lease }: Pick<Call, "table" | "lease">) {
     this.#gateway = gateway;
     this.#node = gateway.node;
+    this.#rpcPath = table.rpcPath;
     this.#lease = lease;
   }
 
@@ -46,9 +49,10 @@ export class RpcExchange {
    */
   async send(calls: readonly ReadyCall[]): Promise<RpcOutcome[]> {
     const [{ entry: { operation } }] = calls as [ReadyCall];
-    const path = await this.#gateway.rpcPath();
+    const path = await this.#rpcPath.get();
+    const url = this.#node.resolve(path);
     const post = (body: string) => {
-      const response = this.#last.then(() => this.#post(body, path, operation));
+      const response = this.#last.then(() => this.#post(body, url, operation));
       this.#last = response.catch(() => {});
       return response;
     };
@@ -56,38 +60,24 @@ export class RpcExchange {
       jsonrpc: entry.operation.path,
       params,
     }));
-    try {
-      return await this.#node.rpc(requests, { path, post, depthMax: DEPTH_MAX });
-    } finally {
-      this.#release();
-    }
+    const outcomes = await this.#node.rpc(requests, { path, post, depthMax: DEPTH_MAX });
+    if (this.upstream) this.#lease.hold(0);
+    return outcomes;
   }
 
-  async #post(
-    body: string,
-    path: string,
-    operation: PolicyEntry["operation"],
-  ): Promise<TextResponse> {
-    this.#release();
+  async #post(body: string, url: URL, operation: NodeOperation): Promise<TextResponse> {
     this.upstream = undefined;
-    const request = {
-      method: "POST",
-      url: this.#node.resolve(path),
-      headers: RPC_HEADERS,
-      body: encoder.encode(body),
-    };
-    let upstream: UpstreamResponse;
+    const request = { method: "POST", url, headers: RPC_HEADERS, body: encoder.encode(body) };
     try {
-      upstream = await this.#lease.send(request, operation, this.#gateway.limit);
+      this.upstream = await this.#lease.send(request, operation, this.#gateway.limit);
     } catch (error) {
       if (error instanceof SourceError) this.#unread.add(error);
       throw error;
     }
-    this.upstream = upstream;
-    const { status, parts, size, isWhole } = upstream;
+    const { status, parts, size, isWhole } = this.upstream;
     if (!isWhole) throw failureOfStatus(status);
     // The text needs about as much memory as its bytes, which are held already.
-    this.#release = this.#lease.hold(size);
+    this.#lease.hold(size);
     const bytes = await inTurn(size, () => parts.length === 1 ? parts[0]! : joinBytes(parts));
     const text = await inTurn(size, () => decodeUtf8(bytes));
     if (text === undefined) throw notJson("");

@@ -279,6 +279,16 @@ export function completeResponse(body: Bytes | HeldBytes | Body, head: ResponseI
   return Object.assign(response, { [COMPLETE]: true });
 }
 
+/** @param headers the response's own headers, with names in lower case */
+export function makeResponse(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Bytes | HeldBytes | Body,
+  common: CommonHeaders,
+): Response {
+  return completeResponse(body, completeHead(status, headers, common));
+}
+
 /**
  * Adds the common headers, unless the response has them already, and removes the body for HEAD.
  * Problem details are sent as `application/json` to a client that asks for this type by name, and
