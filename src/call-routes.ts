@@ -163,12 +163,12 @@ export class CallRoutes {
     const { gateway } = this;
     const unread = { request, content };
     if (!gateway || !table?.isKnown) {
-      return await this.#refuse(form, NOT_FORWARDED[gateway ? "unknown" : "off"], unread);
+      return await this.#respondUnread(form, NOT_FORWARDED[gateway ? "unknown" : "off"], unread);
     }
     const reason = await this.#resources.monitor.reasonAgainstCalls();
     if (reason) {
       const refusal = new Refusal(503, CODES.notReached, reason, { headers: LATER });
-      return await this.#refuse(form, refusal, unread);
+      return await this.#respondUnread(form, refusal, unread);
     }
     const query = visit.target!.search.slice(1);
     const path = visit.path.slice(start.length);
@@ -178,20 +178,20 @@ export class CallRoutes {
     const { quota } = lease;
     try {
       const refusal = quota?.refusal;
-      if (refusal) return withHeaders(await this.#refuse(form, refusal, unread), quota);
+      if (refusal) return withHeaders(await this.#respondUnread(form, refusal, unread), quota);
       const call = { request, path, query, content, common, table, caller, lease };
       return withHeaders(await form.respond(gateway, call), quota);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       quota?.charge(error);
-      return withHeaders(await form.refuse(error), quota);
+      return withHeaders(await form.toResponse(error), quota);
     } finally {
       lease.dispose();
     }
   }
 
   /** Refuses a call that has no lease. Its content is read only to find out its id. */
-  async #refuse(
+  async #respondUnread(
     form: CallForm,
     refusal: Refusal,
     call: Pick<UnreadCall, "request" | "content">,
@@ -199,7 +199,11 @@ export class CallRoutes {
     const body = new Room(this.#unread, "body");
     const lease = { holdBody: (bytes: number) => body.set(bytes) };
     try {
-      return await form.refuse(refusal, { request: call.request, content: call.content, lease });
+      return await form.toResponse(refusal, {
+        request: call.request,
+        content: call.content,
+        lease,
+      });
     } finally {
       body.dispose();
     }

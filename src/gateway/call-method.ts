@@ -18,13 +18,13 @@ import type { CallTable, Gateway } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { JSON_HEADERS, LATER, NO_UPGRADE, Refusal, refuse } from "./response.ts";
+import { JSON_HEADERS, LATER, NO_UPGRADE, problemOf, Refusal } from "./response.ts";
 import { RpcExchange } from "./rpc-exchange.ts";
 
 export const methodCalls: CallForm = {
   start: "/v1/rpc/",
   respond: callMethod,
-  refuse,
+  toResponse: problemOf,
   methodsAt(table, path) {
     const entry = entryOf(table, path);
     return entry && methodsOf(entry.operation);
@@ -46,8 +46,7 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   const { operation } = entry;
   const methods = methodsOf(operation);
   if (!methods.includes(request.method)) return notAllowed(methods, table.hint);
-  const refusal = caller.refusal(entry);
-  if (refusal) throw refusal;
+  caller.check(entry);
   if (request.headers.has("upgrade")) throw NO_UPGRADE;
   const given = await paramsOf(operation, call);
   const sent = await inTurn(given.length, () => readParams(operation, given, true));

@@ -30,8 +30,8 @@ import {
   CREDENTIALS_REJECTED,
   isAboutConnection,
   NO_UPGRADE,
+  problemOf,
   Refusal,
-  refuse,
   responseHeaders,
   WITHOUT_CONTENT,
 } from "./response.ts";
@@ -41,7 +41,7 @@ const COLLECTED_MAX = 1024 * 1024;
 export const pathCalls: CallForm = {
   start: "/v1/node",
   respond: callPath,
-  refuse,
+  toResponse: problemOf,
   methodsAt: ({ paths }, path) => paths.methodsAt(path),
 };
 
@@ -53,8 +53,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
     return methods ? notAllowed(methods, table.hint) : notFound(table.hint);
   }
   const { entry: { operation }, wrong } = match;
-  const refusal = caller.refusal(match.entry);
-  if (refusal) throw refusal;
+  caller.check(match.entry);
   if (request.headers.has("upgrade")) throw NO_UPGRADE;
   if (wrong) throw refusalOfParameter("path", wrong.name, wrong.rule);
   const content = await readContent(

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
+import { type Bytes, joinBytes } from "../bytes.ts";
 import { FastResponse, makeResponse, titleOf } from "../http/response.ts";
 import {
   CODES,
@@ -23,7 +23,8 @@ import {
   type CallForm,
   decodeUtf8,
   DEPTH_MAX,
-  Excess,
+  type Excess,
+  EXCESS_MAX,
   inTurn,
   JSON_MAX,
   readContent,
@@ -48,7 +49,7 @@ const TYPES = [
 export const rpcCalls: CallForm = {
   start: "/v1/rpc",
   respond: callRpc,
-  refuse: refuseRpc,
+  toResponse: refuseCalls,
   methodsAt: () => ["POST"],
 };
 
@@ -63,8 +64,7 @@ interface Answer {
 
 async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const { request, query, caller, common } = call;
-  const foreign = caller.refusalForPage();
-  if (foreign) throw foreign;
+  caller.checkOrigin();
   if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
   if (request.headers.has("upgrade")) throw NO_UPGRADE;
   const body = await readCalls(call);
@@ -79,7 +79,7 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
 /**
  * Refuses each call, if the content can be read.
  */
-async function refuseRpc(refusal: Refusal, call?: UnreadCall): Promise<Response> {
+async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Response> {
   const { code, message, status, details: { headers } } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
   if (!body) return responseTo({ ...written(NONE, [answerOf(refusal)]), status, headers });
@@ -93,12 +93,12 @@ async function refuseRpc(refusal: Refusal, call?: UnreadCall): Promise<Response>
 }
 
 async function readCalls(call: UnreadCall): Promise<RpcBody> {
-  const excess = new Excess();
+  const ends = new ContentEnds();
   let bytes: Bytes | undefined;
   try {
-    ({ bytes } = await readContent(call, TYPES, JSON_MAX, excess));
+    ({ bytes } = await readContent(call, TYPES, JSON_MAX, ends));
   } catch (error) {
-    const id = idIn(excess);
+    const { id } = ends;
     if (id === undefined || !(error instanceof Refusal)) throw error;
     return { isBatch: false, calls: [{ id, code: error.code, message: error.message }] };
   }
@@ -114,13 +114,34 @@ const OTHER = String.raw`"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*`;
 const ID_AT_START = new RegExp(String.raw`^\s*\{\s*(?:${OTHER},\s*){0,2}${ID},`);
 const ID_AT_END = new RegExp(String.raw`,\s*${ID}(?:,\s*${OTHER}){0,2}\}\s*$`);
 
-/** Clients write the id of a call at the beginning or at the end. */
-function idIn({ start, end }: Excess): string | undefined {
-  const decoder = new TextDecoder();
-  const first = decoder.decode(start);
-  if (!/^\s*\{/.test(first)) return undefined;
-  return (ID_AT_START.exec(first) ?? ID_AT_END.exec(decoder.decode(end)))?.[1];
+/** The length of each end of a content, in bytes. */
+const END_LENGTH = 4096;
+
+/** The two ends of a content that is too large: at one of them, clients write the id of a call. */
+class ContentEnds implements Excess {
+  #start = "";
+  #end: Bytes = new Uint8Array();
+  #length = 0;
+
+  take(part: Bytes): boolean {
+    if (this.#length === 0) this.#start = textOf(part.subarray(0, END_LENGTH));
+    this.#end = joinBytes([this.#end, part.subarray(-END_LENGTH)]).slice(-END_LENGTH);
+    this.#length += part.byteLength;
+    return this.#isObject && this.#length <= EXCESS_MAX;
+  }
+
+  get id(): string | undefined {
+    if (!this.#isObject) return undefined;
+    return (ID_AT_START.exec(this.#start) ?? ID_AT_END.exec(textOf(this.#end)))?.[1];
+  }
+
+  /** A batch has no id. */
+  get #isObject(): boolean {
+    return /^\s*\{/.test(this.#start);
+  }
 }
+
+const textOf = (bytes: Bytes): string => new TextDecoder().decode(bytes);
 
 interface SentCall extends ReadyCall {
   /** The position of the call in its batch. */
@@ -165,9 +186,8 @@ class Calls {
     const { table, caller } = this.#call;
     const entry = table.methods.get(call.method);
     if (!entry) throw unavailable(call.method, "the description has no such method");
-    if (caller.isRefused(entry)) throw unavailable(call.method, entry.refusal, "forward");
-    const refusal = caller.refusal(entry, call.method);
-    if (refusal) throw refusal;
+    if (caller.isRefused(entry)) throw unavailable(call.method, entry.publicReason, "forward");
+    caller.check(entry, call.method);
     const { length } = call.params ?? "";
     return { entry, ...await inTurn(length, () => readParams(entry.operation, call.params)) };
   }

@@ -7,7 +7,7 @@ import { makeResponse } from "../http/response.ts";
 import type { Call, CallForm } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Guarded } from "./guard.ts";
-import { JSON_HEADERS, refuse } from "./response.ts";
+import { JSON_HEADERS, problemOf } from "./response.ts";
 
 export const SELF_PATH = "/v1/clients/self";
 const METHODS: readonly string[] = ["GET", "HEAD"];
@@ -15,7 +15,7 @@ const METHODS: readonly string[] = ["GET", "HEAD"];
 export const selfCalls: CallForm = {
   start: SELF_PATH,
   respond: tellClient,
-  refuse,
+  toResponse: problemOf,
   methodsAt: () => METHODS,
 };
 
@@ -26,10 +26,9 @@ async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
     operation: { name: `GET ${SELF_PATH}` },
     permission: "token",
     clients: clients.all.map(({ name }) => name),
-    refusal: "",
+    publicReason: "",
   };
-  const refusal = caller.refusal(self, SELF_PATH);
-  if (refusal) throw refusal;
+  caller.check(self, SELF_PATH);
   const { name, per_minute } = caller.client!.settings;
   const operations = table.entries.filter(({ clients }) => clients.includes(name))
     .map(({ operation }) => operation.name);

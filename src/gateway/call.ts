@@ -39,7 +39,7 @@ export interface CallForm {
   /** @throws {Refusal} if the call is refused */
   respond(gateway: Gateway, call: Call): Promise<Response>;
   /** @param call the call, if its content can be read to find out whom to respond to */
-  refuse(refusal: Refusal, call?: UnreadCall): Response | Promise<Response>;
+  toResponse(refusal: Refusal, call?: UnreadCall): Response | Promise<Response>;
   /**
    * Returns the methods that do not get 405, or `undefined` for an unknown path. `path` is like
    * `Call.path`.
@@ -47,20 +47,14 @@ export interface CallForm {
   methodsAt(table: CallTable, path: string): readonly string[] | undefined;
 }
 
-/** The beginning and the end of a content that is too large. */
-export class Excess {
-  start: Bytes = new Uint8Array();
-  end: Bytes = new Uint8Array();
-
-  take(part: Bytes): void {
-    if (this.start.length === 0) this.start = part.slice(0, END_MAX);
-    this.end = joinBytes([this.end, part.subarray(-END_MAX)]).slice(-END_MAX);
-  }
+/** Takes the parts of a content that is too large. */
+export interface Excess {
+  /** Returns false if no more parts are wanted. */
+  take(part: Bytes): boolean;
 }
 
-/** Only an object can have an id. */
-const OPENING_BRACE = 123;
-const END_MAX = 4096, EXCESS_MAX = 32 * 1024 * 1024;
+/** A content of more bytes is not read at all. */
+export const EXCESS_MAX: number = 32 * 1024 * 1024;
 
 /** The maximum nesting depth of JSON that is read. */
 export const DEPTH_MAX = 64;
@@ -92,7 +86,7 @@ const ENCODED = invalidCall("The content of a call must not be encoded", 415);
  * @param types the allowed content types, in lower case, where `""` allows a missing header; `any`
  * allows content of any type and coding
  * @param sizeMax the maximum length of content of an allowed type, in bytes
- * @param excess is told the content if it is too large
+ * @param excess takes the content if it is too large
  * @throws {Refusal} if the content is not allowed, or does not arrive
  */
 export async function readContent(
@@ -172,18 +166,15 @@ async function readBody(
   const startPeriod = () => setTimeout(() => stop.abort(LATE), PERIOD_MS);
   let timer = startPeriod();
   const take = (part: Bytes) => {
-    const isRefused = declared > most && length === 0 && part[0] !== OPENING_BRACE;
-    length += isRefused ? declared : part.byteLength;
-    if (isRefused) return false;
+    length += part.byteLength;
     if (length >= wanted) {
       clearTimeout(timer);
       timer = startPeriod();
       wanted = length + LEAST_BYTES;
     }
-    if (length > most) {
+    if (length > most || declared > most) {
       for (const before of parts.take()) excess?.take(before);
-      excess?.take(part);
-      return excess !== undefined && length <= EXCESS_MAX;
+      return excess?.take(part) ?? false;
     }
     if (isInTinyParts(++count, length)) refusal = TINY;
     else if (!lease.holdBody(length)) refusal = FULL;
@@ -198,7 +189,7 @@ async function readBody(
   clearTimeout(timer);
   if (stop.aborted) throw LATE;
   if (refusal) throw refusal;
-  if (length > most) return undefined;
+  if (length > most || declared > most) return undefined;
   return joinBytes(parts.take());
 }
 

@@ -24,7 +24,7 @@ const NO_TOKEN = new Refusal(
 );
 
 /** What may be called only with a permission. */
-export interface Guarded extends Pick<PolicyEntry, "permission" | "clients" | "refusal"> {
+export interface Guarded extends Pick<PolicyEntry, "permission" | "clients" | "publicReason"> {
   readonly operation: Pick<PolicyEntry["operation"], "name">;
 }
 
@@ -60,37 +60,44 @@ export class Caller {
     return this.client !== undefined && !clients.includes(this.client.name);
   }
 
-  /** `what` completes the message "Pages of other origins may not call …". */
-  refusalForPage(permission: Permission = "open", what: string = "the node"): Refusal | undefined {
+  /**
+   * @param what completes the message "Pages of other origins may not call …"
+   * @throws {Refusal} if the call is of a page whose origin is not allowed
+   */
+  checkOrigin(permission: Permission = "open", what: string = "the node"): void {
     const origins = this.#origins;
     // `origins: "*"` does not allow calls that need the token.
     const allowed = origins === "*" && permission === "token" ? [] : origins;
-    if (isAllowedCaller(this.#request, allowed, this.isBrowser)) return undefined;
-    return new Refusal(403, CODES.notAllowed, `Pages of other origins may not call ${what}`, {
+    if (isAllowedCaller(this.#request, allowed, this.isBrowser)) return;
+    throw new Refusal(403, CODES.notAllowed, `Pages of other origins may not call ${what}`, {
       setting: "forward.origins",
       more: "; if you typed this URL into a browser, use the explorer at /v1/spec instead",
     });
   }
 
-  /** Must be called before anything is sent to the node. */
-  refusal(entry: Guarded, what?: string): Refusal | undefined {
-    const { operation: { name }, permission, clients, refusal } = entry;
-    const foreign = this.refusalForPage(permission, what);
-    if (foreign || permission === "open") return foreign;
+  /**
+   * Must be called before anything is sent to the node.
+   *
+   * @throws {Refusal} if the caller may not make the call
+   */
+  check(entry: Guarded, what?: string): void {
+    const { operation: { name }, permission, clients, publicReason } = entry;
+    this.checkOrigin(permission, what);
+    if (permission === "open") return;
     if (this.isRefused(entry)) {
-      return new Refusal(403, CODES.notAllowed, `${name} is not forwarded: ${refusal}`, {
+      throw new Refusal(403, CODES.notAllowed, `${name} is not forwarded: ${publicReason}`, {
         setting: "forward",
         more: '. See the setting "forward"',
       });
     }
-    if (hasTokenInQuery(this.#query)) return TOKEN_IN_QUERY;
-    if (this.client) return undefined;
-    if (this.#candidates.some(({ name }) => clients.includes(name))) return NO_TOKEN;
+    if (hasTokenInQuery(this.#query)) throw TOKEN_IN_QUERY;
+    if (this.client) return;
+    if (this.#candidates.some(({ name }) => clients.includes(name))) throw NO_TOKEN;
     const isGiven = /^bearer /i.test(this.#request.headers.get("authorization") ?? "");
     // A client that sent no token gets no error code (RFC 6750, section 3.1).
     const error = isGiven ? ', error="invalid_token"' : "";
     const message = isGiven ? "The token is not valid" : `${name} needs a client's token`;
-    return new Refusal(401, CODES.wantsToken, message, {
+    throw new Refusal(401, CODES.wantsToken, message, {
       setting: TOKEN_SETTING,
       more: isGiven ? "" : ": send it as Authorization: Bearer",
       headers: { "www-authenticate": `Bearer realm="nodeface"${error}` },

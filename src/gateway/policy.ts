@@ -86,8 +86,8 @@ export interface PolicyEntry {
   /** The names of the clients that may call the operation; of an open one, everybody may. */
   readonly clients: readonly string[];
   readonly reason: string;
-  /** The reason for those who may not call it, which does not tell whether others may. */
-  readonly refusal: string;
+  /** The reason that others are told, which does not name clients. */
+  readonly publicReason: string;
 }
 
 export function decide(
@@ -105,7 +105,7 @@ function decideOne(
   const { isOpen, reason } = obstacle === undefined
     ? decideOpen(operation, open)
     : { isOpen: false, reason: obstacle };
-  const entry = { operation, clients: [], reason, refusal: reason };
+  const entry = { operation, clients: [], reason, publicReason: reason };
   if (isOpen) return { ...entry, permission: "open" };
   const named = clients.filter(({ allow }) => allows(allow, operation)).map(({ name }) => name);
   if (obstacle !== undefined || named.length === 0) return { ...entry, permission: "refused" };

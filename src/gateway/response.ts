@@ -41,7 +41,7 @@ export class Refusal extends Error {
 export const invalidCall = (message: string, status: HttpStatus = 400): Refusal =>
   new Refusal(status, CODES.invalidCall, message);
 
-export function refuse({ status, message, details }: Refusal): Response {
+export function problemOf({ status, message, details }: Refusal): Response {
   const { more = "", members = {}, headers } = details;
   return problemWith(status, message + more, members, headers);
 }
