@@ -9,7 +9,7 @@ import { methodCalls } from "./gateway/call-method.ts";
 import { rpcCalls } from "./gateway/call-rpc.ts";
 import { SELF_PATH, selfCalls } from "./gateway/call-self.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
-import { Budget, Room } from "./gateway/lease.ts";
+import { Budget, Room } from "./gateway/budget.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import type { Quota } from "./gateway/quota.ts";
 import { LATER, NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/response.ts";

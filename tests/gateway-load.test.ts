@@ -720,11 +720,7 @@ const leasing = (timeout = 10_000) => {
       cancel() {},
     });
   };
-  const leases = new Leases({
-    ...{ timeout, limit: 32 * MIB },
-    isAnonymous: () => Promise.resolve(false),
-    node: contextFor(node.url, { client }),
-  });
+  const leases = new Leases(contextFor(node.url, { client }), { timeout, limit: 32 * MIB });
   leases.slots.count = 1000;
   const send = async (
     length: number,
@@ -737,7 +733,7 @@ const leasing = (timeout = 10_000) => {
     const operation = { access: isRead ? "read" : "write" } as NodeOperation;
     try {
       await lease.begin(false);
-      const { size } = await lease.send(request, operation, 32 * MIB);
+      const { size } = await lease.send(request, operation, { isAnonymous: false }, 32 * MIB);
       lease.handOver();
       return size;
     } catch (error) {

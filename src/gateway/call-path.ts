@@ -22,7 +22,7 @@ import {
 import { checkCall, refusalOfParameter } from "./check.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
-import type { Lease, UpstreamResponse } from "./lease.ts";
+import type { Lease } from "./lease.ts";
 import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
@@ -35,6 +35,7 @@ import {
   responseHeaders,
   WITHOUT_CONTENT,
 } from "./response.ts";
+import type { UpstreamResponse } from "./upstream.ts";
 
 const COLLECTED_MAX = 1024 * 1024;
 
@@ -84,8 +85,11 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
     // Such a stream may hold its slot as long as the call may take.
     const isStream = /\bevent-stream\b/i.test(headers.standard.accept ?? "");
     await lease.begin(operation.isHeavy || isStream, operation.isWaiting);
-    upstream = await lease.send(sent, operation, COLLECTED_MAX, headers.hasCredentials);
-    checkStatus(upstream.status, headers.hasCredentials);
+    const { hasCredentials } = headers;
+    const isAnonymous = hasCredentials || await gateway.isAnonymous(operation);
+    const use = { isAnonymous, hasCredentials };
+    upstream = await lease.send(sent, operation, use, COLLECTED_MAX);
+    checkStatus(upstream.status, hasCredentials);
   } catch (error) {
     throw recording.fail(error);
   }

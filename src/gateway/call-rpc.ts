@@ -32,10 +32,10 @@ import {
 } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
-import type { UpstreamResponse } from "./lease.ts";
 import { readParams } from "./params.ts";
 import { isAboutConnection, JSON_HEADERS, NO_UPGRADE, Refusal } from "./response.ts";
 import { type ReadyCall, RpcExchange } from "./rpc-exchange.ts";
+import type { UpstreamResponse } from "./upstream.ts";
 
 /** What clients send. A page of another origin is refused whatever it sends: see `guard.ts`. */
 const TYPES = [

@@ -84,11 +84,7 @@ export class Gateway {
     const { per_minute: perMinute } = forward;
     this.#quota = perMinute === undefined ? undefined : new Quota(perMinute);
     this.clients = new Clients(forward.clients, options.onTrouble);
-    this.#leases = new Leases({
-      ...forward,
-      node,
-      isAnonymous: (operation) => this.isAnonymous(operation),
-    });
+    this.#leases = new Leases(node, forward);
     // Another kind of node may handle more calls.
     node.onKind.add(() => this.#table = undefined);
   }

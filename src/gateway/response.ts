@@ -55,6 +55,12 @@ export const FULL: Refusal = new Refusal(
   { headers: LATER },
 );
 
+/** Like {@linkcode FULL}, for a response that the node has sent. */
+export const FULL_AFTERWARDS: Refusal = new Refusal(503, CODES.busy, FULL.message, {
+  headers: LATER,
+  isUncertain: true,
+});
+
 export const NO_WEBSOCKET: string = "WebSocket connections are not served; use http: in place of " +
   "ws: in the address, or connect to the node itself";
 

@@ -12,10 +12,11 @@ import type { TextResponse } from "../node/request.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Call, decodeUtf8, DEPTH_MAX, inTurn } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
-import type { Lease, UpstreamResponse } from "./lease.ts";
+import type { Lease } from "./lease.ts";
 import type { SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
 import { busyNode, Refusal, refusalOf } from "./response.ts";
+import type { UpstreamResponse, UpstreamUse } from "./upstream.ts";
 
 /** A call that may be sent. */
 export interface ReadyCall extends SentParams {
@@ -51,8 +52,9 @@ export class RpcExchange {
     const [{ entry: { operation } }] = calls as [ReadyCall];
     const path = await this.#rpcPath.get();
     const url = this.#node.resolve(path);
+    const use = { isAnonymous: await this.#gateway.isAnonymous(operation) };
     const post = (body: string) => {
-      const response = this.#last.then(() => this.#post(body, url, operation));
+      const response = this.#last.then(() => this.#post(body, url, operation, use));
       this.#last = response.catch(() => {});
       return response;
     };
@@ -65,11 +67,16 @@ export class RpcExchange {
     return outcomes;
   }
 
-  async #post(body: string, url: URL, operation: NodeOperation): Promise<TextResponse> {
+  async #post(
+    body: string,
+    url: URL,
+    operation: NodeOperation,
+    use: UpstreamUse,
+  ): Promise<TextResponse> {
     this.upstream = undefined;
     const request = { method: "POST", url, headers: RPC_HEADERS, body: encoder.encode(body) };
     try {
-      this.upstream = await this.#lease.send(request, operation, this.#gateway.limit);
+      this.upstream = await this.#lease.send(request, operation, use, this.#gateway.limit);
     } catch (error) {
       if (error instanceof SourceError) this.#unread.add(error);
       throw error;

@@ -1,0 +1,67 @@
+/**
+ * The memory budget: the bytes of all calls that are in transit.
+ *
+ * @module
+ */
+
+const BYTES_MAX = 128 * 1024 * 1024;
+
+/**
+ * The number of bytes that are reserved for a response before its length is known. Contents of up
+ * to this size may use the fraction `FRACTION_OF_SMALL`.
+ */
+export const SMALL = 16_384;
+
+/** Fractions of `BYTES_MAX`. The budget never limits the response to a write call. */
+const FRACTIONS: Readonly<Record<"body" | "response" | "token" | "write", number>> = {
+  body: 0.25,
+  response: 0.625,
+  token: 1,
+  write: Infinity,
+};
+const FRACTION_OF_SMALL = 0.75;
+
+export class Budget {
+  taken = 0;
+}
+
+/** The bytes of one call that count against the budget. */
+export class Room {
+  purpose: keyof typeof FRACTIONS;
+  readonly #budget: Budget;
+  #taken = 0;
+  /** The bytes of contents that are complete. */
+  #kept = 0;
+  #isOpen = true;
+  constructor(budget: Budget, purpose: keyof typeof FRACTIONS) {
+    this.#budget = budget;
+    this.purpose = purpose;
+  }
+
+  /**
+   * Sets the number of bytes, besides those that are kept. Returns false if an increase would
+   * exceed the budget.
+   */
+  set(bytes: number): boolean {
+    if (!this.#isOpen) return true;
+    const taken = this.#kept + bytes;
+    const more = taken - this.#taken;
+    const fraction = Math.max(FRACTIONS[this.purpose], taken <= SMALL ? FRACTION_OF_SMALL : 0);
+    if (more > 0 && this.#budget.taken + more > BYTES_MAX * fraction) return false;
+    this.#budget.taken += more;
+    this.#taken = taken;
+    return true;
+  }
+
+  /** Keeps bytes until the end. They must have been set before. */
+  keep(bytes: number): void {
+    this.#kept += bytes;
+    this.set(0);
+  }
+
+  dispose(): void {
+    this.#kept = 0;
+    this.set(0);
+    this.#isOpen = false;
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Sends a request to the node, and reads its response within limits of size and memory.
+ *
+ * @module
+ */
+import { type Bytes, createCollector } from "../bytes.ts";
+import type { NodeRequest, NodeResponse, ResponseHead } from "../node/http1.ts";
+import { CODES } from "../node/json-rpc.ts";
+import type { Node } from "../node/node.ts";
+import { formatSize } from "../units.ts";
+import { type Signal, withSignal } from "../with-timeout.ts";
+import { type Room, SMALL } from "./budget.ts";
+import { CREDENTIALS_REJECTED, FULL_AFTERWARDS, Refusal } from "./response.ts";
+
+export interface UpstreamUse {
+  /** True if the request is sent without the node's secret. */
+  readonly isAnonymous: boolean;
+  /** True if the request has credentials of the client. */
+  readonly hasCredentials?: boolean;
+}
+
+export interface UpstreamLimits {
+  /** The number of bytes that the response may have. */
+  readonly most: number;
+  /** The setting `forward.limit`, of which `most` is left. */
+  readonly limit: number;
+  /** The number of bytes after which the rest is left to whoever sends the response. */
+  readonly collect: number;
+  /** Where the bytes count that have been read. */
+  readonly room: Room;
+  /** Aborted when nobody waits for the response any more. */
+  readonly stop: Signal;
+}
+
+const DRAIN_MAX = 65_536;
+
+/** Resolves when the response has ended or is longer than `limits.collect` bytes. */
+export async function sendUpstream(
+  node: Pick<Node, "send">,
+  request: NodeRequest,
+  { isAnonymous, hasCredentials = false }: UpstreamUse,
+  limits: UpstreamLimits,
+): Promise<UpstreamResponse> {
+  const response = await node.send(request, ({ response, refusal }) => {
+    // A 403 from the node is passed on, since the node may refuse only this call. A 401 means that
+    // the node rejected the service's credentials, unless the client sent its own.
+    if (!refusal || response.status === 403 || hasCredentials) return response;
+    response.cancel();
+    throw CREDENTIALS_REJECTED;
+  }, { isAnonymous });
+  const upstream = new UpstreamResponse(response, limits);
+  await upstream.collect();
+  return upstream;
+}
+
+export class UpstreamResponse {
+  /** What has been read, without the parts that were sent already. */
+  parts: Bytes[] = [];
+  /** True if `parts` has all bytes. */
+  isWhole = false;
+  /** The number of bytes that have been read. */
+  size = 0;
+  readonly #response: NodeResponse;
+  readonly #limits: UpstreamLimits;
+  constructor(response: NodeResponse, limits: UpstreamLimits) {
+    this.#response = response;
+    this.#limits = limits;
+  }
+
+  get status(): number {
+    return this.#response.status;
+  }
+
+  get headers(): ResponseHead["headers"] {
+    return this.#response.headers;
+  }
+
+  /** The size with chunk framing. */
+  get received(): number {
+    return this.#response.received();
+  }
+
+  /** @throws {Refusal} if the response cannot be passed on, or the budget has no room for it */
+  async collect(): Promise<void> {
+    const { collect, most, room, stop } = this.#limits;
+    const collector = createCollector();
+    try {
+      this.#checkHead();
+      while (!this.isWhole && this.size <= Math.min(collect, most)) {
+        const part = await this.#read();
+        if (stop.aborted) return;
+        if (!part) this.isWhole = true;
+        else if (room.set(Math.max(this.received, SMALL))) collector.push(part);
+        else throw FULL_AFTERWARDS;
+      }
+      this.parts = collector.take();
+    } catch (error) {
+      this.#response.cancel();
+      throw error;
+    }
+  }
+
+  /** Rejects if the response breaks off or is too long, or if nobody waits for it any more. */
+  next(): Promise<Bytes | undefined> {
+    return withSignal(this.#read(), this.#limits.stop);
+  }
+
+  /**
+   * Reads and discards the rest, whose end tells that the node has finished. A node that is sending
+   * more notices a closed connection.
+   */
+  async drain(): Promise<void> {
+    const before = this.size;
+    try {
+      for (let part = await this.#read(); part; part = await this.#read()) {
+        if (this.size - before > DRAIN_MAX) return this.#response.cancel();
+      }
+    } catch {
+      // An error also ends the response.
+    }
+  }
+
+  async #read(): Promise<Bytes | undefined> {
+    const { most } = this.#limits;
+    const part = await this.#response.next();
+    this.size += part?.byteLength ?? 0;
+    // An eighth is allowed for chunk framing.
+    if (this.size > most || this.received > most * 1.125 + SMALL) {
+      this.#response.cancel();
+      throw this.#tooLong();
+    }
+    return part;
+  }
+
+  /** @throws {Refusal} if the response must not be read */
+  #checkHead(): void {
+    const { status, headers } = this.#response;
+    if (status >= 300 && status < 400 && status !== 304) {
+      throw unusable("The node responded with a redirect, which is not followed");
+    }
+    const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
+    if (coding !== "identity") {
+      throw unusable("The node compressed its response without being asked to");
+    }
+    const length = headers.get("content-length") ?? "";
+    if (/^\d+$/.test(length) && Number(length) > this.#limits.most) throw this.#tooLong();
+  }
+
+  #tooLong(): Refusal {
+    const limit = formatSize(this.#limits.limit);
+    return unusable(
+      `The node's response is longer than ${limit}; "forward.limit" sets the maximum`,
+    );
+  }
+}
+
+const unusable = (message: string): Refusal =>
+  new Refusal(502, CODES.notReached, message, { isUncertain: true });
