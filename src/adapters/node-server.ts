@@ -60,9 +60,9 @@ export function createNodeServer(
     // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112,
     // section 9.6).
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    handleInOrder(app, message, response, (app) => {
+    handleInOrder(message, response, (refuse) => {
       if (hasContent(message)) limitContent(message, response);
-      void respond(app, callbacks, message, response);
+      void respond(app, callbacks, message, response, { refuse });
     });
   });
   // By default, `node:http` drops all headers after the first 2000, even `Host`.
@@ -201,17 +201,15 @@ const waiting = new WeakMap<Socket, Set<IncomingMessage>>();
  * their responses (RFC 9112, section 9.3.2), or never if the connection closes before that. A
  * request behind too many waiting ones is refused, and closes the connection.
  *
- * @param handle takes the app that is to respond, which is not the given app if the request is
- * refused
+ * @param handle takes a function that makes the response if the request is refused
  */
 export function handleInOrder(
-  app: Servable,
   message: IncomingMessage,
   response: ServerResponse,
-  handle: (app: Servable) => void,
+  handle: (refuse?: () => Response) => void,
 ): void {
   // `node:http` gives the socket to one response at a time, in the order of the requests.
-  if (response.socket !== null) return handle(app);
+  if (response.socket !== null) return handle();
   const { socket } = message;
   const earlier = waiting.get(socket) ?? new Set();
   waiting.set(socket, earlier);
@@ -220,21 +218,19 @@ export function handleInOrder(
   earlier.add(message);
   response.once("socket", () => {
     earlier.delete(message);
-    handle(isExcess ? CROWDED : app);
+    handle(isExcess ? refuseExcess : undefined);
   });
   if (!isExcess) return;
   response.shouldKeepAlive = false;
   stopParser(socket);
 }
 
-const CROWDED: Servable = {
-  fetch: () =>
-    refusal(
-      429,
-      `At most ${WAITING_MAX + 1} requests of a connection may be unanswered, and at most ` +
-        `${WAITING_BYTES_MAX / 1024} KiB of content may wait`,
-    ),
-};
+const refuseExcess = (): Response =>
+  refusal(
+    429,
+    `At most ${WAITING_MAX + 1} requests of a connection may be unanswered, and at most ` +
+      `${WAITING_BYTES_MAX / 1024} KiB of content may wait`,
+  );
 
 /**
  * Stops the parser within a read from the socket, which may contain 1,500 requests. `node:http`
@@ -256,22 +252,30 @@ function stopParser(socket: Socket): void {
  */
 type OnIncoming = (message: { upgrade: boolean | null }) => number;
 
+interface Handling {
+  /** Makes the response in place of the app. */
+  readonly refuse?: (() => Response) | undefined;
+  /** The path and query before a router has shortened them. */
+  readonly originalUrl?: string | undefined;
+  /** Further arguments for the app. */
+  readonly context?: readonly unknown[];
+}
+
 /** Never rejects. */
 export async function respond(
   app: Servable,
   callbacks: Callbacks,
   message: IncomingMessage,
   response: ServerResponse,
-  makeRequest: typeof requestOf = requestOf,
-  ...context: unknown[]
+  { refuse, originalUrl, context = [] }: Handling,
 ): Promise<void> {
   const endEntry = beginEntry(callbacks, logHeadOf(message));
-  if (endEntry) endWith(response, endEntry);
+  let request: ServedRequest | undefined;
+  if (endEntry) endWith(response, endEntry, () => request?.clientName);
   try {
-    await send(
-      response,
-      ownResponse(message) ?? await app.fetch(makeRequest(message, response), ...context),
-    );
+    const refused = ownResponse(message) ?? refuse?.();
+    if (!refused) request = requestOf(message, response, originalUrl);
+    await send(response, refused ?? await app.fetch(request!, ...context));
     // srvx sets `errored` if the body's stream fails, but not if the client disconnects.
     if (response.errored) report(response.errored, message, app, callbacks);
   } catch (error) {
@@ -281,7 +285,11 @@ export async function respond(
   }
 }
 
-export function requestOf(message: IncomingMessage, response: ServerResponse): Request {
+function requestOf(
+  message: IncomingMessage,
+  response: ServerResponse,
+  originalUrl: string | undefined,
+): ServedRequest {
   if (!hasContent(message)) {
     // With `optimizeEmptyRequests`, a message without content has already ended at this point. srvx
     // 1.0 would mistake this for a disconnected client and a body that was already read.
@@ -290,11 +298,9 @@ export function requestOf(message: IncomingMessage, response: ServerResponse): R
       Object.assign(message, { rawBody: EMPTY_BODY });
     }
   }
-  return new MessageRequest({ req: message, res: response });
+  const request = new MessageRequest({ req: message, res: response });
+  return originalUrl === undefined ? request : Object.assign(request, { originalUrl });
 }
-
-/** The name is for the access log. In `IncomingMessage`, `client` is the socket. */
-type MessageOfClient = IncomingMessage & { clientName?: string | undefined };
 
 class MessageRequest extends SrvxRequest implements ServedRequest {
   readonly takesFastResponse = true;
@@ -306,10 +312,6 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 
   get rawUrl(): string | undefined {
     return this.#node.req.url;
-  }
-
-  set clientName(name: string | undefined) {
-    (this.#node.req as MessageOfClient).clientName = name;
   }
 
   get gone(): Signal {
@@ -409,14 +411,18 @@ const logHeadOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
   url: url === "*" ? "/*" : url,
 });
 
-function endWith(response: ServerResponse, endEntry: EndEntry): void {
+function endWith(
+  response: ServerResponse,
+  endEntry: EndEntry,
+  client: () => string | undefined,
+): void {
   const { socket } = response.req;
   const end = () => {
     // `finish` is emitted even if the connection closed before all bytes were written.
     const isSent = response.writableFinished && !socket.destroyed && !socket.errored;
     const outcome = response.errored ? "failed" : isSent ? "sent" : "aborted";
     const status = response.headersSent ? response.statusCode : undefined;
-    endEntry(outcome, status, (response.req as MessageOfClient).clientName);
+    endEntry(outcome, status, client());
   };
   response.once("finish", end).once("close", end);
 }

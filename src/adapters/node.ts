@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { problem, SECURITY_HEADERS } from "../http/response.ts";
-import { handleInOrder, hasContent, requestOf, respond, serveHttp } from "./node-server.ts";
+import { handleInOrder, hasContent, respond, serveHttp } from "./node-server.ts";
 import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 
 export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
@@ -52,12 +52,10 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
     const { url = "/", originalUrl } = message as IncomingMessage & { originalUrl?: unknown };
     const original = typeof originalUrl === "string" ? originalUrl : undefined;
     if (next && app.matches?.({ url, originalUrl: original }) === false) return next();
-    const makeRequest: typeof requestOf = (message, response) => {
-      const request = requestOf(message, response);
-      return original === undefined ? request : Object.assign(request, { originalUrl: original });
-    };
-    handleInOrder(isParsed(message) ? PARSED : app, message, response, (app) => {
-      void respond(app, callbacks, message, response, makeRequest, message);
+    const isRead = isParsed(message);
+    handleInOrder(message, response, (refuse = isRead ? refuseParsed : undefined) => {
+      const handling = { refuse, originalUrl: original, context: [message] };
+      void respond(app, callbacks, message, response, handling);
     });
   };
 }
@@ -68,12 +66,10 @@ function isParsed(message: IncomingMessage): boolean {
   return isRead && hasContent(message) && !("rawBody" in message);
 }
 
-const PARSED: Servable = {
-  fetch: () =>
-    problem(
-      500,
-      "The host has read the content of this request already; mount Nodeface before body parsers",
-      // The rest of the content may never be read.
-      { ...SECURITY_HEADERS, connection: "close" },
-    ),
-};
+const refuseParsed = (): Response =>
+  problem(
+    500,
+    "The host has read the content of this request already; mount Nodeface before body parsers",
+    // The rest of the content may never be read.
+    { ...SECURITY_HEADERS, connection: "close" },
+  );
