@@ -55,8 +55,6 @@ interface Authorization {
   readonly secrets: readonly string[];
 }
 
-type Attempts = AsyncGenerator<Authorization, SourceError, NodeRefusal>;
-
 /** Some servers use a new nonce for each connection, so a request may need a retry. */
 const RETRIES = 2;
 const NONE: Authorization = { headers: {}, secrets: [] };
@@ -100,26 +98,28 @@ export class Credentials {
     }
   }
 
-  async #send(request: NodeRequest, use: SecretUse): Promise<Exchanged> {
-    const { auth, client } = this.#owner;
-    const attempts = use.isAnonymous || request.url.origin !== this.#origin
-      ? withoutSecret()
-      : auth
-      ? this.#withConfigured(auth, request)
-      : this.#withDefaults(request, use.filesOf);
-    let attempt = await attempts.next();
-    for (;;) {
-      const given = attempt.value as Authorization;
-      const headers = { "accept-encoding": "identity", ...request.headers, ...given.headers };
-      const response = await client({ ...request, headers });
-      const isSecret = given !== NONE;
-      const show = () => isSecret ? withoutSecrets(response, this.#searchFor(given)) : response;
-      const { status } = response;
-      if (status !== 401 && status !== 403) return { response: show(), isSecret };
-      attempt = await attempts.next({ status, headers: response.headers });
-      if (attempt.done) return { response: show(), isSecret, refusal: attempt.value };
-      await discard(response);
+  async #send(request: NodeRequest, { isAnonymous, filesOf }: SecretUse): Promise<Exchanged> {
+    const { auth } = this.#owner;
+    if (isAnonymous || request.url.origin !== this.#origin) {
+      const response = await this.#exchange(request, NONE);
+      return this.#result(response, NONE, isRefused(response) ? wanted(response) : undefined);
     }
+    if (auth) return await this.#sendConfigured(auth, request);
+    return await this.#sendDefault(request, filesOf);
+  }
+
+  #exchange(request: NodeRequest, { headers }: Authorization): Promise<NodeResponse> {
+    const all = { "accept-encoding": "identity", ...request.headers, ...headers };
+    return this.#owner.client({ ...request, headers: all });
+  }
+
+  #result(response: NodeResponse, sent: Authorization, refusal?: SourceError): Exchanged {
+    const isSecret = sent !== NONE;
+    return {
+      response: isSecret ? withoutSecrets(response, this.#searchFor(sent)) : response,
+      isSecret,
+      refusal,
+    };
   }
 
   #searchFor({ secrets }: Authorization): SecretSearch {
@@ -128,44 +128,53 @@ export class Credentials {
     return this.#search.secrets;
   }
 
-  async *#withConfigured(place: SecretPlace, request: NodeRequest): Attempts {
-    let refusal: NodeRefusal | undefined;
-    let sent: Authorization | undefined;
+  async #sendConfigured(place: SecretPlace, request: NodeRequest): Promise<Exchanged> {
+    let refusal: NodeResponse | undefined;
+    let sent: Authorization = NONE;
     let sentAt: number | undefined;
     for (let retries = 0;; retries++) {
       // The daemon may have written another secret since the request was sent.
       const secret = await readSecret(place, sentAt);
-      if ("reason" in secret && refusal) return unreadable(refusal, place, secret.reason);
+      if ("reason" in secret && refusal) {
+        return this.#result(refusal, sent, unreadable(refusal, place, secret.reason));
+      }
       const given = "text" in secret
         ? this.#authorize(place, secret.text, request, refusal, sent)
         : undefined;
-      if (refusal && (retries > RETRIES || !given || isSame(given, sent))) {
-        return refused(refusal, place, looksLike(refusal.headers, await this.#owner.kinds.get()));
+      if (refusal) {
+        if (retries > RETRIES || !given || isSame(given, sent)) {
+          const name = looksLike(refusal.headers, await this.#owner.kinds.get());
+          return this.#result(refusal, sent, refused(refusal, place, name));
+        }
+        await discard(refusal);
       }
+      sent = given ?? NONE;
       sentAt = performance.now();
-      refusal = yield sent = given ?? NONE;
+      const response = await this.#exchange(request, sent);
+      if (!isRefused(response)) return this.#result(response, sent);
+      refusal = response;
     }
   }
 
-  async *#withDefaults(request: NodeRequest, filesOf: string | undefined): Attempts {
+  async #sendDefault(request: NodeRequest, filesOf: string | undefined): Promise<Exchanged> {
     const known = this.#cached && filesOf !== "none" ? await readSecret(this.#cached) : undefined;
     const sentAt = performance.now();
-    let refusal = yield known && "text" in known
+    let sent = known && "text" in known
       ? this.#authorize(this.#cached!, known.text, request) ?? NONE
       : NONE;
+    let response = await this.#exchange(request, sent);
+    if (!isRefused(response)) return this.#result(response, sent);
     const kinds = await this.#owner.kinds.get();
-    const name = looksLike(refusal.headers, kinds);
-    const kind = filesOf ?? this.#owner.kind;
-    const mayTry = name !== undefined && isLoopback(request.url.hostname) &&
-      [undefined, name].includes(kind && (kinds[kind]?.extends ?? kind));
     const failures: Failure[] = [];
-    for (const file of mayTry ? kinds[name]?.auth?.files ?? [] : []) {
+    for (const file of this.#filesFor(request.url, response, kinds, filesOf)) {
       const secret = await readSecret(file, sentAt);
-      const given = "text" in secret &&
-        this.#authorize(file, secret.text, request, refusal);
+      const given = "text" in secret && this.#authorize(file, secret.text, request, response);
       if (given) {
         this.#cached = file;
-        refusal = yield given;
+        sent = given;
+        await discard(response);
+        response = await this.#exchange(request, sent);
+        if (!isRefused(response)) return this.#result(response, sent);
       }
       const reason = "reason" in secret
         ? secret.reason
@@ -175,7 +184,20 @@ export class Credentials {
       failures.push({ file, reason });
     }
     this.#cached = undefined;
-    return wanted(refusal, kinds, failures);
+    return this.#result(response, sent, wanted(response, kinds, failures));
+  }
+
+  /** Returns the default files of the kind that the refusal is typical of, if they may be tried. */
+  #filesFor(
+    { hostname }: URL,
+    { headers }: NodeRefusal,
+    kinds: Kinds,
+    filesOf: string | undefined = this.#owner.kind,
+  ): readonly AuthFile[] {
+    const name = looksLike(headers, kinds);
+    if (name === undefined || !isLoopback(hostname)) return [];
+    const isOfKind = filesOf === undefined || name === (kinds[filesOf]?.extends ?? filesOf);
+    return isOfKind ? kinds[name]?.auth?.files ?? [] : [];
   }
 
   /** Returns `undefined` if the node requires another scheme or has rejected the secret. */
@@ -214,12 +236,9 @@ export class Credentials {
   }
 }
 
-async function* withoutSecret(): Attempts {
-  return wanted(yield NONE);
-}
+const isRefused = ({ status }: NodeResponse): boolean => status === 401 || status === 403;
 
-const isSame = (a: Authorization, b: Authorization | undefined) =>
-  JSON.stringify(a) === JSON.stringify(b);
+const isSame = (a: Authorization, b: Authorization) => JSON.stringify(a) === JSON.stringify(b);
 
 const REFUSAL_MAX = 65_536;
 
