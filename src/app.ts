@@ -48,6 +48,8 @@ export class App implements Nodeface {
   readonly #options: ResolvedOptions;
   readonly #resources: Resources;
   readonly #calls: CallRoutes;
+  /** The route of the node's own paths. */
+  readonly #root: Route | undefined;
   readonly #prefix: Prefix;
   readonly #hostGuard: HostGuard;
   readonly #headersFor: CommonHeadersFor;
@@ -58,21 +60,18 @@ export class App implements Nodeface {
   constructor(options: ResolvedOptions) {
     this.#options = options;
     const node = openNode(options.node, options.kinds);
-    const guard = (handle: Handler) => this.#guarded(handle);
-    const operations = operationRoutes(options.operations, options.cors)
-      .map((route) => ({ ...route, handle: guard(route.handle) }));
-    const isHosts = (path: string) => operations.some(({ matches }) => matches(path));
-    this.#resources = new Resources(options, node, () => this.#calls.gateway?.waiting);
-    this.#calls = new CallRoutes(options, node, this.#resources, { guard, isHosts });
+    this.#resources = new Resources(options, node);
+    this.#calls = new CallRoutes(options, node, this.#resources);
+    this.#root = this.#calls.root && this.#guarded(this.#calls.root);
     this.#prefix = new Prefix(options.prefix);
     this.#hostGuard = new HostGuard(options.hosts);
     this.#headersFor = createCommonHeaders(options.cors);
     this.#unmatched = { path: OTHER, headersFor: this.#headersFor };
     this.#routes = new Routes(
       this.#table(),
-      operations,
+      operationRoutes(options.operations, options.cors).map((route) => this.#guarded(route)),
       (request) => isWebSocket(request) ? `. ${NO_WEBSOCKET}` : this.#resources.hint,
-      this.#calls.root,
+      this.#root,
     );
     this.onError = options.onError;
   }
@@ -161,15 +160,18 @@ export class App implements Nodeface {
     return isServed ? undefined : problem(421, HOST_NOT_SERVED);
   }
 
-  #guarded(handle: Handler): Handler {
-    return (request, visit) => this.#refuseHost(visit) ?? handle(request, visit);
+  /** Returns a route that refuses requests for a host name that is not served. */
+  #guarded<R extends Route>(route: R): R {
+    const handle: Handler = (request, visit) =>
+      this.#refuseHost(visit) ?? route.handle(request, visit);
+    return { ...route, handle };
   }
 
   /** The router tries the routes in this order, so the most requested routes come first. */
   #table(): Route[] {
     return [
       ...this.#infoRoutes(),
-      ...this.#calls.routes,
+      ...this.#calls.routes.map((route) => this.#guarded(route)),
       ...this.#liveRoutes(),
       ...this.#pageRoutes(),
       ...this.#metricsRoutes(),
@@ -218,7 +220,7 @@ export class App implements Nodeface {
         if (hasTokenInQuery(visit.target!.search)) return problem(400, TOKEN_IN_QUERY.message);
         return handle(request, visit);
       };
-      routes.push(this.#get(path, this.#guarded(handleAllowed), headersFor));
+      routes.push(this.#guarded(this.#get(path, handleAllowed, headersFor)));
     };
     add(
       "/v1/events",
@@ -241,15 +243,15 @@ export class App implements Nodeface {
   }
 
   #metricsRoutes(): Route[] {
-    const { metrics } = this.#resources;
-    if (!metrics) return [];
+    const { meters } = this.#options;
+    if (!meters) return [];
     // Metrics reveal which operations are called, and when. CORS middleware of the host may let any
     // page read a response, so requests of pages are refused.
     const handle: Handler = (request, visit) =>
       isReadByOtherOrigin(request)
         ? problem(403, "Pages of other origins may not read /v1/metrics")
-        : respondWith(metrics.get(), visit);
-    return [this.#get("/v1/metrics", this.#guarded(handle), createCommonHeaders([]))];
+        : respondWith(this.#resources.measure(meters, this.#calls.gateway?.waiting), visit);
+    return [this.#guarded(this.#get("/v1/metrics", handle, createCommonHeaders([])))];
   }
 
   #descriptionRoutes(): Route[] {
@@ -298,7 +300,7 @@ export class App implements Nodeface {
   }
 
   async #respondFromNode(request: Request, visit: Visit): Promise<Response | undefined> {
-    const { root } = this.#calls;
+    const root = this.#root;
     if (!root || !await this.#calls.isForNode(request, visit.path)) return undefined;
     visit.matched = root;
     return await root.handle(request, visit);

@@ -7,14 +7,14 @@ import type { CallForm, UnreadCall } from "./gateway/call.ts";
 import { pathCalls } from "./gateway/call-path.ts";
 import { methodCalls } from "./gateway/call-method.ts";
 import { rpcCalls } from "./gateway/call-rpc.ts";
-import { SELF_PATH, selfCalls } from "./gateway/call-self.ts";
+import { selfCalls } from "./gateway/call-self.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { Budget, Room } from "./gateway/budget.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import type { Quota } from "./gateway/quota.ts";
 import { LATER, NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
 import { CODES } from "./node/json-rpc.ts";
-import { isOwnPath, isWellKnown } from "./http/own-paths.ts";
+import { isWellKnown, SELF_PATH } from "./http/own-paths.ts";
 import { isWebSocket, namesContent, prefersHtml } from "./http/request.ts";
 import {
   type CommonHeadersFor,
@@ -24,18 +24,11 @@ import {
   problem,
   useJsonType,
 } from "./http/response.ts";
-import type { Handler, Route, Visit } from "./http/routes.ts";
+import type { Route, Visit } from "./http/routes.ts";
 import { isLogged } from "./log.ts";
 import type { Node } from "./node/node.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { Resources } from "./resources/resources.ts";
-
-interface CallRoutesContext {
-  /** Refuses requests for a host name that is not served. */
-  readonly guard: (handle: Handler) => Handler;
-  /** Tells whether an operation of the host has a path. */
-  readonly isHosts: (path: string) => boolean;
-}
 
 export class CallRoutes {
   readonly gateway: Gateway | undefined;
@@ -49,25 +42,19 @@ export class CallRoutes {
   /** For calls, the setting `forward.origins` applies instead of `cors`. */
   readonly #headersFor: CommonHeadersFor;
 
-  constructor(
-    options: ResolvedOptions,
-    node: Node,
-    resources: Resources,
-    { guard, isHosts }: CallRoutesContext,
-  ) {
+  constructor(options: ResolvedOptions, node: Node, resources: Resources) {
     const { node: { url, kind }, description = "none", forward } = options;
     this.#resources = resources;
     this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin");
     this.gateway = openGateway(options, node, resources);
-    this.routes = url || kind || description !== "none" ? this.#routes(guard) : [];
+    this.routes = url || kind || description !== "none" ? this.#routes() : [];
     this.root = this.gateway && forward?.at_root
       ? {
         path: "/{path}",
         methods: CALL_METHODS,
         headersFor: this.#headersFor,
-        handle: guard((request, visit) => this.#callAtRoot(request, visit)),
+        handle: (_, visit) => this.#callAtRoot(visit),
         methodsAt: (path) => this.#methodsAtRoot(path),
-        matches: (path) => !isOwnPath(path) && !isHosts(path),
       }
       : undefined;
   }
@@ -78,12 +65,11 @@ export class CallRoutes {
     return (await this.#methodsAtRoot(path))?.includes(request.method) ?? false;
   }
 
-  #routes(guard: CallRoutesContext["guard"]): Route[] {
-    const routeOf = (form: CallForm) => ({
+  #routes(): Route[] {
+    const routeOf = (form: CallForm): Pick<Route, "headersFor" | "handle" | "methodsAt"> => ({
       headersFor: this.#headersFor,
-      handle: guard(async (request, visit) =>
-        await this.#call(request, visit, form, form.start, await this.gateway?.table())
-      ),
+      handle: async (_, visit) =>
+        await this.#call(visit, form, form.start, await this.gateway?.table()),
       methodsAt: async (path: string) => {
         const table = await this.gateway?.table();
         return table && form.methodsAt(table, path.slice(form.start.length));
@@ -107,14 +93,14 @@ export class CallRoutes {
         methods: ["GET", "HEAD", "POST"],
         ...routeOf(methodCalls),
       },
-      ...this.gateway && this.gateway.clients.all.length > 0
+      ...this.gateway?.hasClients
         ? [{ path: SELF_PATH, methods: ["GET", "HEAD"], ...routeOf(selfCalls) }]
         : [],
     ];
   }
 
-  async #callAtRoot(request: Request, visit: Visit): Promise<Response> {
-    const { path } = visit;
+  async #callAtRoot(visit: Visit): Promise<Response> {
+    const { request, path } = visit;
     if (isWellKnown(path) && !(await this.#resources.description()).current.isBuiltIn) {
       return notFound(this.#resources.hint);
     }
@@ -127,7 +113,7 @@ export class CallRoutes {
       const allowed = new Set([...isRedirect(path) ? ["GET", "HEAD"] : [], ...methods]);
       if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
     }
-    return await this.#call(request, visit, isRpc ? rpcCalls : pathCalls, "", table);
+    return await this.#call(visit, isRpc ? rpcCalls : pathCalls, "", table);
   }
 
   async #methodsAtRoot(path: string): Promise<readonly string[] | undefined> {
@@ -137,14 +123,14 @@ export class CallRoutes {
 
   /** @param start the part of the path that the node does not get */
   async #call(
-    request: Request,
     visit: Visit,
     form: CallForm,
     start: string,
     table: CallTable | undefined,
   ): Promise<Response> {
+    const { request } = visit;
     const content = { isRead: false };
-    const response = await this.#callNode(request, visit, form, start, table, content);
+    const response = await this.#callNode(visit, form, start, table, content);
     // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
     if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
     // Clients of nodes know no problem details, and some read only `application/json`.
@@ -153,34 +139,39 @@ export class CallRoutes {
   }
 
   async #callNode(
-    request: Request,
-    visit: Visit,
+    { request, path, target, common }: Visit,
     form: CallForm,
     start: string,
     table: CallTable | undefined,
     content: { isRead: boolean },
   ): Promise<Response> {
     const { gateway } = this;
-    const unread = { request, content };
+    const refuse = (refusal: Refusal) => this.#refuseUnread(form, refusal, { request, content });
     if (!gateway || !table?.isKnown) {
-      return await this.#respondUnread(form, NOT_FORWARDED[gateway ? "unknown" : "off"], unread);
+      return await refuse(NOT_FORWARDED[gateway ? "unknown" : "off"]);
     }
     const reason = await this.#resources.monitor.reasonAgainstCalls();
     if (reason) {
-      const refusal = new Refusal(503, CODES.notReached, reason, { headers: LATER });
-      return await this.#respondUnread(form, refusal, unread);
+      return await refuse(new Refusal(503, CODES.notReached, reason, { headers: LATER }));
     }
-    const query = visit.target!.search.slice(1);
-    const path = visit.path.slice(start.length);
-    const { common } = visit;
+    const query = target!.search.slice(1);
     const caller = await gateway.identify(request, query);
     const lease = gateway.lease(request, caller);
     const { quota } = lease;
     try {
-      const refusal = quota?.refusal;
-      if (refusal) return withHeaders(await this.#respondUnread(form, refusal, unread), quota);
-      const call = { request, path, query, content, common, table, caller, lease };
-      return withHeaders(await form.respond(gateway, call), quota);
+      const isOver = quota?.refusal;
+      const call = {
+        request,
+        path: path.slice(start.length),
+        query,
+        content,
+        common,
+        table,
+        caller,
+        lease,
+      };
+      const response = isOver ? await refuse(isOver) : await form.respond(gateway, call);
+      return withHeaders(response, quota);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       quota?.charge(error);
@@ -191,21 +182,16 @@ export class CallRoutes {
   }
 
   /** Refuses a call that has no lease. Its content is read only to find out its id. */
-  async #respondUnread(
+  async #refuseUnread(
     form: CallForm,
     refusal: Refusal,
     call: Pick<UnreadCall, "request" | "content">,
   ): Promise<Response> {
-    const body = new Room(this.#unread, "body");
-    const lease = { holdBody: (bytes: number) => body.set(bytes) };
+    const lease = { body: new Room(this.#unread, "body") };
     try {
-      return await form.toResponse(refusal, {
-        request: call.request,
-        content: call.content,
-        lease,
-      });
+      return await form.toResponse(refusal, { ...call, lease });
     } finally {
-      body.dispose();
+      lease.body.dispose();
     }
   }
 }
@@ -216,7 +202,7 @@ function openGateway(
   resources: Resources,
 ): Gateway | undefined {
   if (!forward || node.url === undefined) return undefined;
-  return new Gateway({
+  const gateway = new Gateway({
     forward,
     node,
     findKind: () => resources.monitor.findKind(),
@@ -227,7 +213,7 @@ function openGateway(
       if (call.status < 400) resources.monitor.expectResponse();
       if (!isLogged(call, logCalls)) return;
       const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
-      const by = forward.clients.length > 0 ? `${call.client} ` : "";
+      const by = gateway.hasClients ? `${call.client} ` : "";
       log(`${call.operation} ${call.status} ${by}${took}`, {
         code: "call",
         level: "info",
@@ -235,6 +221,7 @@ function openGateway(
       });
     },
   });
+  return gateway;
 }
 
 function withHeaders(response: Response, quota: Quota | undefined): Response {

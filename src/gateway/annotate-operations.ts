@@ -23,7 +23,7 @@ import {
 } from "../openapi/callable-operations.ts";
 import { onlyUrl, THIS_SERVICE } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
-import { SELF_PATH } from "./call-self.ts";
+import { SELF_PATH } from "../http/own-paths.ts";
 import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 
 export const CALL_MARK = "x-call";

@@ -3,13 +3,13 @@
  *
  * @module
  */
+import { SELF_PATH } from "../http/own-paths.ts";
 import { makeResponse } from "../http/response.ts";
 import type { Call, CallForm } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Guarded } from "./guard.ts";
 import { JSON_HEADERS, problemOf } from "./response.ts";
 
-export const SELF_PATH = "/v1/clients/self";
 const METHODS: readonly string[] = ["GET", "HEAD"];
 
 export const selfCalls: CallForm = {

@@ -9,6 +9,7 @@ import type { CommonHeaders } from "../http/response.ts";
 import { nextTurn } from "../slices.ts";
 import { formatSize } from "../units.ts";
 import { LightSignal } from "../with-timeout.ts";
+import type { Room } from "./budget.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import type { Caller } from "./guard.ts";
 import type { Lease } from "./lease.ts";
@@ -29,7 +30,7 @@ export interface Call {
 
 /** A call whose content has not been read yet. */
 export interface UnreadCall extends Pick<Call, "request" | "content"> {
-  readonly lease: Pick<Lease, "holdBody">;
+  readonly lease: Pick<Lease, "body">;
 }
 
 /** One of the ways to call the node. */
@@ -113,7 +114,13 @@ export async function readContent(
     const mayRead = isTaken && excess ? EXCESS_MAX : most;
     const declared = Number(headers.get("content-length") ?? 0);
     if (declared > mayRead) throw tooLarge(most);
-    const bytes = await readBody(readChunks, lease, most, isTaken ? excess : undefined, declared);
+    const bytes = await readBody(
+      readChunks,
+      lease.body,
+      most,
+      isTaken ? excess : undefined,
+      declared,
+    );
     if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
     content.isRead = true;
     if (bytes.byteLength > 0) return { bytes, type };
@@ -154,7 +161,7 @@ function readerOf({ body }: Request): ReadChunks | undefined {
 /** Returns `undefined` if the content has more than `most` bytes. */
 async function readBody(
   readChunks: ReadChunks,
-  lease: UnreadCall["lease"],
+  room: Room,
   most: number,
   excess: Excess | undefined,
   declared: number,
@@ -177,7 +184,7 @@ async function readBody(
       return excess?.take(part) ?? false;
     }
     if (isInTinyParts(++count, length)) refusal = TINY;
-    else if (!lease.holdBody(length)) refusal = FULL;
+    else if (!room.set(length)) refusal = FULL;
     else parts.push(part);
     return refusal === undefined;
   };

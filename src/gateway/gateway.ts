@@ -59,6 +59,7 @@ const LONG_WORD = new RegExp(`[\\w.~+/-]{${TOKEN_LENGTH_MIN}}`);
 
 export class Gateway {
   readonly limit: number;
+  readonly hasClients: boolean;
   readonly ownCredentials: OwnCredentials;
   readonly node: Node;
   readonly #options: GatewayOptions;
@@ -72,12 +73,13 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
     this.limit = forward.limit;
+    this.hasClients = forward.clients.length > 0;
     this.ownCredentials = {
       secretHeader: node.auth && "header" in node.auth
         ? node.auth.header?.toLowerCase()
         : undefined,
       hasSecret: node.auth !== undefined,
-      hasToken: forward.clients.length > 0,
+      hasToken: this.hasClients,
     };
     this.node = node;
     this.#options = options;
@@ -118,7 +120,7 @@ export class Gateway {
 
   async identify(request: ServedRequest, query: string): Promise<Caller> {
     const identity = await this.clients.identify(tokenIn(request.headers));
-    if (this.clients.all.length > 0) request.clientName = (identity.client ?? EVERYBODY).name;
+    if (this.hasClients) request.clientName = (identity.client ?? EVERYBODY).name;
     return new Caller(request, query, this.#options.forward.origins, identity);
   }
 
@@ -128,7 +130,7 @@ export class Gateway {
    */
   async checkSent(sent: Readonly<Record<string, string>>): Promise<void> {
     const long = Object.entries(sent).filter(([, value]) => LONG_WORD.test(value));
-    if (long.length === 0 || this.clients.all.length === 0) return;
+    if (long.length === 0 || !this.hasClients) return;
     await this.clients.read();
     const leak = long.find(([, value]) => this.clients.holdsToken(value));
     if (!leak) return;

@@ -70,9 +70,10 @@ export class Lease {
   readonly gone: Signal;
   readonly sharer: Sharer;
   readonly quota: Quota | undefined;
+  /** The bytes of the request so far. */
+  readonly body: Room;
   readonly #leases: Leases;
-  /** The bytes of the request, and those of the responses. */
-  readonly #body: Room;
+  /** The bytes of the responses. */
   readonly #room: Room;
   /** The number of bytes that further responses may have. */
   #left: number;
@@ -93,18 +94,13 @@ export class Lease {
     this.sharer = client ?? EVERYBODY;
     this.quota = quota;
     this.#leases = leases;
-    this.#body = new Room(leases.budget, client ? "token" : "body");
+    this.body = new Room(leases.budget, client ? "token" : "body");
     this.#room = new Room(leases.budget, client ? "token" : "response");
     this.#left = leases.limits.limit;
   }
 
   get isLeft(): boolean {
     return (this.#deadline?.client ?? this.gone).aborted;
-  }
-
-  /** @param bytes the length of the request body so far, not the length of its last part */
-  holdBody(bytes: number): boolean {
-    return this.#body.set(bytes);
   }
 
   /**
@@ -187,7 +183,7 @@ export class Lease {
   }
 
   dispose(): void {
-    this.#body.dispose();
+    this.body.dispose();
     if (this.#state === "open") void this.#end();
     // The response is complete, so the node is free for the next call.
     else if (this.#state === "handed over" && !this.#call) this.#freeSlot();

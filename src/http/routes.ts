@@ -4,6 +4,7 @@
  * @module
  */
 import { IttyRouter } from "itty-router";
+import { isOwnPath } from "./own-paths.ts";
 import type { RequestTarget } from "./request.ts";
 import {
   type CommonHeaders,
@@ -29,8 +30,6 @@ export interface Route {
   readonly allowsSlash?: boolean;
   /** Returns the methods that do not get 405 at a path, if the node's description has the path. */
   readonly methodsAt?: (path: string) => Promise<readonly string[] | undefined>;
-  /** Tells whether the route has a path, if its template alone does not tell. */
-  readonly matches?: (path: string) => boolean;
 }
 
 export type Handler = (request: Request, visit: Visit) => Response | Promise<Response>;
@@ -40,6 +39,7 @@ export type Matched = Pick<Route, "path" | "headersFor">;
 
 /** A route that is not in the table of itty-router, such as an operation of the host. */
 export interface OtherRoute extends Route {
+  /** The template alone does not tell. */
   matches(path: string): boolean;
 }
 
@@ -91,7 +91,7 @@ export class Routes {
    * @param routes tried in this order
    * @param others tried after `routes`
    * @param hint returns a sentence for a client that may have a wrong address
-   * @param root the route of all other paths
+   * @param root the route of all paths that are neither ours nor of `others`
    * @throws {TypeError} if one of `others` has the method and path of one of `routes`
    */
   constructor(
@@ -114,7 +114,7 @@ export class Routes {
     for (const method of route.methods) {
       this.#inRouter.push(route);
       this.#router[method.toLowerCase()]!(pathOf(route), (visit: Visit) => {
-        if (!allowsPath(route, visit.path)) return undefined;
+        if (!this.#isAt(route, visit.path)) return undefined;
         visit.matched = route;
         return route.handle(visit.request, visit);
       });
@@ -138,12 +138,21 @@ export class Routes {
     };
     for (const [i, [method, pattern]] of this.#router.routes.entries()) {
       const route = this.#inRouter[i]!;
-      if (pattern.test(path) && allowsPath(route, path)) add(method, route);
+      if (pattern.test(path) && this.#isAt(route, path)) add(method, route);
     }
     for (const route of this.#others) {
       if (route.matches(path)) { for (const method of route.methods) add(method, route); }
     }
     return found;
+  }
+
+  /** itty-router ignores slashes at the end, but the relative links of a page would break there. */
+  #isAt(route: Route, path: string): boolean {
+    if (route === this.#root) {
+      return !isOwnPath(path) && !this.#others.some((other) => other.matches(path));
+    }
+    const { path: template, allowsSlash = false } = route;
+    return template.endsWith("/{path}") || !path.endsWith(allowsSlash ? "//" : "/");
   }
 
   async #respondOther(visit: Visit): Promise<Response> {
@@ -164,13 +173,6 @@ export class Routes {
 /** The path in the syntax of itty-router. */
 const pathOf = ({ path }: Route): string =>
   path.replace("{path}", "*").replaceAll(/\{(\w+)\}/g, ":$1");
-
-/** itty-router ignores slashes at the end, but the relative links of a page would break there. */
-function allowsPath(route: Route, path: string): boolean {
-  const { path: template, allowsSlash = false, matches } = route;
-  if (matches) return matches(path);
-  return template.endsWith("/{path}") || !path.endsWith(allowsSlash ? "//" : "/");
-}
 
 /** Returns the methods that do not get 405 at a path. */
 async function allowedMethods(

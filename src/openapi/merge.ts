@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { RESOURCE_PATH } from "../http/own-paths.ts";
 import {
   capital,
   createFreeName,
@@ -78,9 +79,6 @@ export async function withHost(
   return addOperations(hosted.document, hosted.operations);
 }
 
-/** The service's other paths serve the page, the description itself and the API catalog. */
-const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics|clients\/self)$/;
-
 const TAG_DESCRIPTION = "The identity and the status of this node.";
 
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
@@ -101,7 +99,7 @@ export async function withServiceOperations(
   const paths: Json = {};
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
     const { get } = item as { get: Json };
-    if (!SHOWN.test(path) || isTheirs(path)) continue;
+    if (!RESOURCE_PATH.test(path) || isTheirs(path)) continue;
     const operationId = freeId(`nodeface${capital(String(get.operationId))}`);
     paths[path] = {
       get: { ...get, operationId, tags: [SERVICE_TAG], security: [], servers: SERVERS },
@@ -136,7 +134,7 @@ function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const url = onlyUrl([objectOf(item), { servers }]);
     const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
-    const isMoved = SHOWN.test(path) && baseAtNode(url) !== undefined &&
+    const isMoved = RESOURCE_PATH.test(path) && baseAtNode(url) !== undefined &&
       !Object.hasOwn(objectOf(all), rest!);
     return isMoved
       ? [rest!, { ...objectOf(item), servers: [{ url: url! + base! }] }]

@@ -11,7 +11,7 @@ import type { Content } from "../description/prepare.ts";
 import type { Icons } from "../explorer/files.ts";
 import { createPage } from "../explorer/page.ts";
 import { renderParts } from "../explorer/render-content.ts";
-import { SELF_PATH } from "../gateway/call-self.ts";
+import { SELF_PATH } from "../http/own-paths.ts";
 import { createNameWatch } from "../gateway/lint-settings.ts";
 import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";

@@ -42,7 +42,6 @@ export class Resources {
     json: this.#shown(({ versioned }) => versioned.json.get()),
     yaml: this.#shown(({ versioned }) => versioned.yaml.get()),
   };
-  readonly metrics: Resource<Representation> | undefined;
   readonly monitor: Monitor;
   readonly live: Live;
   readonly #options: ResolvedOptions;
@@ -57,13 +56,10 @@ export class Resources {
    */
   #iconName: string;
 
-  /** @param waiting the function that returns the number of queued calls, for the metrics */
-  constructor(options: ResolvedOptions, node: Node, waiting: () => number | undefined) {
-    const { meters } = options;
+  constructor(options: ResolvedOptions, node: Node) {
     this.#options = options;
     this.#node = node;
     this.#iconName = options.page.title ?? "";
-    this.metrics = meters && { get: () => this.#measure(meters, waiting) };
     this.monitor = openMonitor(options, node);
     this.live = new Live(options, this.monitor, () => this.description());
   }
@@ -135,17 +131,14 @@ export class Resources {
     return { get: async () => await of((await this.description()).current) };
   }
 
-  async #measure(
-    meters: Meters,
-    waiting: () => number | undefined,
-  ): Promise<Representation> {
+  async measure(meters: Meters, waitingCalls: number | undefined): Promise<Representation> {
     const { node, info } = this.#options;
     const describedAt = this.#opened.made?.describedAt;
     const text = expose({
       info: isAlone(node, info) ? undefined : (await this.monitor.current()).info,
       now: Date.now(),
       meters,
-      waitingCalls: waiting(),
+      waitingCalls,
       listeners: this.live.stream.listeners,
       eventsSent: this.live.stream.sent,
       descriptionAge: describedAt && (performance.now() - describedAt) / 1000,
