@@ -24,6 +24,7 @@ import {
 } from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import { Connections, type CountedMessage, type Slowest } from "./connections.ts";
+import { handleInOrder } from "./pipelining.ts";
 import {
   type Address,
   beginEntry,
@@ -187,70 +188,6 @@ export async function serveHttp(
     return close();
   });
 }
-
-/**
- * The number of requests, and the bytes of their content, that may wait on a connection behind the
- * one in front.
- */
-const WAITING_MAX = 15, WAITING_BYTES_MAX = 65_536;
-
-const waiting = new WeakMap<Socket, Set<IncomingMessage>>();
-
-/**
- * Handles the requests of a connection one at a time: calls `handle` when all earlier requests have
- * their responses (RFC 9112, section 9.3.2), or never if the connection closes before that. A
- * request behind too many waiting ones is refused, and closes the connection.
- *
- * @param handle takes a function that makes the response if the request is refused
- */
-export function handleInOrder(
-  message: IncomingMessage,
-  response: ServerResponse,
-  handle: (refuse?: () => Response) => void,
-): void {
-  // `node:http` gives the socket to one response at a time, in the order of the requests.
-  if (response.socket !== null) return handle();
-  const { socket } = message;
-  const earlier = waiting.get(socket) ?? new Set();
-  waiting.set(socket, earlier);
-  const bytes = [...earlier].reduce((sum, { readableLength }) => sum + readableLength, 0);
-  const isExcess = earlier.size >= WAITING_MAX || bytes > WAITING_BYTES_MAX;
-  earlier.add(message);
-  response.once("socket", () => {
-    earlier.delete(message);
-    handle(isExcess ? refuseExcess : undefined);
-  });
-  if (!isExcess) return;
-  response.shouldKeepAlive = false;
-  stopParser(socket);
-}
-
-const refuseExcess = (): Response =>
-  refusal(
-    429,
-    `At most ${WAITING_MAX + 1} requests of a connection may be unanswered, and at most ` +
-      `${WAITING_BYTES_MAX / 1024} KiB of content may wait`,
-  );
-
-/**
- * Stops the parser within a read from the socket, which may contain 1,500 requests. `node:http`
- * itself would parse all of them, and create a message and a response for each.
- */
-function stopParser(socket: Socket): void {
-  const { parser } = socket as { parser?: { onIncoming?: OnIncoming | null } | null };
-  if (!parser?.onIncoming) return void socket.destroy();
-  parser.onIncoming = (message) => {
-    message.upgrade = false;
-    // The parser takes this value as an error.
-    return -1;
-  };
-}
-
-/**
- * The function that `node:http` calls with each parsed head. `upgrade` is true after `CONNECT` or
- * an Upgrade.
- */
-type OnIncoming = (message: { upgrade: boolean | null }) => number;
 
 interface Handling {
   /** Makes the response in place of the app. */

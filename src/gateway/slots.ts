@@ -9,8 +9,8 @@ import { CODES } from "../node/json-rpc.ts";
 import type { Signal } from "../with-timeout.ts";
 import { LATER, Refusal } from "./response.ts";
 
-/** The number of waiting calls of a share. */
-const WAITING_MAX = 1000;
+/** The number of queued calls of a share. */
+const QUEUE_MAX = 1000;
 const WAIT_MAX_MS = 15_000;
 /** The time for which a node that is busy is asked less. */
 const BUSY_MS = 5000;
@@ -19,10 +19,11 @@ const NO_SLOT = new Refusal(503, CODES.busy, "Too many calls are waiting for the
   headers: LATER,
 });
 
-interface Waiting {
+interface QueuedCall {
   readonly isHeavy: boolean;
-  give(): void;
-  fail(): void;
+  /** Gives the call a slot. */
+  start(): void;
+  refuse(): void;
 }
 
 /** Whoever calls the node: a client with a name, or all callers without a token. */
@@ -33,10 +34,10 @@ export interface Sharer {
   readonly concurrency?: number | undefined;
 }
 
-/** What a sharer has of the slots. */
+/** The slots of a sharer, and the queue of its calls. */
 class Share {
   readonly max: number;
-  readonly waiting: Set<Waiting> = new Set();
+  readonly queue: Set<QueuedCall> = new Set();
   taken = 0;
   constructor({ concurrency = Infinity }: Sharer) {
     this.max = concurrency;
@@ -48,8 +49,8 @@ export class Slots {
   count: number;
   readonly #isShared: boolean;
   readonly #shares = new Map<Sharer, Share>();
-  /** The shares with waiting calls, in the order of their turns. */
-  readonly #turns = new Set<Share>();
+  /** The shares with queued calls, in the order of their turns. */
+  readonly #queued = new Set<Share>();
   #taken = 0;
   #heavy: Slot | undefined;
   #busyUntil = 0;
@@ -61,7 +62,7 @@ export class Slots {
   }
 
   get waiting(): number {
-    return [...this.#turns].reduce((sum, { waiting }) => sum + waiting.size, 0);
+    return [...this.#queued].reduce((sum, { queue }) => sum + queue.size, 0);
   }
 
   /** While the node is busy, a quarter of the slots is used. */
@@ -73,31 +74,31 @@ export class Slots {
   async take(sharer: Sharer, isHeavy: boolean, signal: Signal): Promise<Slot> {
     if (this.#isClosed || signal.aborted) throw NO_SLOT;
     const share = this.#shareOf(sharer);
-    if (this.#turns.size > 0) this.#serve();
-    if (this.#isFree(share, isHeavy)) return this.#occupy(share, isHeavy);
-    if (share.waiting.size >= WAITING_MAX) throw NO_SLOT;
+    if (this.#queued.size > 0) this.#startNext();
+    if (this.#isFree(share, isHeavy)) return this.#give(share, isHeavy);
+    if (share.queue.size >= QUEUE_MAX) throw NO_SLOT;
     return await new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", waiting.fail);
-        share.waiting.delete(waiting);
-        if (share.waiting.size === 0) this.#turns.delete(share);
+        signal.removeEventListener("abort", call.refuse);
+        share.queue.delete(call);
+        if (share.queue.size === 0) this.#queued.delete(share);
       };
-      const waiting: Waiting = {
+      const call: QueuedCall = {
         isHeavy,
-        give: () => {
+        start: () => {
           end();
-          resolve(this.#occupy(share, isHeavy));
+          resolve(this.#give(share, isHeavy));
         },
-        fail() {
+        refuse() {
           end();
           reject(NO_SLOT);
         },
       };
-      const timer = setTimeout(waiting.fail, WAIT_MAX_MS);
-      signal.addEventListener("abort", waiting.fail);
-      share.waiting.add(waiting);
-      this.#turns.add(share);
+      const timer = setTimeout(call.refuse, WAIT_MAX_MS);
+      signal.addEventListener("abort", call.refuse);
+      share.queue.add(call);
+      this.#queued.add(share);
     });
   }
 
@@ -107,12 +108,12 @@ export class Slots {
     this.#taken--;
     slot.share.taken--;
     if (this.#heavy === slot) this.#heavy = undefined;
-    this.#serve();
+    this.#startNext();
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const { waiting } of [...this.#turns]) for (const one of [...waiting]) one.fail();
+    for (const { queue } of [...this.#queued]) for (const call of [...queue]) call.refuse();
   }
 
   #shareOf(sharer: Sharer): Share {
@@ -123,29 +124,29 @@ export class Slots {
     return share;
   }
 
-  #serve(): void {
-    for (let next = this.#next(); next; next = this.#next()) next.give();
+  #startNext(): void {
+    for (let next = this.#next(); next; next = this.#next()) next.start();
   }
 
   /** The share with the fewest slots comes first. */
-  #next(): Waiting | undefined {
-    let first: [Share, Waiting] | undefined;
-    for (const share of this.#turns) {
-      const found = this.#firstOf(share);
+  #next(): QueuedCall | undefined {
+    let first: [Share, QueuedCall] | undefined;
+    for (const share of this.#queued) {
+      const found = this.#nextOf(share);
       if (found && (!first || share.taken < first[0].taken)) first = [share, found];
     }
     if (!first) return undefined;
-    const [share, waiting] = first;
-    this.#turns.delete(share);
-    this.#turns.add(share);
-    return waiting;
+    const [share, call] = first;
+    this.#queued.delete(share);
+    this.#queued.add(share);
+    return call;
   }
 
   /** A heavy call that must wait does not block the calls behind it. */
-  #firstOf(share: Share): Waiting | undefined {
-    for (const waiting of share.waiting) {
-      if (this.#isFree(share, waiting.isHeavy)) return waiting;
-      if (!waiting.isHeavy) return undefined;
+  #nextOf(share: Share): QueuedCall | undefined {
+    for (const call of share.queue) {
+      if (this.#isFree(share, call.isHeavy)) return call;
+      if (!call.isHeavy) return undefined;
     }
     return undefined;
   }
@@ -160,7 +161,7 @@ export class Slots {
     return this.#taken < (share.taken === 0 && this.#shares.size > 1 ? count + 1 : count);
   }
 
-  #occupy(share: Share, isHeavy: boolean): Slot {
+  #give(share: Share, isHeavy: boolean): Slot {
     const slot = new Slot(this, share);
     this.#taken++;
     share.taken++;
