@@ -25,7 +25,6 @@ import {
   useJsonType,
 } from "./http/response.ts";
 import type { Route, Visit } from "./http/routes.ts";
-import { isLogged } from "./log.ts";
 import type { Node } from "./node/node.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { Resources } from "./resources/resources.ts";
@@ -43,10 +42,12 @@ export class CallRoutes {
   readonly #headersFor: CommonHeadersFor;
 
   constructor(options: ResolvedOptions, node: Node, resources: Resources) {
-    const { node: { url, kind }, description = "none", forward } = options;
+    const { node: { url, kind }, description = "none", forward, meters, log, logCalls } = options;
     this.#resources = resources;
     this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin");
-    this.gateway = openGateway(options, node, resources);
+    if (forward && url !== undefined) {
+      this.gateway = new Gateway({ forward, node, resources, meters, log, logCalls });
+    }
     this.routes = url || kind || description !== "none" ? this.#routes() : [];
     this.root = this.gateway && forward?.at_root
       ? {
@@ -194,34 +195,6 @@ export class CallRoutes {
       lease.body.dispose();
     }
   }
-}
-
-function openGateway(
-  { forward, meters, log, logCalls }: ResolvedOptions,
-  node: Node,
-  resources: Resources,
-): Gateway | undefined {
-  if (!forward || node.url === undefined) return undefined;
-  const gateway = new Gateway({
-    forward,
-    node,
-    findKind: () => resources.monitor.findKind(),
-    description: () => resources.description(),
-    onTrouble: (error) => log(error, { code: "error", level: "error", error }),
-    onCall(call) {
-      meters?.countCall(call);
-      if (call.status < 400) resources.monitor.expectResponse();
-      if (!isLogged(call, logCalls)) return;
-      const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
-      const by = gateway.hasClients ? `${call.client} ` : "";
-      log(`${call.operation} ${call.status} ${by}${took}`, {
-        code: "call",
-        level: "info",
-        call,
-      });
-    },
-  });
-  return gateway;
 }
 
 function withHeaders(response: Response, quota: Quota | undefined): Response {

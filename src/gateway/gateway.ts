@@ -4,8 +4,9 @@
  * @module
  */
 import type { ServedRequest } from "../http/request.ts";
-import type { CallRecord } from "../log.ts";
+import type { Monitor } from "../info/info-monitor.ts";
 import type { Resource } from "../lazy.ts";
+import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { Clients, TOKEN_LENGTH_MIN } from "./clients.ts";
@@ -17,17 +18,20 @@ import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
 import { invalidCall, type Refusal, refusalOf } from "./response.ts";
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly forward: ResolvedForward;
   readonly node: Node;
-  /** Resolves to `undefined` if the node's kind cannot be found out. */
-  readonly findKind: () => Promise<string | undefined>;
+  readonly resources: NodeResources;
+  readonly meters: { countCall(call: CallRecord): void } | undefined;
+  readonly log: Log;
+  readonly logCalls: LogCalls;
+}
+
+/** The parts of the service that know the node. */
+interface NodeResources {
+  readonly monitor: Pick<Monitor, "findKind" | "expectResponse">;
   /** Resolves to the description, after its changes have been read. */
-  readonly description: () => Promise<CallableDescription>;
-  /** For privacy, the record contains neither parameters nor content of the call. */
-  readonly onCall: (record: CallRecord) => void;
-  /** Takes a message for the operator about a client's token. */
-  readonly onTrouble: (message: string) => void;
+  description(): Promise<CallableDescription>;
 }
 
 interface CallableDescription {
@@ -85,7 +89,9 @@ export class Gateway {
     this.#options = options;
     const { per_minute: perMinute } = forward;
     this.#quota = perMinute === undefined ? undefined : new Quota(perMinute);
-    this.clients = new Clients(forward.clients, options.onTrouble);
+    this.clients = new Clients(forward.clients, (error) => {
+      options.log(error, { code: "error", level: "error", error });
+    });
     this.#leases = new Leases(node, forward);
     // Another kind of node may handle more calls.
     node.onKind.add(() => this.#table = undefined);
@@ -100,7 +106,7 @@ export class Gateway {
   }
 
   async table(): Promise<CallTable> {
-    const { current, rpcPath } = await this.#options.description();
+    const { current, rpcPath } = await this.#options.resources.description();
     if (this.#table && current === this.#described) return this.#table;
     const { forward } = this.#options;
     const kind = (await this.node.kinds.get())[this.node.kind ?? "none"];
@@ -154,12 +160,24 @@ export class Gateway {
    */
   async isAnonymous({ isAnonymous, access }: NodeOperation): Promise<boolean> {
     if (isAnonymous || access !== "read" || !this.node.auth) return isAnonymous;
-    const [kind, kinds] = await Promise.all([this.#options.findKind(), this.node.kinds.get()]);
+    const { monitor } = this.#options.resources;
+    const [kind, kinds] = await Promise.all([monitor.findKind(), this.node.kinds.get()]);
     return kinds[kind ?? "none"]?.auth?.reads === "none";
   }
 
   record(operation: NodeOperation, lease: Lease): Recording {
-    return new Recording(this.#options, operation, lease);
+    return new Recording(this, operation, lease);
+  }
+
+  /** Counts and logs a call that has ended. */
+  report(call: CallRecord): void {
+    const { meters, resources: { monitor }, log, logCalls } = this.#options;
+    meters?.countCall(call);
+    if (call.status < 400) monitor.expectResponse();
+    if (!isLogged(call, logCalls)) return;
+    const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
+    const by = this.hasClients ? `${call.client} ` : "";
+    log(`${call.operation} ${call.status} ${by}${took}`, { code: "call", level: "info", call });
   }
 }
 
@@ -175,18 +193,18 @@ const STATUS_GONE = 499;
 export class Recording {
   /** The number of bytes of the response. */
   bytes = 0;
-  readonly #options: GatewayOptions;
+  readonly #gateway: Gateway;
   readonly #operation: NodeOperation;
   readonly #lease: Lease;
   readonly #started = performance.now();
-  constructor(options: GatewayOptions, operation: NodeOperation, lease: Lease) {
-    this.#options = options;
+  constructor(gateway: Gateway, operation: NodeOperation, lease: Lease) {
+    this.#gateway = gateway;
     this.#operation = operation;
     this.#lease = lease;
   }
 
   end(status: number): void {
-    this.#options.onCall({
+    this.#gateway.report({
       operation: this.#operation.name,
       client: this.#lease.sharer.name,
       status,
