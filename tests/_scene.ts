@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Snapshot } from "../src/info/info.ts";
-import { Monitor } from "../src/info/info-monitor.ts";
+import { Monitor } from "../src/info/monitor.ts";
 import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
@@ -91,8 +91,8 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     const { api: _api, links: _links, status_remedy: _remedy, ...rest } = info;
     return rest;
   };
-  const infoMeanwhile = async () => restOf(await monitor.current());
-  const infoOfPage = async () => restOf(await monitor.get());
+  const infoMeanwhile = async () => restOf(await monitor.snapshot());
+  const infoOfPage = async () => restOf(await monitor.snapshotNow());
   return {
     monitor,
     held,
@@ -107,7 +107,7 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     infoOfPage,
     async info() {
       await infoMeanwhile();
-      await monitor.look();
+      await monitor.watch();
       return await infoMeanwhile();
     },
   };

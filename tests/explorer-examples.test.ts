@@ -45,7 +45,7 @@ async function givenBy(head: Json, info: InfoSettings = {}) {
     return Promise.resolve(Response.json(Array.isArray(asked) ? asked.map(answer) : answer(asked)));
   };
   const { monitor } = setScene({ fetch: fetch as never, info, node: { kind: "ethereum" } });
-  const { examples } = await monitor.get();
+  const { examples } = await monitor.snapshotNow();
   await monitor[Symbol.asyncDispose]();
   return examples;
 }

@@ -90,7 +90,7 @@ bounds(
     for (let round = 0; round < ROUNDS; round++) {
       const kind = names[round % names.length]!;
       const { monitor, said } = setScene({ fetch: randomNode(randomOf(round)), node: { kind } });
-      const { info, representation } = await monitor.get();
+      const { info, representation } = await monitor.snapshotNow();
       const body = representation.body;
       const about = `round ${round}, ${kind}`;
       assert.ok(body.byteLength < 65_536, about);
@@ -145,7 +145,7 @@ bounds("the info has at most 64 keys and at most 64 kB", async () => {
     Array.from({ length: 40 }, (_, i) => [`key_${i}`, "x".repeat(4000)]),
   );
   const { monitor } = setScene({ fetch, info: () => large, node: {} });
-  const { representation, info } = await monitor.get();
+  const { representation, info } = await monitor.snapshotNow();
   assert.ok(representation.body.byteLength < 65_536);
   assert.is(info.status, "ok");
 });

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
-import { Monitor } from "../src/info/info-monitor.ts";
+import { Monitor } from "../src/info/monitor.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
 import { contextFor } from "./_sources.ts";
@@ -82,7 +82,7 @@ monitor("of a node of no kind, only whether it responds is known", async () => {
       node: { kind: "none" },
       fetch: (_, init) => Promise.resolve(new Response(null, { status, ...init })),
     });
-    const first = await monitor.current();
+    const first = await monitor.snapshot();
     assert.equal([first.info.status, first.info.status_reason, first.info.network], [
       "ok",
       "answers HTTP; its state is not known",
@@ -90,7 +90,7 @@ monitor("of a node of no kind, only whether it responds is known", async () => {
     ]);
     assert.is(first.info.api?.software, "nodeface");
     pass(3_600_000);
-    assert.equal([await monitor.current(), held.asked], [first, 2]);
+    assert.equal([await monitor.snapshot(), held.asked], [first, 2]);
   }
 });
 
@@ -119,14 +119,14 @@ monitor("a proxy without a node is not ok", async () => {
 
 monitor("any number of requests cause one query per time to live", async () => {
   const { monitor, held, pass, info } = scene();
-  const all = await Promise.all(Array.from({ length: 50 }, () => monitor.get()));
+  const all = await Promise.all(Array.from({ length: 50 }, () => monitor.snapshotNow()));
   const { asked } = held;
   assert.is(new Set(all).size, 1);
   pass(999);
-  await monitor.get();
+  await monitor.snapshotNow();
   assert.is(held.asked, asked);
   pass(1);
-  await Promise.all(Array.from({ length: 50 }, () => monitor.get()));
+  await Promise.all(Array.from({ length: 50 }, () => monitor.snapshotNow()));
   await info();
   assert.is(held.asked, 2 * asked);
 });
@@ -147,56 +147,56 @@ monitor("without a node, requests repeat one snapshot", async () => {
     onError: assert.unreachable,
     clock: { monotonic: () => 0, now: () => 0 },
   });
-  await bare.current();
+  await bare.snapshot();
   const before = made;
-  await bare.current();
+  await bare.snapshot();
   assert.is(made, before);
 });
 
 monitor("if the node has not changed, the snapshot is the same object", async () => {
   const { monitor, held, pass, info } = scene();
-  const first = await monitor.get();
+  const first = await monitor.snapshotNow();
   const { asked } = held;
   pass(1000);
   await info();
   assert.ok(held.asked > asked);
-  assert.is(await monitor.get(), first);
+  assert.is(await monitor.snapshotNow(), first);
 });
 
 monitor(
   "the cached info object is returned until the next query is due",
   async () => {
     const { monitor, held, pass } = scene();
-    const first = await monitor.get();
+    const first = await monitor.snapshotNow();
     const { asked } = held;
-    assert.is(await monitor.get(), first);
+    assert.is(await monitor.snapshotNow(), first);
     assert.is(held.asked, asked);
     pass(1000);
-    assert.is(await monitor.get(), first);
-    await monitor.look();
+    assert.is(await monitor.snapshotNow(), first);
+    await monitor.watch();
     assert.ok(held.asked > asked);
   },
 );
 
 monitor("a response that is younger than twice ttl is repeated while a query runs", async () => {
   const { monitor, held, pass } = scene();
-  const first = await monitor.current();
+  const first = await monitor.snapshot();
   const { closed, open } = gate();
   held.gate = closed;
   pass(1999);
-  assert.is(await monitor.current(), first);
+  assert.is(await monitor.snapshot(), first);
   open();
 });
 
 monitor("a request waits for a node whose last response is older than twice ttl", async () => {
   const { monitor, held, pass } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
-  await monitor.current();
+  await monitor.snapshot();
   const { closed, open } = gate();
   held.gate = closed;
   held.fetch = answers({ "/state": { height: 8 }, "/genesis": { id: "x" } });
   for (const age of [2000, 5000, 9000, 30_000]) {
     pass(age);
-    const asked = Promise.all([monitor.current(), monitor.current()]);
+    const asked = Promise.all([monitor.snapshot(), monitor.snapshot()]);
     open();
     const [first, second] = await asked;
     assert.equal([first!.info.status, first!.info.height], ["ok", 8]);
@@ -246,7 +246,7 @@ monitor("a node that is always asked when a query is due is always ok", async ()
     };
     for (let step = 0; step < 200; step++) {
       assert.is((await infoMeanwhile()).status, "ok", `step ${step}, ${latency} ms away`);
-      await monitor.look();
+      await monitor.watch();
       pass(50 + step % 7);
     }
   }
@@ -258,11 +258,11 @@ monitor("a slow node is ok for ttl after its response has arrived", async () => 
     pass(4000);
     return Promise.resolve(new Response('{"height":7}'));
   };
-  assert.is((await monitor.current()).info.status, "ok");
+  assert.is((await monitor.snapshot()).info.status, "ok");
   pass(999);
-  assert.is((await monitor.get()).info.status, "ok");
+  assert.is((await monitor.snapshotNow()).info.status, "ok");
   pass(1);
-  assert.is((await monitor.get()).info.status_code, "outdated");
+  assert.is((await monitor.snapshotNow()).info.status_code, "outdated");
 });
 
 monitor("a node that has not responded yet is starting", async () => {
@@ -291,7 +291,7 @@ monitor("the last values of a stopped node are shown for a while, then dropped",
   pass(58_999);
   assert.is((await info()).status, "stale");
   pass(1000);
-  const gone = await monitor.current();
+  const gone = await monitor.snapshot();
   assert.equal([gone.info.status, gone.info.status_code], ["unreachable", "connection_refused"]);
   assert.not("height" in gone.info);
   assert.not("updated_at" in gone.info);
@@ -369,7 +369,7 @@ monitor("a node is ok within a second of its return, however long it was away", 
 monitor("/v1/info and /v1/health have the remedy for the status code", async () => {
   const { monitor, held } = scene();
   held.failure = "ECONNREFUSED";
-  const { info, health } = await monitor.current();
+  const { info, health } = await monitor.snapshot();
   assert.is(info.status_remedy, "start the node, or correct node.url");
   const text = new TextDecoder().decode(health.failing.body);
   assert.is(JSON.parse(text).status_remedy, info.status_remedy);
@@ -544,7 +544,7 @@ monitor("a host's info function may return any values", async () => {
     info: () => ({ software: "mine", height, synced: false }),
     node: {},
   });
-  const { info, representation } = await monitor.get();
+  const { info, representation } = await monitor.snapshotNow();
   assert.equal([info.software, info.status], ["mine", "syncing"]);
   assert.match(
     new TextDecoder().decode(representation.body),
@@ -586,7 +586,7 @@ monitor("if a host's info function throws, the error is logged, but not served",
   ];
   for (const [info, why] of broken) {
     const { monitor, said } = scene({ info: info as () => object, node: {} });
-    const { status, status_code, status_reason } = (await monitor.get()).info;
+    const { status, status_code, status_reason } = (await monitor.snapshotNow()).info;
     assert.equal([status, status_code], ["degraded", "bad_answer"]);
     assert.is(status_reason, "cannot report its state");
     assert.ok(said.join().includes(why), said.join());
@@ -763,14 +763,14 @@ monitor("close aborts running queries and starts no new ones", async () => {
       }),
     node: { kind: "ethereum" },
   });
-  const asking = monitor.get();
+  const asking = monitor.snapshotNow();
   while (held.asked === 0) await new Promise((resolve) => setTimeout(resolve));
   await monitor[Symbol.asyncDispose]();
   assert.ok(wasAborted);
   await asking;
   const { asked } = held;
   pass(100_000);
-  assert.is((await monitor.get()).info.status, "starting");
+  assert.is((await monitor.snapshotNow()).info.status, "starting");
   assert.is(held.asked, asked);
 });
 

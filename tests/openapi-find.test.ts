@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Description } from "../src/description/description.ts";
 import type { Page } from "../src/explorer/page.ts";
-import type { Monitor } from "../src/info/info-monitor.ts";
+import type { Monitor } from "../src/info/monitor.ts";
 import type { Info } from "../src/info/info.ts";
 import { openNode } from "../src/info/open-node.ts";
 import type { Kind } from "../src/kinds/kind.ts";
@@ -161,7 +161,7 @@ async function keepDescription(kind: Kind) {
   const monitor = {
     onInfo,
     findKind: () => Promise.resolve(node.kind),
-    get: () => ({ info: {} }),
+    snapshotNow: () => ({ info: {} }),
   } as unknown as Monitor;
   const clock = { now: 0 };
   const description = new Description(node, monitor, {

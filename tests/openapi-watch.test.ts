@@ -14,7 +14,7 @@ import { lazy } from "../src/lazy.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { createApp } from "../src/app.ts";
 import type { Nodeface } from "../src/nodeface.ts";
-import { Monitor } from "../src/info/info-monitor.ts";
+import { Monitor } from "../src/info/monitor.ts";
 import type { Info } from "../src/info/info.ts";
 import { openNode } from "../src/info/open-node.ts";
 import { until } from "./nodes/_daemon.ts";

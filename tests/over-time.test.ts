@@ -451,11 +451,11 @@ overTime("the result of a background query is not cached for later requests", as
   const { info, pass, held, monitor, state } = play1({ height: 1 });
   await info();
   pass(30_000);
-  await monitor.look();
+  await monitor.watch();
   const { asked } = held;
   state.height = 2;
   pass(20_000);
-  assert.is((await monitor.current()).info.height, 2);
+  assert.is((await monitor.snapshot()).info.height, 2);
   assert.is(held.asked, asked + 1);
 });
 
@@ -481,8 +481,8 @@ overTime("background queries ask slow-changing sources and programs less often",
     },
   });
   for (let i = 0; i < 10; i++) {
-    await monitor.look();
-    // `look` has just queried the node, so `inspect` only waits for the program that `look`
+    await monitor.watch();
+    // `watch` has just polled the node, so `inspect` only waits for the program that `watch`
     // started.
     const { info } = await monitor.inspect();
     assert.is(String(info.free), "7");

@@ -6,7 +6,7 @@
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import { isLoopback } from "../http/host-names.ts";
-import { type Inspection, Monitor } from "../info/info-monitor.ts";
+import { type Inspection, Monitor } from "../info/monitor.ts";
 import { openNode } from "../info/open-node.ts";
 import { findUnreadable } from "../node/client.ts";
 import type { Node } from "../node/node.ts";

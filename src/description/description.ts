@@ -6,7 +6,7 @@
  * @module
  */
 import type { Page } from "../explorer/page.ts";
-import type { Monitor } from "../info/info-monitor.ts";
+import type { Monitor } from "../info/monitor.ts";
 import type { Info } from "../info/info.ts";
 import type { Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
@@ -271,7 +271,7 @@ export class Description {
     this.#merge({ ...this.#offer, software, version });
     if (this.#now() - this.#offeredAt < INTERVAL_MS) return;
     try {
-      const learn = async () => (await this.#monitor.get()).info;
+      const learn = async () => (await this.#monitor.snapshotNow()).info;
       const offer = await known.askOffer(this.#info, learn);
       // Meanwhile, the node may have been found to be of another kind.
       if (known !== this.#described) return;

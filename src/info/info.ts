@@ -138,7 +138,8 @@ export interface Snapshot {
 
 /** Makes snapshots of one node, and keeps the last one for an info object with the same content. */
 export class Snapshots {
-  readonly #run: string;
+  readonly #makeRun: () => string;
+  #run: string | undefined;
   /**
    * ETags contain a counter instead of a digest, since some runtimes load a large library for the
    * first digest.
@@ -146,9 +147,9 @@ export class Snapshots {
   #contents = 0;
   #last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
 
-  /** @param run an identifier that differs in each run of the service */
-  constructor(run: string) {
-    this.#run = run;
+  /** @param makeRun returns an identifier that differs in each run of the service */
+  constructor(makeRun: () => string) {
+    this.#makeRun = makeRun;
   }
 
   of(info: Info, examples: NodeExamples): Promise<Snapshot> {
@@ -164,7 +165,7 @@ export class Snapshots {
   }
 
   #represent(info: Info, text: string): Promise<Snapshot> {
-    const tag = `${this.#run}-${(++this.#contents).toString(36)}`;
+    const tag = `${this.#run ??= this.#makeRun()}-${(++this.#contents).toString(36)}`;
     return makeSnapshot(info, text, tag);
   }
 }

@@ -36,6 +36,22 @@ interface KindStateOptions {
   readonly expect: Readonly<Record<string, string | number>>;
 }
 
+/** The state of a node, as its sources report it. */
+export interface NodeReport {
+  /** Without hidden values. */
+  readonly status: NodeStatus;
+  /** The values from the node and the operator, including hidden values. */
+  readonly values: Values;
+  /** The values for `/v1/info`, with those that only the service can tell. */
+  readonly shown: Values;
+  readonly answers: Answers;
+  /** The time of the oldest stale value, in milliseconds since 1970; `undefined` if none is. */
+  readonly updatedAt: number | undefined;
+  readonly respondedAt: Instant;
+  /** The time up to which this may be repeated, in milliseconds of the monotonic clock. */
+  readonly until: number;
+}
+
 export class KindState {
   readonly plan: Plan;
   readonly cache: SourceCache;
@@ -71,7 +87,29 @@ export class KindState {
     });
   }
 
-  see(now: Instant): Seen {
+  /** @param since the time at which the sources were asked */
+  update(outcomes: ReadonlyMap<string, QueryOutcome>, now: Instant, since: number): void {
+    for (const [name, outcome] of outcomes) this.outcomes.set(name, outcome);
+    this.cache.update(outcomes, now, since);
+  }
+
+  /** @param unknown the status of a node whose kind is not known */
+  report(now: Instant, unknown?: NodeStatus): NodeReport {
+    const seen = this.#see(now);
+    const { values, shown: { answers, oldest, until } } = seen;
+    const status = unknown ?? withoutHidden(assessStatus(seen), this.#options.hide);
+    return {
+      status,
+      values,
+      shown: this.#valuesFor(status, seen, now),
+      answers,
+      updatedAt: oldest?.date,
+      respondedAt: this.cache.respondedAt ?? now,
+      until,
+    };
+  }
+
+  #see(now: Instant): Seen {
     const { plan, cache } = this;
     const { times: { stale, stalledAfter }, expect } = this.#options;
     const shown = cache.shownAt(now, stale);
@@ -103,13 +141,8 @@ export class KindState {
     return [height ?? null, this.#progress, state ?? null];
   }
 
-  /** Returns the status without hidden values. */
-  assess(seen: Seen): NodeStatus {
-    return withoutHidden(assessStatus(seen), this.#options.hide);
-  }
-
   /** Returns the values for `/v1/info`, with those that only the service can tell. */
-  valuesFor({ status }: NodeStatus, seen: Seen, now: Instant): Values {
+  #valuesFor({ status }: NodeStatus, seen: Seen, now: Instant): Values {
     const { hide } = this.#options;
     // A hidden height could be computed from an estimate.
     if (status === "syncing" && !hide.includes("height")) {

@@ -8,7 +8,7 @@ import type { EventStream } from "../http/event-stream.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { NodeEvents } from "../info/events.ts";
 import { History } from "../info/history.ts";
-import type { Monitor } from "../info/info-monitor.ts";
+import type { Monitor } from "../info/monitor.ts";
 import { isAlone } from "../info/query-plan.ts";
 import type { Status } from "../info/status.ts";
 import { DEFAULTS, EVENT_DEFAULTS } from "../info/settings.ts";
@@ -84,7 +84,7 @@ export class Live {
   }
 
   async open(request: Request, query: URLSearchParams): Promise<Response> {
-    this.#events.begin((await this.#monitor.get()).info);
+    this.#events.begin((await this.#monitor.snapshotNow()).info);
     const { ip, findIp } = request as ServedRequest;
     const response = this.#events.stream.open(request, query, ip ?? findIp?.());
     this.#checkIfHeard();
@@ -119,7 +119,7 @@ export class Live {
       // Preparing a large description takes longer than querying the node, so the watch does not
       // wait for it.
       this.#checkIfHeard();
-      await this.#monitor.look().catch(this.#onError);
+      await this.#monitor.watch().catch(this.#onError);
       if (this.#timer === timer) this.#wait();
     }, time);
     this.#timer = timer;

@@ -16,7 +16,7 @@ import { createNameWatch } from "../gateway/lint-settings.ts";
 import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
 import { unpack } from "../http/content-coding.ts";
-import type { Monitor } from "../info/info-monitor.ts";
+import type { Monitor } from "../info/monitor.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Node } from "../node/node.ts";

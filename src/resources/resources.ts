@@ -8,7 +8,7 @@ import { type Assets, createAssets, createIcons, type Icons } from "../explorer/
 import type { DocumentName } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
-import { Monitor } from "../info/info-monitor.ts";
+import { Monitor } from "../info/monitor.ts";
 import { isAlone } from "../info/query-plan.ts";
 import { type Lazy, lazy, type Resource, whenReady } from "../lazy.ts";
 import { expose, MEDIA_TYPE, type Meters } from "../metrics/metrics.ts";
@@ -34,7 +34,7 @@ export class Resources {
     get: async () => await (await this.#icons.get()).get(this.#iconName),
   };
   readonly info: Resource<Representation> = {
-    get: () => whenReady(this.monitor.current(), ({ representation }) => representation),
+    get: () => whenReady(this.monitor.snapshot(), ({ representation }) => representation),
   };
   readonly json: Resource<Representation> = this.#shown(({ json }) => json);
   readonly yaml: Resource<Representation> = this.#shown(({ yaml }) => yaml.get());
@@ -67,7 +67,7 @@ export class Resources {
   /** @param isPlain if true, the page has no scripts and no forms */
   async page(name: DocumentName, isPlain: boolean): Promise<Representation> {
     // The description takes its examples from the info.
-    const { info, examples } = await this.monitor.get();
+    const { info, examples } = await this.monitor.snapshotNow();
     const { current } = await this.description();
     const page = await current.page.get();
     this.#iconName = page.iconNameOf(info);
@@ -76,7 +76,7 @@ export class Resources {
 
   /** @param accepted the statuses of the node for which the response is 200 */
   async health(accepted: ReadonlySet<string>): Promise<Representation> {
-    const { info, health } = await this.monitor.current();
+    const { info, health } = await this.monitor.snapshot();
     const isPassing = info.status === undefined || accepted.has(info.status);
     return isPassing ? health.passing : health.failing;
   }
@@ -94,7 +94,7 @@ export class Resources {
   }
 
   async prepare(): Promise<void> {
-    await this.monitor.get();
+    await this.monitor.snapshotNow();
     await Promise.all([this.catalog.get(), this.favicon.get(), this.assets.get()]);
     await (await this.description()).current.page.get();
   }
@@ -135,7 +135,7 @@ export class Resources {
     const { node, info } = this.#options;
     const describedAt = this.#opened.made?.describedAt;
     const text = expose({
-      info: isAlone(node, info) ? undefined : (await this.monitor.current()).info,
+      info: isAlone(node, info) ? undefined : (await this.monitor.snapshot()).info,
       now: Date.now(),
       meters,
       waitingCalls,

@@ -6,7 +6,7 @@
  * Read the output before you commit it, since a node may reveal facts about its machine.
  */
 import process from "node:process";
-import { Monitor } from "../../src/info/info-monitor.ts";
+import { Monitor } from "../../src/info/monitor.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 import { openNode } from "../../src/info/open-node.ts";
 import { clientOfFetch } from "../../src/node/client.ts";
@@ -28,7 +28,7 @@ const { info } = await new Monitor(openNode({ url, kind }, {}, client), {
   service: { software: "nodeface", version: "0", started_at: "" },
   log: console.error,
   onError: console.error,
-}).get();
+}).snapshotNow();
 
 const { api: _api, links: _links, ...rest } = info;
 const said = {

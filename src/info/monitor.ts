@@ -1,0 +1,311 @@
+/**
+ * Polls the node when someone wants to know its state, and publishes snapshots of it.
+ *
+ * @module
+ */
+import { Listeners } from "../listeners.ts";
+import type { Node } from "../node/node.ts";
+import { tryAbort, withTimeout } from "../with-timeout.ts";
+import type { Detection } from "./detect-kind.ts";
+import type { Measured } from "./history.ts";
+import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
+import type { NodeReport } from "./kind-state.ts";
+import { NodeReader, type Poll } from "./node-reader.ts";
+import { type HostInfo, isAlone, type Plan } from "./query-plan.ts";
+import { type InfoSettings, timesOf } from "./settings.ts";
+import { type Instant, readExamples, RETRY_MS } from "./source-cache.ts";
+import type { QueryOutcome } from "./sources.ts";
+import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
+import type { NodeStatus } from "./status.ts";
+
+/** A request may wait this many milliseconds longer than the sources' timeout. */
+const GRACE = 200;
+/**
+ * A poll is abandoned after this many milliseconds. On workerd, a poll may stop silently when the
+ * request that started it ends.
+ */
+const POLL_MAX = 60_000;
+
+interface MonitorOptions {
+  readonly service: Service;
+  readonly info?: InfoSettings | HostInfo;
+  readonly log: NodeLog;
+  onError(error: unknown): void;
+  /**
+   * `now` returns milliseconds since 1970. `monotonic` returns milliseconds since an arbitrary
+   * time.
+   */
+  readonly clock?: { monotonic(): number; now(): number };
+  readonly random?: () => number;
+  readonly memory?: NodeMemory;
+}
+
+export interface Inspection {
+  readonly detection: Detection | undefined;
+  readonly plan: Plan;
+  readonly outcomes: ReadonlyMap<string, QueryOutcome>;
+  readonly status: NodeStatus;
+  readonly info: Info;
+}
+
+interface InfoReport extends NodeReport {
+  readonly info: Info;
+  /** The keys that `/v1/info` lacks, with the reasons. */
+  readonly omitted: ReadonlyMap<string, string>;
+}
+
+const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
+
+export class Monitor implements AsyncDisposable {
+  /** Told each published info object. */
+  readonly onInfo: Listeners<[info: Info, measured: Measured]> = new Listeners();
+  /** Told each outcome of a query. */
+  readonly onOutcome: Listeners<[source: string, outcome: QueryOutcome]> = new Listeners();
+  /** Told that the node is on another chain than before. */
+  readonly onIdentity: Listeners<[]> = new Listeners();
+  readonly #node: Node;
+  readonly #options: MonitorOptions & Required<Pick<MonitorOptions, "info" | "memory" | "clock">>;
+  readonly #reader: NodeReader;
+  readonly #poller: Poller;
+  readonly #log: StateLog;
+  readonly #snapshots: Snapshots;
+  #published: { version: number; snapshot: Snapshot; until: number } | undefined;
+  #versions = 0;
+
+  constructor(node: Node, options: MonitorOptions) {
+    const { info = {}, memory = new NodeMemory(), clock = CLOCK, log, onError } = options;
+    const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
+    const settings = typeof info === "function" ? {} : info;
+    const { hide = [] } = settings;
+    this.#node = node;
+    this.#options = { ...options, info, memory, clock };
+    const now = () => this.#now();
+    this.#reader = new NodeReader(node, { info, log, label, now, onOutcome: this.onOutcome });
+    const { ttl } = timesOf(settings, node.timeout);
+    this.#poller = new Poller((poll) => this.#poll(poll), { ttl, now: () => clock.monotonic() });
+    const onIdentity = () => this.onIdentity.tell();
+    this.#log = new StateLog({ label, hide, memory, log, onIdentity });
+    // On workerd, random values can be had only while a request is handled.
+    const { random = Math.random } = options;
+    this.#snapshots = new Snapshots(() =>
+      `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`
+    );
+    this.onOutcome.add(() => {
+      // The next poll publishes the value if the node has not been asked for a while.
+      if (!this.#poller.isRunning && this.#fresh()) this.#publish().catch(onError);
+    });
+  }
+
+  /** The last published snapshot, however old. */
+  get latest(): Snapshot | undefined {
+    return this.#published?.snapshot;
+  }
+
+  /** Waits for a node whose last response is old, but only for the node's timeout. */
+  snapshot(): Snapshot | Promise<Snapshot> {
+    this.#poller.startIfDue();
+    return this.#fresh() ?? this.#nextSnapshot();
+  }
+
+  /**
+   * Does not wait for a node that has been polled before. If the values are old, the snapshot says
+   * so in `updated_at`, and the status is not `ok`.
+   */
+  snapshotNow(): Snapshot | Promise<Snapshot> {
+    if (!this.#published) return this.snapshot();
+    this.#poller.startIfDue();
+    return this.#fresh() ?? this.#snapshotOf(this.#report());
+  }
+
+  /** Returns the published snapshot unless it is too old to be repeated. */
+  #fresh(): Snapshot | undefined {
+    const published = this.#published;
+    const isFresh = published && this.#options.clock.monotonic() < published.until;
+    return isFresh ? published.snapshot : undefined;
+  }
+
+  async #nextSnapshot(): Promise<Snapshot> {
+    const hasEnded = await this.#poller.ended(this.#reader.kind.timeout + GRACE);
+    if (!hasEnded && this.#published) {
+      this.#reader.kind.cache.markUnreachable(this.#now());
+      await this.#publish();
+    }
+    return this.#fresh() ?? await this.#snapshotOf(this.#report());
+  }
+
+  /**
+   * Polls the node if its kind is unknown. Resolves to `undefined` if the kind remains unknown.
+   */
+  async findKind(): Promise<string | undefined> {
+    if (this.#reader.isUnknown) await this.snapshotNow();
+    return this.#node.kind;
+  }
+
+  /**
+   * Resolves to the reason why the node must not be called: it is not the expected one, or that
+   * cannot be told from a poll that is at most `ttl` old. Resolves to `undefined` if it may.
+   */
+  async reasonAgainstCalls(): Promise<string | undefined> {
+    if (Object.keys(this.#node.expect).length === 0) return undefined;
+    if (!this.#reader.isIdentityKnown(this.#options.clock.monotonic())) {
+      this.#poller.startIfDue();
+      await this.#nextSnapshot();
+    }
+    const { status } = this.#reader.report();
+    if (status.code === "wrong_network") {
+      return `The node is not the expected one: ${status.reason}`;
+    }
+    // What a poll has just told is not too old, however long the poll took.
+    if (this.#reader.isIdentityKnown(0)) return undefined;
+    return `The identity of the node is not known: it ${status.reason}`;
+  }
+
+  /** Polls a node that did not respond again, since it has responded to a call. */
+  expectResponse(): void {
+    if (this.#poller.hasFailed) this.#poller.startIfDue();
+  }
+
+  /** Polls the node if that is due, for no client. Resolves when the poll ends; never rejects. */
+  async watch(): Promise<void> {
+    this.#poller.startIfDue(true);
+    await this.#poller.ended(POLL_MAX);
+  }
+
+  async inspect(): Promise<Inspection> {
+    await this.watch();
+    await this.#reader.settled();
+    const { kind: { plan, outcomes }, detection } = this.#reader;
+    const { status, info } = this.#report();
+    return { detection, plan, outcomes, status, info };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = this.#poller.close();
+    this.#node.close();
+    await Promise.all([ended, this.#reader.settled()]);
+  }
+
+  #now(): Instant {
+    const { clock } = this.#options;
+    return { monotonic: clock.monotonic(), date: clock.now() };
+  }
+
+  async #poll(poll: Poll): Promise<boolean> {
+    try {
+      const hasResponded = await this.#reader.read(poll);
+      if (!poll.signal.aborted) await this.#publish();
+      return hasResponded;
+    } catch (error) {
+      this.#published = undefined;
+      this.#options.onError(error);
+      return false;
+    }
+  }
+
+  async #publish(): Promise<void> {
+    const report = this.#report();
+    const { kind } = this.#reader;
+    const { took, remarks } = kind.review();
+    const now = this.#now();
+    this.#log.take({ ...report, remarks }, now.monotonic);
+    const version = ++this.#versions;
+    const snapshot = await this.#snapshotOf(report);
+    // A snapshot that is finished late must not replace a newer snapshot.
+    if (version <= (this.#published?.version ?? 0)) return;
+    this.#published = { version, snapshot, until: report.until };
+    this.onInfo.tell(snapshot.info, { took, columns: kind.plan.history, ...now });
+  }
+
+  #snapshotOf({ info, answers }: InfoReport): Promise<Snapshot> {
+    return this.#snapshots.of(info, readExamples(this.#reader.kind.plan.examples, answers));
+  }
+
+  #report(): InfoReport {
+    const { service, info: source, memory } = this.#options;
+    const report = this.#reader.report();
+    const { status, shown: values, updatedAt } = report;
+    const made = makeInfo({
+      service,
+      hide: typeof source === "function" ? [] : source.hide ?? [],
+      values,
+      status,
+      isBesideNode: !isAlone(this.#node, source),
+      updatedAt,
+      lastSeen: status.status === "unreachable" ? memory.lastSeen : undefined,
+    });
+    return { ...report, ...made };
+  }
+}
+
+interface PollerOptions {
+  /** The time after which a node that has responded is polled again, in milliseconds. */
+  readonly ttl: number;
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number;
+}
+
+/** Runs one poll at a time, and the next one only when it is due. */
+class Poller {
+  readonly #poll: (poll: Poll) => Promise<boolean>;
+  readonly #options: PollerOptions;
+  #running: { since: number; abort: AbortController; done: Promise<void> } | undefined;
+  #dueAt = -Infinity;
+  #hasFailed = false;
+
+  /** @param poll resolves to true if the node has responded, and never rejects */
+  constructor(poll: (poll: Poll) => Promise<boolean>, options: PollerOptions) {
+    this.#poll = poll;
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** True if the node did not respond to the last poll that has ended. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  startIfDue(isWatch = false): void {
+    const since = this.#options.now();
+    const running = this.#running;
+    if (running && since - running.since <= POLL_MAX) return;
+    this.#running = undefined;
+    if (running) tryAbort(running.abort);
+    else if (since < this.#dueAt) return;
+    const abort = new AbortController();
+    const done = this.#run({ since, isWatch, signal: abort.signal });
+    this.#running = { since, abort, done };
+  }
+
+  /**
+   * Waits for the end of the running poll, until this poll has taken `patience` milliseconds.
+   * Resolves to false if it still runs.
+   */
+  async ended(patience: number): Promise<boolean> {
+    const poll = this.#running;
+    if (!poll) return true;
+    const left = poll.since + patience - this.#options.now();
+    if (left > 0) await withTimeout(poll.done, left, () => {});
+    return this.#running !== poll;
+  }
+
+  /** Aborts the running poll, and resolves when it has ended. No poll is started any more. */
+  async close(): Promise<void> {
+    const poll = this.#running;
+    this.#running = undefined;
+    this.#dueAt = Infinity;
+    if (poll) tryAbort(poll.abort);
+    await poll?.done;
+  }
+
+  async #run(poll: Poll): Promise<void> {
+    const hasResponded = await this.#poll(poll);
+    if (poll.signal.aborted) return;
+    const { ttl, now } = this.#options;
+    this.#running = undefined;
+    this.#dueAt = hasResponded ? poll.since + ttl : now() + RETRY_MS;
+    this.#hasFailed = !hasResponded;
+  }
+}

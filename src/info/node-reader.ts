@@ -1,0 +1,207 @@
+/**
+ * Reads the state of the node: finds its kind, asks the sources of this kind, and keeps what they
+ * responded.
+ *
+ * @module
+ */
+import type { Kind } from "../kinds/kind.ts";
+import type { Listeners } from "../listeners.ts";
+import type { Node } from "../node/node.ts";
+import { withTimeout } from "../with-timeout.ts";
+import { type Detection, detectKind } from "./detect-kind.ts";
+import { KindState, type NodeReport } from "./kind-state.ts";
+import { type HostInfo, makePlan, type Plan, planOfHost, withReach } from "./query-plan.ts";
+import { type InfoSettings, type Times, timesOf } from "./settings.ts";
+import { type Instant, RETRY_MS } from "./source-cache.ts";
+import { type QueryOutcome, querySources, settle } from "./sources.ts";
+import type { NodeLog } from "./state-log.ts";
+import { type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
+
+/** Optional sources delay the end of a poll by at most this many milliseconds. */
+const OPTIONAL_PATIENCE = 200;
+/** The minimum number of milliseconds between two attempts to detect a different kind. */
+const DETECTION_PAUSE = 10_000;
+
+/** One round of questions to the node. */
+export interface Poll {
+  /** The time at which the poll began, in milliseconds of the monotonic clock. */
+  readonly since: number;
+  /** True if no client waits for the result. */
+  readonly isWatch: boolean;
+  readonly signal: AbortSignal;
+}
+
+interface NodeReaderOptions {
+  readonly info: InfoSettings | HostInfo;
+  readonly log: NodeLog;
+  /** The name of the node in messages. */
+  readonly label: string;
+  readonly now: () => Instant;
+  /** Told each outcome of a query. */
+  readonly onOutcome: Listeners<[source: string, outcome: QueryOutcome]>;
+}
+
+export class NodeReader {
+  readonly #node: Node;
+  readonly #options: NodeReaderOptions;
+  readonly #settings: InfoSettings;
+  readonly #times: Times;
+  readonly #isDetected: boolean;
+  #kind: KindState;
+  /** False until the kind that the settings name has been loaded. */
+  #isLoaded: boolean;
+  #detection: Detection | undefined;
+  #detectedAt = -Infinity;
+  /** The optional sources that have not responded yet. */
+  readonly #pending = new Map<string, Promise<void>>();
+
+  constructor(node: Node, options: NodeReaderOptions) {
+    const { url, kind } = node;
+    const isFunction = typeof options.info === "function";
+    this.#node = node;
+    this.#options = options;
+    this.#settings = isFunction ? {} : options.info as InfoSettings;
+    this.#times = timesOf(this.#settings, node.timeout);
+    this.#isDetected = url !== undefined && kind === undefined && !isFunction;
+    this.#isLoaded = isFunction || kind === undefined || kind === "none";
+    this.#kind = this.#stateOf(kind, undefined);
+  }
+
+  /** True if the node's kind is to be detected, and is not known yet. */
+  get isUnknown(): boolean {
+    return this.#isDetected && this.#node.kind === undefined;
+  }
+
+  get #isKindKnown(): boolean {
+    return this.#isLoaded && !this.isUnknown;
+  }
+
+  get kind(): KindState {
+    return this.#kind;
+  }
+
+  get detection(): Detection | undefined {
+    return this.#detection;
+  }
+
+  /** @param time in milliseconds: responses that are due for another query by then do not count */
+  isIdentityKnown(time: number): boolean {
+    return this.#isKindKnown && this.#kind.isIdentityKnown(time);
+  }
+
+  /** Resolves to true if the node has responded. */
+  async read(poll: Poll): Promise<boolean> {
+    const { signal } = poll;
+    if (!this.#isLoaded) await this.#useKind(this.#node.kind);
+    if (this.isUnknown) await this.#detectKind(signal);
+    if (!signal.aborted) await this.#askSources(poll);
+    const { monotonic } = this.#options.now();
+    const mayDetect = this.#isDetected && !this.isUnknown && !signal.aborted &&
+      monotonic - this.#detectedAt >= DETECTION_PAUSE;
+    if (mayDetect && this.#isSuspicious()) {
+      this.#detectedAt = monotonic;
+      const before = this.#kind;
+      await this.#detectKind(signal);
+      if (!signal.aborted && this.#kind !== before) await this.#askSources(poll);
+    }
+    const { cache } = this.#kind;
+    return !this.isUnknown && !cache.isUnreachable && !cache.gaveNothing;
+  }
+
+  report(): NodeReport {
+    const now = this.#options.now();
+    if (this.#isKindKnown) return this.#kind.report(now);
+    return { ...this.#kind.report(now, this.#statusOfUnknown()), until: now.monotonic + RETRY_MS };
+  }
+
+  /** Resolves when all optional sources have responded. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#pending.values());
+  }
+
+  async #detectKind(signal: AbortSignal): Promise<void> {
+    const { log, label } = this.#options;
+    const detection = await detectKind(this.#node, signal);
+    if (signal.aborted) return;
+    const before = this.#node.kind;
+    if (detection.kind === undefined && before !== undefined) return;
+    this.#detection = detection;
+    if (detection.kind === undefined || detection.kind === before) return;
+    // The evidence may contain a value that the operator hides.
+    const because = this.#settings.hide?.length ? "" : `: ${detection.because}`;
+    log(`${label} is of the kind ${detection.kind}${because}`, { code: "kind", level: "info" });
+    await this.#useKind(detection.kind);
+  }
+
+  /** @throws {TypeError} if the kind is unknown */
+  async #useKind(name: string | undefined): Promise<void> {
+    const kind = (await this.#node.kinds.get())[name!];
+    if (!kind) throw new TypeError(`unknown kind "${name}"`);
+    this.#kind = this.#stateOf(name, kind);
+    this.#isLoaded = true;
+    this.#node.kind = name;
+  }
+
+  #stateOf(name: string | undefined, kind: Kind | undefined): KindState {
+    const { hide = [] } = this.#settings;
+    const { expect } = this.#node;
+    return new KindState(this.#planOf(name, kind), { times: this.#times, hide, expect });
+  }
+
+  #planOf(name: string | undefined, kind: Kind | undefined): Plan {
+    const { info } = this.#options;
+    if (typeof info === "function") return planOfHost(info, this.#times);
+    const plan = makePlan(name, kind, info, this.#times, Object.keys(this.#node.expect));
+    const isOfNoKind = name === "none" && this.#node.url !== undefined;
+    return isOfNoKind ? withReach(plan, this.#times) : plan;
+  }
+
+  #isSuspicious(): boolean {
+    const { cache } = this.#kind;
+    return cache.gaveNothing || this.report().status.code === "wrong_kind" ||
+      cache.required.some((name) => cache.get(name)?.error?.isAbsent);
+  }
+
+  #statusOfUnknown(): NodeStatus {
+    const detection = this.#detection;
+    const status = detection && "status" in detection ? detection.status : NOT_ASKED;
+    return withoutHidden(status, this.#settings.hide);
+  }
+
+  async #askSources({ signal, isWatch, since }: Poll): Promise<void> {
+    const { plan, cache } = this.#kind;
+    const due = cache.dueSources(this.#options.now(), isWatch)
+      .filter((name) => !this.#pending.has(name))
+      .map((name) => [name, plan.sources.get(name)!] as const);
+    const required = due.filter(([, { role }]) => role !== "optional");
+    const optional = due.filter(([, { role }]) => role === "optional");
+    const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
+    const asked = querySources(this.#node, new Map(required), { signal, remembered });
+    // A request to an optional source may continue after the end of the poll.
+    const aside = querySources(this.#node, new Map(optional), {
+      signal: this.#node.signal,
+      remembered,
+    });
+    for (const [name, outcome] of aside) {
+      this.#pending.set(name, this.#followUp(name, outcome, plan, since));
+    }
+    const outcomes = await settle(asked);
+    await withTimeout(this.settled(), OPTIONAL_PATIENCE, () => {});
+    if (signal.aborted) return;
+    for (const [name, outcome] of outcomes) this.#options.onOutcome.tell(name, outcome);
+    this.#kind.update(outcomes, this.#options.now(), since);
+  }
+
+  async #followUp(
+    name: string,
+    asked: Promise<QueryOutcome>,
+    plan: Plan,
+    since: number,
+  ): Promise<void> {
+    const outcome = await asked;
+    this.#pending.delete(name);
+    if (this.#node.signal.aborted || this.#kind.plan !== plan) return;
+    this.#kind.update(new Map([[name, outcome]]), this.#options.now(), since);
+    this.#options.onOutcome.tell(name, outcome);
+  }
+}
