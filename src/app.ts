@@ -29,7 +29,7 @@ import {
 import { type Handler, type Matched, redirect, type Route, Routes, Visit } from "./http/routes.ts";
 import { openNode } from "./info/open-node.ts";
 import { STATUSES } from "./info/status.ts";
-import { type Resource, whenReady } from "./lazy.ts";
+import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";
 import { OTHER } from "./metrics/metrics.ts";
 import type { Nodeface } from "./nodeface.ts";
@@ -108,7 +108,7 @@ export class App implements Nodeface {
   readonly ready: Nodeface["ready"] = () => this.#resources.prepare();
 
   /** Called by a server that closes. */
-  readonly endStreams = (): void => this.#resources.live.endStreams();
+  readonly endStreams = (): void => this.#resources.events.stream.endStreams();
 
   readonly close = async (): Promise<void> => {
     this.#calls.gateway?.close();
@@ -120,7 +120,7 @@ export class App implements Nodeface {
   /** Never rejects. */
   async warmUp(): Promise<void> {
     try {
-      await this.#resources.info.get();
+      await this.#resources.monitor.snapshot();
     } catch (error) {
       this.onError(error);
     }
@@ -185,14 +185,16 @@ export class App implements Nodeface {
   }
 
   #infoRoutes(): Route[] {
-    const { info, ready } = this.#resources;
+    const { monitor, ready } = this.#resources;
+    const handleInfo: Handler = async (request, { common }) =>
+      (await monitor.snapshot()).representation.respond(request, common);
     const handleHealth: Handler = (_, visit) => {
       const accepted = readAccepted(visit.target!.search);
       if (accepted) return respondWith(this.#resources.health(accepted), visit);
       return problem(400, `"accept" must be a list of: ${STATUSES.join(", ")}`);
     };
     return [
-      this.#get("/v1/info", serving(info)),
+      this.#get("/v1/info", handleInfo),
       this.#get("/v1/health", handleHealth),
       this.#get("/v1/ready", serving(ready)),
     ];
@@ -202,7 +204,7 @@ export class App implements Nodeface {
     // A worker has no timers between requests.
     if (!HAS_SOCKETS) return [];
     const { log, operations, cors } = this.#options;
-    const { live } = this.#resources;
+    const { history } = this.#resources;
     // These responses reveal when the node and this machine were up, so `cors: "*"` does not cover
     // them.
     const origins = cors === "*" ? [] : cors;
@@ -224,9 +226,9 @@ export class App implements Nodeface {
     };
     add(
       "/v1/events",
-      (request, { target }) => live.open(request, new URLSearchParams(target!.search)),
+      (request, { target }) =>
+        this.#resources.openEvents(request, new URLSearchParams(target!.search)),
     );
-    const { history } = live;
     if (history) add("/v1/history", serving(history));
     return routes;
   }
@@ -313,11 +315,11 @@ const FAILED = "Internal error; the log of the service has the reason";
 const serving = (resource: Resource<Representation>): Handler => (_, visit) =>
   respondWith(resource.get(), visit);
 
-function respondWith(
+async function respondWith(
   representation: Representation | Promise<Representation>,
   { request, common }: Visit,
-): Response | Promise<Response> {
-  return whenReady(representation, (representation) => representation.respond(request, common));
+): Promise<Response> {
+  return (await representation).respond(request, common);
 }
 
 const HEALTHY: ReadonlySet<string> = new Set(["ok"]);

@@ -13,14 +13,6 @@ export interface Lazy<T> extends Resource<T> {
   readonly made: T | undefined;
 }
 
-/** Passes a value to `take`: at once, or when its promise resolves. */
-export function whenReady<T extends object, R>(
-  value: T | Promise<T>,
-  take: (value: T) => R | Promise<R>,
-): R | Promise<R> {
-  return "then" in value ? value.then(take) : take(value);
-}
-
 /** If `make` rejects, the next `get` calls `make` again. */
 export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   let value: T | undefined;

@@ -107,7 +107,7 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     infoOfPage,
     async info() {
       await infoMeanwhile();
-      await monitor.watch();
+      await monitor.poll();
       return await infoMeanwhile();
     },
   };

@@ -173,7 +173,7 @@ monitor(
     assert.is(held.asked, asked);
     pass(1000);
     assert.is(await monitor.snapshotNow(), first);
-    await monitor.watch();
+    await monitor.poll();
     assert.ok(held.asked > asked);
   },
 );
@@ -246,7 +246,7 @@ monitor("a node that is always asked when a query is due is always ok", async ()
     };
     for (let step = 0; step < 200; step++) {
       assert.is((await infoMeanwhile()).status, "ok", `step ${step}, ${latency} ms away`);
-      await monitor.watch();
+      await monitor.poll();
       pass(50 + step % 7);
     }
   }

@@ -451,7 +451,7 @@ overTime("the result of a background query is not cached for later requests", as
   const { info, pass, held, monitor, state } = play1({ height: 1 });
   await info();
   pass(30_000);
-  await monitor.watch();
+  await monitor.poll();
   const { asked } = held;
   state.height = 2;
   pass(20_000);
@@ -481,8 +481,8 @@ overTime("background queries ask slow-changing sources and programs less often",
     },
   });
   for (let i = 0; i < 10; i++) {
-    await monitor.watch();
-    // `watch` has just polled the node, so `inspect` only waits for the program that `watch`
+    await monitor.poll();
+    // `poll` has just polled the node, so `inspect` only waits for the program that `poll`
     // started.
     const { info } = await monitor.inspect();
     assert.is(String(info.free), "7");

@@ -82,7 +82,10 @@ export class Monitor implements AsyncDisposable {
     const now = () => this.#now();
     this.#reader = new NodeReader(node, { info, log, label, now, onOutcome: this.onOutcome });
     const { ttl } = timesOf(settings, node.timeout);
-    this.#poller = new Poller((poll) => this.#poll(poll), { ttl, now: () => clock.monotonic() });
+    this.#poller = new Poller((poll) => this.#readAndPublish(poll), {
+      ttl,
+      now: () => clock.monotonic(),
+    });
     const onIdentity = () => this.onIdentity.tell();
     this.#log = new StateLog({ label, hide, memory, log, onIdentity });
     // On workerd, random values can be had only while a request is handled.
@@ -166,13 +169,13 @@ export class Monitor implements AsyncDisposable {
   }
 
   /** Polls the node if that is due, for no client. Resolves when the poll ends; never rejects. */
-  async watch(): Promise<void> {
+  async poll(): Promise<void> {
     this.#poller.startIfDue(true);
     await this.#poller.ended(POLL_MAX);
   }
 
   async inspect(): Promise<Inspection> {
-    await this.watch();
+    await this.poll();
     await this.#reader.settled();
     const { kind: { plan, outcomes }, detection } = this.#reader;
     const { status, info } = this.#report();
@@ -190,7 +193,7 @@ export class Monitor implements AsyncDisposable {
     return { monotonic: clock.monotonic(), date: clock.now() };
   }
 
-  async #poll(poll: Poll): Promise<boolean> {
+  async #readAndPublish(poll: Poll): Promise<boolean> {
     try {
       const hasResponded = await this.#reader.read(poll);
       if (!poll.signal.aborted) await this.#publish();

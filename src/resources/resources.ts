@@ -8,13 +8,19 @@ import { type Assets, createAssets, createIcons, type Icons } from "../explorer/
 import type { DocumentName } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
+import type { ServedRequest } from "../http/request.ts";
+import { NodeEvents } from "../info/events.ts";
+import { History } from "../info/history.ts";
 import { Monitor } from "../info/monitor.ts";
 import { isAlone } from "../info/query-plan.ts";
-import { type Lazy, lazy, type Resource, whenReady } from "../lazy.ts";
+import { DEFAULTS, EVENT_DEFAULTS } from "../info/settings.ts";
+import { Watch } from "../info/watch.ts";
+import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import { expose, MEDIA_TYPE, type Meters } from "../metrics/metrics.ts";
 import type { Node } from "../node/node.ts";
 import type { ResolvedOptions } from "../options.ts";
-import { Live } from "./live.ts";
+import { HAS_SOCKETS } from "../platform.ts";
+import { milliseconds } from "../units.ts";
 
 export class Resources {
   readonly ready: Resource<Representation> = lazy(() =>
@@ -33,9 +39,6 @@ export class Resources {
   readonly favicon: Resource<Representation> = {
     get: async () => await (await this.#icons.get()).get(this.#iconName),
   };
-  readonly info: Resource<Representation> = {
-    get: () => whenReady(this.monitor.snapshot(), ({ representation }) => representation),
-  };
   readonly json: Resource<Representation> = this.#shown(({ json }) => json);
   readonly yaml: Resource<Representation> = this.#shown(({ yaml }) => yaml.get());
   readonly versioned: Readonly<Record<"json" | "yaml", Resource<Representation>>> = {
@@ -43,9 +46,11 @@ export class Resources {
     yaml: this.#shown(({ versioned }) => versioned.yaml.get()),
   };
   readonly monitor: Monitor;
-  readonly live: Live;
+  readonly events: NodeEvents;
+  readonly history: History | undefined;
   readonly #options: ResolvedOptions;
   readonly #node: Node;
+  readonly #watch: Watch;
   #hasEnded = false;
   readonly #opened: Lazy<Description> = lazy(() => this.#openDescription());
   readonly #icons: Resource<Icons> = lazy(async () =>
@@ -57,11 +62,27 @@ export class Resources {
   #iconName: string;
 
   constructor(options: ResolvedOptions, node: Node) {
+    const { events: { listeners, per_address }, onError } = options;
     this.#options = options;
     this.#node = node;
     this.#iconName = options.page.title ?? "";
     this.monitor = openMonitor(options, node);
-    this.live = new Live(options, this.monitor, () => this.description());
+    this.events = new NodeEvents({
+      listeners: listeners ?? EVENT_DEFAULTS.listeners,
+      perAddress: per_address ?? EVENT_DEFAULTS.per_address,
+      onListeners: (count) => this.#watch.isHeard = count > 0,
+    });
+    this.history = openHistory(options);
+    this.monitor.onInfo.add((info, measured) => {
+      this.events.take(info);
+      this.history?.take(info, measured);
+    });
+    this.#watch = new Watch(this.monitor, {
+      interval: watchInterval(options),
+      // Preparing a large description takes longer than a poll, so the watch does not wait for it.
+      onTick: () => this.#describeForListeners(),
+      onError,
+    });
   }
 
   /** @param isPlain if true, the page has no scripts and no forms */
@@ -88,6 +109,14 @@ export class Resources {
     return description;
   }
 
+  async openEvents(request: Request, query: URLSearchParams): Promise<Response> {
+    this.events.begin((await this.monitor.snapshotNow()).info);
+    const { ip, findIp } = request as ServedRequest;
+    const response = this.events.stream.open(request, query, ip ?? findIp?.());
+    this.#describeForListeners();
+    return response;
+  }
+
   /** Names the address that clients of the node need, if it is known. */
   get hint(): string {
     return this.#opened.made?.current.hint ?? "";
@@ -106,8 +135,14 @@ export class Resources {
   async close(): Promise<void> {
     this.#hasEnded = true;
     this.#opened.made?.close();
-    this.live.end();
+    this.#watch.end();
+    this.events.stream.end();
     await this.monitor[Symbol.asyncDispose]();
+  }
+
+  /** Reads the description if it has changed, since nothing else tells those who listen. */
+  #describeForListeners(): void {
+    if (this.#watch.isHeard) this.description().catch(this.#options.onError);
   }
 
   async #openDescription(): Promise<Description> {
@@ -118,7 +153,7 @@ export class Resources {
       this.monitor,
       this.#icons,
     );
-    const publish = () => this.live.describe(description.current.json.etag);
+    const publish = () => this.events.describe(description.current.json.etag);
     description.onChange.add(publish);
     publish();
     if (this.#hasEnded) description.close();
@@ -139,14 +174,28 @@ export class Resources {
       now: Date.now(),
       meters,
       waitingCalls,
-      listeners: this.live.stream.listeners,
-      eventsSent: this.live.stream.sent,
+      listeners: this.events.stream.listeners,
+      eventsSent: this.events.stream.sent,
       descriptionAge: describedAt && (performance.now() - describedAt) / 1000,
     });
     // Metrics are not compressed: every response would have to be compressed anew.
     const content = { identity: new TextEncoder().encode(text) };
     return await represent(content, { type: MEDIA_TYPE, cache: "no-store" });
   }
+}
+
+const settingsOf = ({ info }: ResolvedOptions) => typeof info === "function" ? {} : info;
+
+function openHistory(options: ResolvedOptions): History | undefined {
+  const { history = DEFAULTS.history, hide = [] } = settingsOf(options);
+  if (history === "off") return undefined;
+  return new History(milliseconds(history), hide, Date.now().toString(36), options.memory);
+}
+
+function watchInterval(options: ResolvedOptions): number {
+  const { watch = "off" } = settingsOf(options);
+  const isWatched = watch !== "off" && HAS_SOCKETS && !isAlone(options.node, options.info);
+  return isWatched ? milliseconds(watch) : Infinity;
 }
 
 function openMonitor(options: ResolvedOptions, node: Node): Monitor {

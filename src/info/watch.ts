@@ -1,0 +1,85 @@
+/**
+ * Polls the node at regular intervals, so that a failure is reported even if no client sends a
+ * request, and so that clients that listen get each change.
+ *
+ * @module
+ */
+import type { Monitor } from "./monitor.ts";
+import type { Status } from "./status.ts";
+
+/** The longest interval between polls while clients listen to the node's events. */
+const LISTENED_MS = 2000;
+/**
+ * The longest interval between polls of a node that is not well, in milliseconds, so that one that
+ * is well again is `ok` within three seconds even if no client sends a request. A node that
+ * responds with a fault is polled less often: it may log each wrong password.
+ */
+const UNWELL_MS: Readonly<Partial<Record<Status, number>>> = {
+  starting: 1000,
+  stale: 1000,
+  unreachable: 1000,
+  degraded: 2000,
+};
+
+interface WatchOptions {
+  /** The interval between polls in milliseconds; `Infinity` if only clients cause polls. */
+  readonly interval: number;
+  /** Called before each poll. */
+  readonly onTick: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export class Watch {
+  readonly #monitor: Monitor;
+  readonly #options: WatchOptions;
+  #isHeard = false;
+  #status: Status | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #hasEnded = false;
+
+  constructor(monitor: Monitor, options: WatchOptions) {
+    this.#monitor = monitor;
+    this.#options = options;
+    monitor.onInfo.add(({ status }) => {
+      if (status === this.#status) return;
+      this.#status = status;
+      this.#wait();
+    });
+    this.#wait();
+  }
+
+  /** True while clients listen to the node's events. */
+  get isHeard(): boolean {
+    return this.#isHeard;
+  }
+
+  set isHeard(isHeard: boolean) {
+    if (isHeard === this.#isHeard) return;
+    this.#isHeard = isHeard;
+    this.#wait();
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#timer);
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    const { interval, onTick, onError } = this.#options;
+    const time = Math.min(
+      interval,
+      this.#isHeard ? LISTENED_MS : Infinity,
+      // Without an interval, nothing but requests and listeners causes a poll.
+      (interval < Infinity && this.#status && UNWELL_MS[this.#status]) || Infinity,
+    );
+    if (time === Infinity || this.#hasEnded) return;
+    const timer = setTimeout(async () => {
+      onTick();
+      await this.#monitor.poll().catch(onError);
+      if (this.#timer === timer) this.#wait();
+    }, time);
+    this.#timer = timer;
+    (timer as { unref?(): void }).unref?.();
+  }
+}
