@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DescriptionReport } from "./description/report.ts";
+import type { DescriptionReport } from "./description/description.ts";
 import type { DescriptionPlace } from "./description/source.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/response.ts";

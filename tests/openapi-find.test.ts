@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Description } from "../src/description/description.ts";
-import type { Page } from "../src/explorer/page.ts";
+import { renderParts } from "../src/explorer/render-content.ts";
 import type { Monitor } from "../src/info/monitor.ts";
-import type { Info } from "../src/info/info.ts";
 import { openNode } from "../src/info/open-node.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { Listeners } from "../src/listeners.ts";
@@ -154,8 +153,7 @@ const MINE: Kind = {
  */
 async function keepDescription(kind: Kind) {
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
-  const forms = await prepareOwn(own, []);
-  const pageOf = (title: string) => ({ iconNameOf: () => title }) as unknown as Page;
+  const { documents } = await prepareOwn(own, []);
   const node = openNode({ url }, { mine: kind });
   const onInfo = new Listeners<[object]>();
   const monitor = {
@@ -168,8 +166,15 @@ async function keepDescription(kind: Kind) {
     own,
     operations: [],
     node: url,
-    makePage: ({ page }) => Promise.resolve(pageOf(page.title)),
-    alone: () => ({ ...forms, page: lazy(() => Promise.resolve(pageOf("Own"))) }),
+    alone: {
+      ...documents,
+      page: lazy(() => renderParts(own)),
+      origins: [],
+      elsewhere: [],
+      methods: [],
+      hint: "",
+      isBuiltIn: false,
+    },
     asksMethods: false,
     log: (message) => logged.push(message),
     onError: (error) => assert.unreachable(String(error)),
@@ -177,7 +182,7 @@ async function keepDescription(kind: Kind) {
   });
   const look = async () => {
     await description.refresh();
-    return (await description.current.page.get()).iconNameOf({} as Info);
+    return (await description.current.page.get()).title;
   };
   return { node, onInfo, clock, description, look };
 }

@@ -195,8 +195,8 @@ limits("a description that a node returns by a method has the limits of the netw
     return Promise.resolve({ url, bytes, isJson: true, stamp: "" });
   };
   const source = { file: { url, read }, name: "x", by: "network" } as const;
-  const { content, diagnostics } = await describe(source, {}, { own: {}, operations: [] });
-  assert.is(content, undefined);
+  const { description, diagnostics } = await describe(source, {}, { own: {}, operations: [] });
+  assert.is(description, undefined);
   assert.match(diagnostics.map(formatDiagnostic).join(), "has more than 4 MiB, the limit for");
 });
 
@@ -209,8 +209,8 @@ limits("an unexpected error becomes a diagnostic, and no exception is thrown", a
   const read = () => Promise.reject(new TypeError("a\u2028b"));
   const file = { url: new URL("file:///folder/a.yaml"), read };
   const source = { file, name: "a.yaml", by: "operator" } as const;
-  const { content, diagnostics } = await describe(source, {}, { own: {}, operations: [] });
-  assert.is(content, undefined);
+  const { description, diagnostics } = await describe(source, {}, { own: {}, operations: [] });
+  assert.is(description, undefined);
   assert.equal(diagnostics.map(formatDiagnostic), ["a.yaml:1:1 cannot be shown: a b"]);
 });
 

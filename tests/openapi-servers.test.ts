@@ -9,7 +9,7 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import type { Representation } from "../src/http/representation.ts";
 import type { Resource } from "../src/lazy.ts";
-import { prepareDescription } from "../src/openapi/serve.ts";
+import { prepareDocuments } from "../src/openapi/serve.ts";
 import { writeJson } from "../src/openapi/write.ts";
 import type { Json } from "../src/json/values.ts";
 import { load } from "./description/_load.ts";
@@ -162,7 +162,7 @@ servers(
     const deep = structuredClone(document);
     deep.servers[0]!.url = "..";
     deep.paths["/."].get.servers[0]!.url = "../v1/node";
-    const { json, yaml, versioned } = await prepareDescription(await writeJson(document));
+    const { json, yaml, versioned } = await prepareDocuments(await writeJson(document));
     const read = async (form: Resource<Representation>) => {
       const response = await (await form.get()).respond({ headers: new Headers() });
       return parse(await response.text(), { intAsBigInt: true });

@@ -6,16 +6,14 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { Description } from "../src/description/description.ts";
-import type { DescriptionReport } from "../src/description/report.ts";
-import type { Page } from "../src/explorer/page.ts";
+import { Description, type DescriptionReport } from "../src/description/description.ts";
+import { renderParts } from "../src/explorer/render-content.ts";
 import { represent } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { createApp } from "../src/app.ts";
 import type { Nodeface } from "../src/nodeface.ts";
 import { Monitor } from "../src/info/monitor.ts";
-import type { Info } from "../src/info/info.ts";
 import { openNode } from "../src/info/open-node.ts";
 import { until } from "./nodes/_daemon.ts";
 
@@ -126,7 +124,6 @@ fresh("the service's own description is shown until a slow description is ready"
   const representation = await represent("", { type: "text/plain", cache: "no-cache" });
   const resource = lazy(() => Promise.resolve(representation));
   const versioned = { json: resource, yaml: resource };
-  const pageOf = (title: string) => ({ iconNameOf: () => title }) as unknown as Page;
   const node = openNode({}, {});
   const onError = (error: unknown) => assert.unreachable(String(error));
   const service = { software: "nodeface", version: "1", started_at: "" };
@@ -135,21 +132,25 @@ fresh("the service's own description is shown until a slow description is ready"
     place: file,
     own: { paths: {} },
     operations: [],
-    makePage: ({ page }) => Promise.resolve(pageOf(page.title)),
-    alone: (notice = "") => ({
+    alone: {
       json: representation,
       yaml: resource,
       versioned,
-      page: lazy(() => Promise.resolve(pageOf(notice))),
-    }),
+      page: lazy(() => renderParts({})),
+      origins: [],
+      elsewhere: [],
+      methods: [],
+      hint: "",
+      isBuiltIn: false,
+    },
     asksMethods: false,
     log: () => {},
     onError,
   });
   description.onReport.add((report) => reports.push(report));
-  const title = async () => (await description.current.page.get()).iconNameOf({} as Info);
+  const title = async () => (await description.current.page.get()).title;
   const refreshed = description.refresh();
-  assert.match(await title(), "is being read");
+  assert.match(description.current.notice ?? "", "is being read");
   await refreshed;
   assert.is(await title(), "Late");
   assert.equal(reports.map(({ shown }) => shown), ["current"]);

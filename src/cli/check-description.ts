@@ -26,7 +26,7 @@ import { excerpt, printable } from "../untrusted-text.ts";
 import type { Config } from "./read-config.ts";
 import { formatTable, type Section } from "./output.ts";
 
-interface Described extends Partial<Pick<Prepared, "content">> {
+interface Described extends Partial<Pick<Prepared, "description">> {
   readonly sections: readonly Section[];
   /** `undefined` if the description comes from the kind. */
   readonly from?: string | undefined;
@@ -55,7 +55,7 @@ export async function describeDescription(
   if (ofNode) {
     const { name } = ofNode;
     const prepared = await describe(ofNode, described, options);
-    if (prepared.content) {
+    if (prepared.description) {
       return describeShown(prepared, `The description is the node's own, at ${name}`, name);
     }
     const reason = printable(reasonIn(prepared.diagnostics));
@@ -100,17 +100,17 @@ async function askOfferAndMissing(
 }
 
 function describeShown(
-  { diagnostics, content }: Prepared,
+  { diagnostics, description }: Prepared,
   because: string,
   from?: string,
   before = "",
 ): Described {
   const all = errorsFirst(diagnostics);
   const lines = all.map((one) => `${one.level.padEnd(5)} ${formatDiagnostic(one)}\n`);
-  const last = content
+  const last = description
     ? `${because}\nThe description can be shown\n`
     : "The description cannot be shown\n";
-  const troubles = content ? [] : ["the description cannot be shown"];
+  const troubles = description ? [] : ["the description cannot be shown"];
   const errors = all.filter(({ level }) => level === "error").length;
   if (errors > 0) troubles.push(`errors in the description: ${errors}`);
   const findings = all.map(({ isFatal: _, ...finding }) => finding);
@@ -118,9 +118,9 @@ function describeShown(
     title: TITLE,
     text: `${before}${lines.join("")}${last}`,
     troubles,
-    data: { description: { shown: !!content, ...content && { because }, findings } },
+    data: { description: { shown: !!description, ...description && { because }, findings } },
   };
-  return { sections: [section], from, content };
+  return { sections: [section], from, description };
 }
 
 const NAMES_MAX = 20;
@@ -132,13 +132,13 @@ export async function describeCalls(
 ): Promise<Section[]> {
   const { forward, node, host, port } = config;
   if (!forward) return [];
-  const { operations = [], isBuiltIn = false } = described.content ?? {};
+  const { operations = [], isBuiltIn = false } = described.description ?? {};
   const known = await knowKind(chainNode);
   const { auth } = known?.kind ?? {};
   const diagnostics = [
     ...await lintSettings(forward, { url: node.url, listening: { host, port } }),
     // Without a description, `lintNames` would report every operation name as unknown.
-    ...described.content ? lintNames(operations, forward) : [],
+    ...described.description ? lintNames(operations, forward) : [],
     ...isBuiltIn ? [] : lintParameters(operations, forward).slice(0, NAMES_MAX),
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
@@ -188,10 +188,10 @@ const READS_WITHOUT_AUTH: Diagnostic = {
 
 function whyNothing(
   { description }: Config,
-  { content }: Described,
+  described: Described,
   kind: string | undefined,
 ): string {
-  if (!content) {
+  if (!described.description) {
     if (description === "none") return 'description is "none"; unset it, or name a description';
     if (description !== undefined) return "the description cannot be shown; see above";
     return kind === undefined
@@ -199,7 +199,7 @@ function whyNothing(
         "node.kind or description"
       : "the node has no description; set node.kind or description";
   }
-  const { elsewhere } = content;
+  const { elsewhere } = described.description;
   if (elsewhere.length === 0) return "the description has no operations";
   const list = elsewhere.map((url) => `\n  ${url}`).join("");
   return `the description names servers other than the node:${list}\n` +
@@ -207,8 +207,8 @@ function whyNothing(
     "replace them with:\n  servers: [{ url: / }]";
 }
 
-function hintElsewhere({ content }: Described): string {
-  const { elsewhere = [] } = content ?? {};
+function hintElsewhere({ description }: Described): string {
+  const { elsewhere = [] } = description ?? {};
   return elsewhere.length === 0
     ? ""
     : `Other operations are not forwarded: their servers are ${elsewhere.join(", ")}\n`;

@@ -12,7 +12,7 @@ import { NodeMemory } from "../info/state-log.ts";
 import { isAlone } from "../info/query-plan.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
-import type { DescriptionReport } from "../description/report.ts";
+import type { DescriptionReport } from "../description/description.ts";
 import { Meters } from "../metrics/metrics.ts";
 import { LOOK_AT } from "../description/description.ts";
 import { describeError } from "../log.ts";

@@ -5,24 +5,19 @@
  *
  * @module
  */
-import type { Page } from "../explorer/page.ts";
 import type { Monitor } from "../info/monitor.ts";
 import type { Info } from "../info/info.ts";
-import type { Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind.ts";
-import type { Loaded } from "../openapi/load.ts";
-import { type Description as Served, prepareDescription } from "../openapi/serve.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { Checks } from "./checks.ts";
 import { knowKind, type KnownKind, softwareIn } from "./known-interface.ts";
 import { MissingMethods } from "./missing-methods.ts";
-import { type Content, describe, type DescribeOptions, type Prepared } from "./prepare.ts";
-import type { DescriptionReport } from "./report.ts";
+import { describe, type DescribeOptions, type ServedDescription } from "./prepare.ts";
 import {
   type DescriptionPlace,
   type DescriptionSource,
@@ -44,18 +39,25 @@ const PATIENCE_KIND_MS = 3000;
 /** The shortest intervals in milliseconds between checks for a changed description. */
 export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
-export interface Shown extends Served, Partial<Pick<Content, "hint" | "isBuiltIn">> {
-  readonly page: Resource<Page>;
+/** What has been read, and what is shown of it. */
+export interface DescriptionReport {
+  readonly diagnostics: readonly Diagnostic[];
+  /**
+   * The description that is shown: the node's current or previous description, or only the
+   * service's own.
+   */
+  readonly shown: "current" | "older" | "own";
+  /**
+   * The operations that can be called at the node; `undefined` if the description cannot be shown.
+   */
   readonly operations?: readonly NodeOperation[] | undefined;
-  readonly methods?: Loaded["methods"];
 }
 
 export interface DescriptionOptions extends DescribeOptions {
   /** The configured description, or `none`. @default the node's own, or that of its kind */
   readonly place?: DescriptionPlace | undefined;
-  readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<Page>;
-  /** Creates the service's own description, and a page that shows `notice`. */
-  readonly alone: (notice?: string) => Shown;
+  /** The service's own description, without a node. */
+  readonly alone: ServedDescription;
   /** True if the node may be asked which methods it lacks. */
   readonly asksMethods: boolean;
   readonly log: Log;
@@ -78,7 +80,8 @@ class Reading {
   /** What the node offered, and the stamp of the file, when the source was read. */
   offer: string | undefined;
   stamp = "";
-  shown: Shown | undefined;
+  /** What has been read last, and could be shown. */
+  description: ServedDescription | undefined;
 
   constructor(source: DescriptionSource, isOptional: boolean) {
     this.source = source;
@@ -133,9 +136,9 @@ export class Description {
   /** In the order in which they are read; the last one that can be shown is shown. */
   #readings: Reading[] = [];
   /** Shown while no source can be shown. */
-  #alone: Shown;
+  #alone: ServedDescription;
   /** What was shown when `onChange` was told last. */
-  #told: Shown | undefined;
+  #told: ServedDescription | undefined;
   #loggedReason: string | undefined;
   /** Resolves when the description of a new kind has been read; `undefined` if none is read. */
   #ofKind: Promise<void> | undefined;
@@ -145,8 +148,8 @@ export class Description {
     this.#monitor = monitor;
     this.#options = options;
     const { place, alone, onError, now = () => performance.now() } = options;
-    if (place === "none") this.#alone = { ...alone(), operations: [] };
-    else this.#alone = alone(place === undefined ? undefined : NOTICE_BEFORE);
+    if (place === "none") this.#alone = { ...alone, operations: [] };
+    else this.#alone = { ...alone, notice: place === undefined ? undefined : NOTICE_BEFORE };
     this.#now = now;
     const interval = intervalOf(place, node.url);
     this.#checks = new Checks(() => this.#look(), { interval, onError, now });
@@ -176,8 +179,8 @@ export class Description {
     this.#ofKind = done;
   }
 
-  get current(): Shown {
-    return this.#readings.findLast(({ shown }) => shown)?.shown ?? this.#alone;
+  get current(): ServedDescription {
+    return this.#readings.findLast(({ description }) => description)?.description ?? this.#alone;
   }
 
   /**
@@ -228,7 +231,7 @@ export class Description {
       this.#tellChange();
     }
     this.#tellChange();
-    this.#missing.describe(this.current.methods ?? []);
+    this.#missing.describe(this.current.methods);
   }
 
   #tellChange(): void {
@@ -241,7 +244,7 @@ export class Description {
     try {
       this.#readings = [new Reading(await sourceAt(place, this.#node), false)];
     } catch (error) {
-      this.#alone = this.#options.alone(NOTICE);
+      this.#alone = { ...this.#options.alone, notice: NOTICE };
       const diagnostics = [diagnosticOfError(nameOfPlace(place), error)];
       this.onReport.tell({ diagnostics, shown: "own" });
     }
@@ -262,7 +265,7 @@ export class Description {
       ];
       if (this.#readings.length === 0) this.#alone = { ...this.#alone, operations: [] };
     }
-    const patience = this.#readings[0]?.shown ? INTERVAL_MS : PATIENCE_MS;
+    const patience = this.#readings[0]?.description ? INTERVAL_MS : PATIENCE_MS;
     await withTimeout(this.#updateOffer(known), patience, () => {});
   }
 
@@ -287,9 +290,11 @@ export class Description {
     const { info, examples = {} } = this.#monitor.latest ?? {};
     if (this.#examples || info?.status !== "ok") return false;
     this.#examples = { ...examples };
-    const shown = this.#readings.filter(({ source, shown }) => shown && source.by === "kind");
-    for (const reading of shown) reading.offer = undefined;
-    return shown.length > 0;
+    const ofKind = this.#readings.filter(({ source, description }) =>
+      description && source.by === "kind"
+    );
+    for (const reading of ofKind) reading.offer = undefined;
+    return ofKind.length > 0;
   }
 
   /** A node that does not respond still has the software and version that it had. */
@@ -300,43 +305,28 @@ export class Description {
 
   async #read(reading: Reading, offer: Offer): Promise<void> {
     const { source, isOptional } = reading;
-    const before = reading.shown;
+    const before = reading.description;
     this.#takeExamples();
-    const options = {
+    const { description, diagnostics, stamp } = await describe(source, offer, {
       ...this.#options,
       examples: this.#examples,
-      callMethod: (method: string, params: readonly unknown[]) => this.#callMethod(method, params),
-    };
-    const prepared = await describe(source, offer, options);
-    let { diagnostics } = prepared;
-    reading.stamp = prepared.stamp;
+      callMethod: (method, params) => this.#callMethod(method, params),
+    });
+    reading.stamp = stamp;
     reading.offer = JSON.stringify(offer);
-    let shown: Shown | undefined;
-    try {
-      shown = await this.#show(prepared);
-    } catch (error) {
-      diagnostics = [diagnosticOfError(source.name, error)];
-    }
-    if (shown) reading.shown = shown;
+    if (description) reading.description = description;
     else if (isOptional && !before) return this.#logReason(source.name, reasonIn(diagnostics));
-    else if (this.#options.place !== undefined) this.#alone = this.#options.alone(NOTICE);
-    const what = shown ? "current" : before ? "older" : "own";
-    if (what !== "older") this.describedAt = shown && performance.now();
-    this.onReport.tell({ diagnostics, shown: what, operations: shown?.operations });
+    else if (this.#options.place !== undefined) {
+      this.#alone = { ...this.#options.alone, notice: NOTICE };
+    }
+    const shown = description ? "current" : before ? "older" : "own";
+    if (shown !== "older") this.describedAt = description && performance.now();
+    this.onReport.tell({ diagnostics, shown, operations: description?.operations });
   }
 
   async #callMethod(jsonrpc: string, params: readonly unknown[]): Promise<unknown> {
     const [outcome] = await this.#node.rpc([{ jsonrpc, params }], { path: this.#rpcPath });
     return outcome?.error ? undefined : JSON.parse(outcome!.result);
-  }
-
-  async #show({ content, methods }: Prepared): Promise<Shown | undefined> {
-    if (!content) return undefined;
-    const { json, operations, hint, isBuiltIn } = content;
-    const page = await this.#options.makePage(content);
-    const resource = { get: () => Promise.resolve(page) };
-    const served = await prepareDescription(json);
-    return { ...served, page: resource, operations, methods, hint, isBuiltIn };
   }
 
   #logReason(name: string, reason: string): void {

@@ -11,23 +11,31 @@ import { type PageParts, renderParts } from "../explorer/render-content.ts";
 import { withScalarExtensions } from "../explorer/scalar-extensions.ts";
 import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
-import type { KeptContent } from "../http/content-coding.ts";
+import type { Resource } from "../lazy.ts";
 import { diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind.ts";
 import { load, type Loaded, type LoadOptions } from "../openapi/load.ts";
 import { clientAddress, withDropInPaths } from "../openapi/drop-in.ts";
+import { type Documents, prepareDocuments } from "../openapi/serve.ts";
 import { originsOf } from "../openapi/servers.ts";
 import { listServersElsewhere, type NodeOperation } from "../openapi/callable-operations.ts";
 import { writeJson } from "../openapi/write.ts";
 import { pause } from "../slices.ts";
 import type { DescriptionSource } from "./source.ts";
 
-export interface Content {
-  readonly json: KeptContent;
-  readonly page: PageParts;
+/** A description as it is served: its documents, the parts of its page, and its operations. */
+export interface ServedDescription extends Documents {
+  readonly page: Resource<PageParts>;
+  /** The origins to which the page may send requests. */
   readonly origins: readonly string[];
-  readonly operations: readonly NodeOperation[];
+  /** A sentence that the page shows above the description. */
+  readonly notice?: string | undefined;
+  /** `undefined` if the operations of the node are not known. */
+  readonly operations?: readonly NodeOperation[] | undefined;
+  /** The servers, other than the node, of operations that are not forwarded. */
   readonly elsewhere: readonly string[];
+  /** The names of the described JSON-RPC methods, as in {@linkcode Loaded}. */
+  readonly methods: readonly string[];
   /** Names the address that clients of the node need, if they can call anything. */
   readonly hint: string;
   /** True if the operations are those of a built-in kind. */
@@ -43,9 +51,9 @@ export interface DescribeOptions extends LoadOptions {
   readonly callMethod?: (method: string, params: readonly unknown[]) => Promise<unknown>;
 }
 
-export interface Prepared extends Omit<Loaded, "document"> {
+export interface Prepared extends Pick<Loaded, "diagnostics"> {
   /** `undefined` if a diagnostic is fatal. */
-  readonly content: Content | undefined;
+  readonly description: ServedDescription | undefined;
   /** The `stamp` of the file; empty if the file cannot be read. */
   readonly stamp: string;
 }
@@ -69,8 +77,8 @@ export async function describe(
   };
   try {
     const parts = { ...source, file: file && { ...file, read } };
-    const { document: whole, ...others } = await load(parts, offer, options);
-    if (!whole) return { content: undefined, ...others, stamp };
+    const { document: whole, diagnostics, methods = [] } = await load(parts, offer, options);
+    if (!whole) return { description: undefined, diagnostics, stamp };
     const { document: below, operations } = await annotateCalls(whole, forward, by);
     await pause();
     const { at_root: isAtRoot = false } = forward ?? {};
@@ -82,20 +90,22 @@ export async function describe(
     // Without a node, no setting would enable an operation.
     const notes = options.node === undefined ? new Map() : page.notes;
     const json = await writeJson(await withScalarExtensions(document, examples ?? {}, notes));
-    const content = {
-      json,
-      page,
+    const description = {
+      ...await prepareDocuments(json),
+      page: { get: () => Promise.resolve(page) },
       origins,
       operations,
       elsewhere: listServersElsewhere(document),
+      methods,
       hint: operations.length > 0
         ? `. A client of the node needs the address ${address} of this service`
         : "",
       isBuiltIn,
     };
-    return { content, ...others, stamp };
+    return { description, diagnostics, stamp };
   } catch (error) {
-    return { content: undefined, diagnostics: [diagnosticOfError(source.name, error)], stamp };
+    const diagnostics = [diagnosticOfError(source.name, error)];
+    return { description: undefined, diagnostics, stamp };
   }
 }
 

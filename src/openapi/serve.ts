@@ -16,14 +16,14 @@ import { mapServers, mapUrls } from "./servers.ts";
 import { writeJson, writeYaml } from "./write.ts";
 
 /** All but the JSON at `/spec.json` is written from this JSON at its first request. */
-export interface Description {
+export interface Documents {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
   /** The documents below `/v1/`, with server URLs relative to `/v1/`. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
-export async function documentOf(json: KeptContent): Promise<Json> {
+async function documentOf(json: KeptContent): Promise<Json> {
   const text = new TextDecoder().decode(json.identity);
   const scanner = new JsonScanner(text, WRITTEN_DEPTH_MAX);
   return await inSlices(buildingJson(scanner, readNumber)) as Json;
@@ -35,13 +35,13 @@ export async function prepareOwn(
   operations: readonly DescribedOperation[],
   ofHost: DocumentOfHost = {},
   omitted: readonly string[] = [],
-): Promise<Description & { readonly document: Json; readonly own: Json }> {
+): Promise<{ readonly document: Json; readonly own: Json; readonly documents: Documents }> {
   const own = withoutPaths(whole, omitted);
   const document = await withHost(own, operations, ofHost);
-  return { document, own, ...await prepareDescription(await writeJson(document)) };
+  return { document, own, documents: await prepareDocuments(await writeJson(document)) };
 }
 
-export async function prepareDescription(json: KeptContent): Promise<Description> {
+export async function prepareDocuments(json: KeptContent): Promise<Documents> {
   const document = () => documentOf(json);
   const versioned = async () => belowVersion(await document());
   return {

@@ -4,12 +4,8 @@
  *
  * @module
  */
-import { Description } from "../description/description.ts";
-import { logReport } from "../description/report.ts";
+import { Description, type DescriptionReport } from "../description/description.ts";
 import { mayAskMethods } from "../description/missing-methods.ts";
-import type { Content } from "../description/prepare.ts";
-import type { Icons } from "../explorer/files.ts";
-import { createPage } from "../explorer/page.ts";
 import { renderParts } from "../explorer/render-content.ts";
 import { SELF_PATH } from "../http/own-paths.ts";
 import { createNameWatch } from "../gateway/lint-settings.ts";
@@ -18,13 +14,13 @@ import { describeOperation } from "../host-operations/describe-operation.ts";
 import { unpack } from "../http/content-coding.ts";
 import type { Monitor } from "../info/monitor.ts";
 import type { Json } from "../json/values.ts";
-import { lazy, type Resource } from "../lazy.ts";
+import { lazy } from "../lazy.ts";
+import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
+import { forLog, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { prepareOwn } from "../openapi/serve.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
-
-type PageContent = Pick<Content, "page" | "origins">;
 
 /**
  * The longest times to wait for a configured description and for a discovered one, in milliseconds.
@@ -36,15 +32,11 @@ export async function openDescription(
   options: ResolvedOptions,
   chainNode: Node,
   monitor: Monitor,
-  icons: Resource<Icons>,
 ): Promise<Description> {
   const { log, onError, node, document: documentOfHost, description: place } = options;
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)
   );
-  const { title, view } = options.page;
-  const makePage = async ({ page, origins }: PageContent, notice?: string) =>
-    createPage(page, { origins, notice, title, view, icons: await icons.get() });
   const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
   // A host's operation at one of these paths replaces the service's own operation, even if the
   // methods differ.
@@ -54,12 +46,12 @@ export async function openDescription(
   if (!options.meters) omitted.push("/v1/metrics");
   if (!options.forward?.clients.length) omitted.push(SELF_PATH);
   const whole = await loadOwnDocument();
-  const { document, own, ...forms } = await prepareOwn(whole, operations, documentOfHost, omitted);
-  const parts = lazy(() => renderParts(document));
-  const alone = (notice?: string) => ({
-    ...forms,
-    page: lazy(async () => makePage({ page: await parts.get(), origins: [] }, notice)),
-  });
+  const { document, own, documents } = await prepareOwn(
+    whole,
+    operations,
+    documentOfHost,
+    omitted,
+  );
   const url = node.url || undefined;
   // If a function supplies the info, the node is not queried, so the node's kind stays unknown.
   const hasKind = node.kind !== "none" &&
@@ -72,8 +64,15 @@ export async function openDescription(
     forward: options.forward,
     node: url,
     base: options.base,
-    makePage,
-    alone,
+    alone: {
+      ...documents,
+      page: lazy(() => renderParts(document)),
+      origins: [],
+      elsewhere: [],
+      methods: [],
+      hint: "",
+      isBuiltIn: false,
+    },
     asksMethods: mayAskMethods(node),
     log,
     onError,
@@ -96,4 +95,17 @@ export async function loadOwnDocument(): Promise<Json> {
   const { SPEC_JSON } = await import("../generated/description.js");
   const { identity } = await unpack(SPEC_JSON);
   return JSON.parse(new TextDecoder().decode(identity));
+}
+
+function logReport({ diagnostics, shown }: DescriptionReport, log: Log): void {
+  const code = "description";
+  const { logged, more } = forLog(diagnostics);
+  for (const finding of logged) {
+    const level = finding.level === "error" ? "error" : "warn";
+    log(formatDiagnostic(finding), { code, level, finding });
+  }
+  const warn = (message: string) => log(message, { code, level: "warn" });
+  if (more > 0) warn(`and ${more} more diagnostics of the description; nodeface check shows all`);
+  if (shown === "older") warn("the previous version of the description is still shown");
+  if (shown === "own") warn("the node's description cannot be shown");
 }

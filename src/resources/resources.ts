@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { Description, Shown } from "../description/description.ts";
+import type { Description } from "../description/description.ts";
+import type { ServedDescription } from "../description/prepare.ts";
 import { type Assets, createAssets, createIcons, type Icons } from "../explorer/files.ts";
-import type { DocumentName } from "../explorer/page.ts";
+import { createPage, type DocumentName, type Page } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
 import type { ServedRequest } from "../http/request.ts";
@@ -52,6 +53,8 @@ export class Resources {
   readonly #node: Node;
   readonly #watch: Watch;
   #hasEnded = false;
+  /** The page that was served last. */
+  #page: { readonly of: ServedDescription; readonly page: Page } | undefined;
   readonly #opened: Lazy<Description> = lazy(() => this.#openDescription());
   readonly #icons: Resource<Icons> = lazy(async () =>
     createIcons((await import("../generated/page.js")).FAVICON, this.#options.page.logo)
@@ -89,8 +92,7 @@ export class Resources {
   async page(name: DocumentName, isPlain: boolean): Promise<Representation> {
     // The description takes its examples from the info.
     const { info, examples } = await this.monitor.snapshotNow();
-    const { current } = await this.description();
-    const page = await current.page.get();
+    const page = await this.#shownPage();
     this.#iconName = page.iconNameOf(info);
     return await page.prepare(name, isPlain, info, examples);
   }
@@ -125,7 +127,7 @@ export class Resources {
   async prepare(): Promise<void> {
     await this.monitor.snapshotNow();
     await Promise.all([this.catalog.get(), this.favicon.get(), this.assets.get()]);
-    await (await this.description()).current.page.get();
+    await this.#shownPage();
   }
 
   async refresh(): Promise<void> {
@@ -151,7 +153,6 @@ export class Resources {
       this.#options,
       this.#node,
       this.monitor,
-      this.#icons,
     );
     const publish = () => this.events.describe(description.current.json.etag);
     description.onChange.add(publish);
@@ -160,8 +161,21 @@ export class Resources {
     return description;
   }
 
+  /** Resolves to the page of the description that is shown. */
+  async #shownPage(): Promise<Page> {
+    const { current } = await this.description();
+    const [parts, icons] = await Promise.all([current.page.get(), this.#icons.get()]);
+    if (this.#page?.of !== current) {
+      const { origins, notice } = current;
+      const { title, view } = this.#options.page;
+      const page = createPage(parts, { origins, notice, title, view, icons });
+      this.#page = { of: current, page };
+    }
+    return this.#page.page;
+  }
+
   #shown(
-    of: (shown: Shown) => Representation | Promise<Representation>,
+    of: (shown: ServedDescription) => Representation | Promise<Representation>,
   ): Resource<Representation> {
     return { get: async () => await of((await this.description()).current) };
   }

@@ -9,7 +9,6 @@ import { describe } from "../../src/description/prepare.ts";
 import { sourceAt } from "../../src/description/source.ts";
 import { openNode } from "../../src/info/open-node.ts";
 import { resolveForward } from "../../src/gateway/policy.ts";
-import { prepareDescription } from "../../src/openapi/serve.ts";
 import { loadOwnDocument } from "../../src/resources/open-description.ts";
 
 /** The times of a main thread: the first number is the processor time in nanoseconds. */
@@ -46,10 +45,9 @@ function measure() {
 const since = processorTime();
 measure();
 longest = 0;
-const { content } = await describe(source, {}, options);
-const { yaml } = await prepareDescription(content!.json);
+const { description } = await describe(source, {}, options);
 const served = processorTime() - since;
-await yaml.get();
+await description!.yaml.get();
 isOver = true;
 process.stdout.write(JSON.stringify({ longest, served }));
 process.exit(0);

@@ -4,10 +4,8 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Diagnostic } from "../../src/openapi/diagnostics.ts";
 import { describe, type DescribeOptions } from "../../src/description/prepare.ts";
-import type { KeptContent } from "../../src/http/content-coding.ts";
+import type { Representation } from "../../src/http/representation.ts";
 import { type DescriptionPlace, sourceAt } from "../../src/description/source.ts";
-import { documentOf } from "../../src/openapi/serve.ts";
-import { writeYaml } from "../../src/openapi/write.ts";
 import type { ServerContext } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
@@ -53,15 +51,14 @@ export async function load(
   const file = fetch && url.protocol === "http:"
     ? { url, read: createReader(url, fetch) }
     : source.file;
-  const { content, diagnostics } = await describe({ ...source, file }, {}, options);
-  const text = (form: KeptContent | undefined) => new TextDecoder().decode(form?.identity);
-  const written = content && await documentOf(content.json);
+  const { description, diagnostics } = await describe({ ...source, file }, {}, options);
+  const text = (form: Representation | undefined) => new TextDecoder().decode(form?.body);
   return {
     diagnostics,
-    origins: content?.origins ?? [],
-    document: content && parseJson(text(content.json)) as Json,
-    json: text(content?.json),
-    yaml: text(written && await writeYaml(written)),
+    origins: description?.origins ?? [],
+    document: description && parseJson(text(description.json)) as Json,
+    json: text(description?.json),
+    yaml: text(await description?.yaml.get()),
   };
 }
 
