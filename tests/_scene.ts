@@ -82,7 +82,6 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
       log: (message, { level }) => said.push(`${level}: ${message}`),
       onError: (error) => assert.unreachable(String(error)),
       clock: { monotonic: () => held.monotonic, now: () => held.date },
-      random: () => 1,
     },
   );
   monitor.onInfo.add((info, measured) => history.take(info, measured));

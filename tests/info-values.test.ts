@@ -105,7 +105,7 @@ values("identifiers are strings, height and peers are numbers, synced is true or
     ["/name", "many"],
     ["/yes", true],
   ]);
-  assert.equal(readFields(fields, new Map([["s", { taken, date: NOW }]]), {}), {
+  assert.equal(readFields(fields, new Map([["s", { values: taken, date: NOW }]]), {}), {
     chain_id: "1",
     version: "1",
     height: 18446744073709551614n,

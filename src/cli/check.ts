@@ -163,7 +163,7 @@ function describeService({ info, host }: Config): Section {
 function formatOutcome(outcome: QueryOutcome): string {
   if ("error" in outcome) return `failed: ${outcome.error.message}`;
   if (outcome.absent) return `not available (optional): ${outcome.absent.message}`;
-  const values = [...outcome.taken].map(([pointer, value]) =>
+  const values = [...outcome.values].map(([pointer, value]) =>
     `${pointer && `${pointer} `}${value === undefined ? "(nothing)" : formatJson(value, 2)}`
   );
   return excerpt(values.join(", "), WIDTH);
@@ -172,7 +172,7 @@ function formatOutcome(outcome: QueryOutcome): string {
 function dataOf(outcome: QueryOutcome): Record<string, unknown> {
   if ("error" in outcome) return { error: outcome.error.message, code: outcome.error.code };
   if (outcome.absent) return { absent: outcome.absent.message };
-  const values = [...outcome.taken].filter(([, value]) => value !== undefined);
+  const values = [...outcome.values].filter(([, value]) => value !== undefined);
   return { gave: Object.fromEntries(values) };
 }
 

@@ -238,11 +238,11 @@ const AGES = [
 ] as const;
 
 function formatTimeLeft(seconds: unknown): string {
-  return isNumber(seconds) ? `about ${formatDuration(1000 * Number(seconds))}` : "";
+  return isNumber(seconds) ? `about ${roundDuration(1000 * Number(seconds))}` : "";
 }
 
 /** Rounds down to a whole number of a unit. Returns an empty string if the duration is NaN. */
-function formatDuration(milliseconds: number): string {
+function roundDuration(milliseconds: number): string {
   const age = AGES.find(([, length, most]) => milliseconds < length * most);
   if (!age) return "";
   const [unit, length] = age;
@@ -251,7 +251,7 @@ function formatDuration(milliseconds: number): string {
 }
 
 export function formatAge(milliseconds: number): string {
-  const text = formatDuration(Math.abs(milliseconds));
+  const text = roundDuration(Math.abs(milliseconds));
   if (text === "") return "";
   return milliseconds <= -1000 ? `in ${text}` : `${text} ago`;
 }
@@ -310,7 +310,7 @@ function plotOf(history: History, key: string): { span?: string; svg?: string } 
     isDrawn = isPoint;
   }
   const [low, high] = [formatValue(least), formatValue(most)];
-  const time = formatDuration(end - start);
+  const time = roundDuration(end - start);
   const title = `${low === high ? low : `from ${low} to ${high}`} in the last ${time}`;
   return {
     span: `<small>, last ${time}</small>`,

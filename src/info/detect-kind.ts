@@ -35,7 +35,7 @@ export async function detectKind(node: Node, signal: AbortSignal): Promise<Detec
     for (const [reference, pattern] of Object.entries(kind.detect)) {
       const [source, pointer] = parseReference(reference as Reference);
       const outcome = outcomes.get(source);
-      const value = outcome && "taken" in outcome ? outcome.taken.get(pointer) : undefined;
+      const value = outcome && "values" in outcome ? outcome.values.get(pointer) : undefined;
       if (match(value, pattern) === undefined) {
         const failed = [...outcomes.values()].filter((outcome) => "error" in outcome);
         return { name, errors: failed.map(({ error }) => error) };

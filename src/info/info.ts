@@ -138,7 +138,7 @@ export interface Snapshot {
 
 /** Makes snapshots of one node, and keeps the last one for an info object with the same content. */
 export class Snapshots {
-  readonly #makeRun: () => string;
+  /** Differs in each run of the service. */
   #run: string | undefined;
   /**
    * ETags contain a counter instead of a digest, since some runtimes load a large library for the
@@ -146,11 +146,6 @@ export class Snapshots {
    */
   #contents = 0;
   #last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
-
-  /** @param makeRun returns an identifier that differs in each run of the service */
-  constructor(makeRun: () => string) {
-    this.#makeRun = makeRun;
-  }
 
   of(info: Info, examples: NodeExamples): Promise<Snapshot> {
     const text = formatJson(info, 2) + "\n";
@@ -165,7 +160,9 @@ export class Snapshots {
   }
 
   #represent(info: Info, text: string): Promise<Snapshot> {
-    const tag = `${this.#run ??= this.#makeRun()}-${(++this.#contents).toString(36)}`;
+    // On workerd, random values can be had only while a request is handled.
+    this.#run ??= `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`;
+    const tag = `${this.#run}-${(++this.#contents).toString(36)}`;
     return makeSnapshot(info, text, tag);
   }
 }

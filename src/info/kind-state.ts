@@ -10,20 +10,20 @@ import { formOf } from "./fields.ts";
 import { HOST, type Plan, referencesOf, sourcesOf } from "./query-plan.ts";
 import type { Times } from "./settings.ts";
 import {
-  answerAt,
-  type Answers,
   type Instant,
   readFields,
+  type Responses,
   SourceCache,
+  valueAt,
   type Values,
 } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
 import {
   assessStatus,
   type Difference,
+  type Evidence,
   networkNameOf,
   type NodeStatus,
-  type Seen,
   targetOf,
   withoutHidden,
 } from "./status.ts";
@@ -37,19 +37,12 @@ interface KindStateOptions {
 }
 
 /** The state of a node, as its sources report it. */
-export interface NodeReport {
+export interface NodeReport extends Evidence {
   /** Without hidden values. */
   readonly status: NodeStatus;
-  /** The values from the node and the operator, including hidden values. */
-  readonly values: Values;
   /** The values for `/v1/info`, with those that only the service can tell. */
-  readonly shown: Values;
-  readonly answers: Answers;
-  /** The time of the oldest stale value, in milliseconds since 1970; `undefined` if none is. */
-  readonly updatedAt: number | undefined;
+  readonly infoValues: Values;
   readonly respondedAt: Instant;
-  /** The time up to which this may be repeated, in milliseconds of the monotonic clock. */
-  readonly until: number;
 }
 
 export class KindState {
@@ -77,7 +70,7 @@ export class KindState {
     return Math.max(this.#options.times.timeout, ...own) * (plan.isChained ? 2 : 1);
   }
 
-  /** @param time in milliseconds: answers that are due for another query by then do not count */
+  /** @param time in milliseconds: responses that are due for another query by then do not count */
   isIdentityKnown(time: number): boolean {
     const keys = Object.keys(this.#options.expect);
     const sources = keys.flatMap((key) => sourcesOf(this.plan.fields[key]));
@@ -95,62 +88,57 @@ export class KindState {
 
   /** @param unknown the status of a node whose kind is not known */
   report(now: Instant, unknown?: NodeStatus): NodeReport {
-    const seen = this.#see(now);
-    const { values, shown: { answers, oldest, until } } = seen;
-    const status = unknown ?? withoutHidden(assessStatus(seen), this.#options.hide);
-    return {
-      status,
-      values,
-      shown: this.#valuesFor(status, seen, now),
-      answers,
-      updatedAt: oldest?.date,
-      respondedAt: this.cache.respondedAt ?? now,
-      until,
-    };
+    const evidence = this.#gather(now);
+    const status = unknown ?? withoutHidden(assessStatus(evidence), this.#options.hide);
+    const infoValues = this.#valuesFor(status, evidence, now);
+    return { ...evidence, status, infoValues, respondedAt: this.cache.respondedAt ?? now };
   }
 
-  #see(now: Instant): Seen {
+  #gather(now: Instant): Evidence {
     const { plan, cache } = this;
     const { times: { stale, stalledAfter }, expect } = this.#options;
-    const shown = cache.shownAt(now, stale);
-    const { answers } = shown;
+    const cached = cache.responsesAt(now, stale);
+    const { responses } = cached;
     const read = plan.sources.has(HOST)
-      ? mapMembers(objectOf(answers.get(HOST)?.taken.get("")), (value, key) => formOf(key, value))
-      : readFields(plan.fields, answers, this.#values);
+      ? mapMembers(
+        objectOf(responses.get(HOST)?.values.get("")),
+        (value, key) => formOf(key, value),
+      )
+      : readFields(plan.fields, responses, this.#values);
     const values = this.#values = { ...read, ...plan.static };
     return {
+      ...cached,
       plan,
       cache,
-      shown,
       values,
       differences: differencesFrom(expect, read),
       date: now.date,
       movedAt: this.#moved.take(values.height, now.date),
-      progressedAt: this.#progressed.take(this.#progressIn(values, answers), now.date),
+      progressedAt: this.#progressed.take(this.#progressIn(values, responses), now.date),
       stalledAfter,
     };
   }
 
   /** Returns what changes while a node syncs, even before it has blocks. */
-  #progressIn({ height, progress }: Values, answers: Answers): unknown {
+  #progressIn({ height, progress }: Values, responses: Responses): unknown {
     if (height === undefined && progress === undefined) return undefined;
     // The progress of a node without new blocks falls, since it compares them with the clock.
     this.#progress = Math.max(this.#progress, Number(progress ?? 0));
     const { synced } = this.plan.fields;
-    const state = synced && referencesOf(synced).map((reference) => answerAt(answers, reference));
+    const state = synced && referencesOf(synced).map((reference) => valueAt(responses, reference));
     return [height ?? null, this.#progress, state ?? null];
   }
 
   /** Returns the values for `/v1/info`, with those that only the service can tell. */
-  #valuesFor({ status }: NodeStatus, seen: Seen, now: Instant): Values {
+  #valuesFor({ status }: NodeStatus, evidence: Evidence, now: Instant): Values {
     const { hide } = this.#options;
     // A hidden height could be computed from an estimate.
     if (status === "syncing" && !hide.includes("height")) {
-      this.#pace.take(seen.values, targetOf(seen), this.cache.respondedAt ?? now);
+      this.#pace.take(evidence.values, targetOf(evidence), this.cache.respondedAt ?? now);
     } else if (status !== "stale") this.#pace.clear();
     const isHidden = hide.includes("network") || hide.includes("chain_id");
-    const network_name = isHidden ? undefined : networkNameOf(seen);
-    return { ...seen.values, ...network_name && { network_name }, ...this.#pace.last };
+    const network_name = isHidden ? undefined : networkNameOf(evidence);
+    return { ...evidence.values, ...network_name && { network_name }, ...this.#pace.last };
   }
 
   /** Returns the time of the slowest response, and remarks on sources for the log. */

@@ -11,7 +11,7 @@ import type { Measured } from "./history.ts";
 import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import { NodeReader, type Poll } from "./node-reader.ts";
-import { type HostInfo, isAlone, type Plan } from "./query-plan.ts";
+import { type HostInfo, isAlone, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
 import { type Instant, readExamples, RETRY_MS } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
@@ -36,7 +36,6 @@ interface MonitorOptions {
    * time.
    */
   readonly clock?: { monotonic(): number; now(): number };
-  readonly random?: () => number;
   readonly memory?: NodeMemory;
 }
 
@@ -68,14 +67,14 @@ export class Monitor implements AsyncDisposable {
   readonly #reader: NodeReader;
   readonly #poller: Poller;
   readonly #log: StateLog;
-  readonly #snapshots: Snapshots;
+  readonly #snapshots = new Snapshots();
   #published: { version: number; snapshot: Snapshot; until: number } | undefined;
   #versions = 0;
 
   constructor(node: Node, options: MonitorOptions) {
     const { info = {}, memory = new NodeMemory(), clock = CLOCK, log, onError } = options;
     const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
-    const settings = typeof info === "function" ? {} : info;
+    const settings = settingsOf(info);
     const { hide = [] } = settings;
     this.#node = node;
     this.#options = { ...options, info, memory, clock };
@@ -88,11 +87,6 @@ export class Monitor implements AsyncDisposable {
     });
     const onIdentity = () => this.onIdentity.tell();
     this.#log = new StateLog({ label, hide, memory, log, onIdentity });
-    // On workerd, random values can be had only while a request is handled.
-    const { random = Math.random } = options;
-    this.#snapshots = new Snapshots(() =>
-      `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`
-    );
     this.onOutcome.add(() => {
       // The next poll publishes the value if the node has not been asked for a while.
       if (!this.#poller.isRunning && this.#fresh()) this.#publish().catch(onError);
@@ -177,8 +171,8 @@ export class Monitor implements AsyncDisposable {
   async inspect(): Promise<Inspection> {
     await this.poll();
     await this.#reader.settled();
-    const { kind: { plan, outcomes }, detection } = this.#reader;
-    const { status, info } = this.#report();
+    const { kind: { outcomes }, detection } = this.#reader;
+    const { plan, status, info } = this.#report();
     return { detection, plan, outcomes, status, info };
   }
 
@@ -207,8 +201,7 @@ export class Monitor implements AsyncDisposable {
 
   async #publish(): Promise<void> {
     const report = this.#report();
-    const { kind } = this.#reader;
-    const { took, remarks } = kind.review();
+    const { took, remarks } = this.#reader.kind.review();
     const now = this.#now();
     this.#log.take({ ...report, remarks }, now.monotonic);
     const version = ++this.#versions;
@@ -216,24 +209,24 @@ export class Monitor implements AsyncDisposable {
     // A snapshot that is finished late must not replace a newer snapshot.
     if (version <= (this.#published?.version ?? 0)) return;
     this.#published = { version, snapshot, until: report.until };
-    this.onInfo.tell(snapshot.info, { took, columns: kind.plan.history, ...now });
+    this.onInfo.tell(snapshot.info, { took, columns: report.plan.history, ...now });
   }
 
-  #snapshotOf({ info, answers }: InfoReport): Promise<Snapshot> {
-    return this.#snapshots.of(info, readExamples(this.#reader.kind.plan.examples, answers));
+  #snapshotOf({ info, plan, responses }: InfoReport): Promise<Snapshot> {
+    return this.#snapshots.of(info, readExamples(plan.examples, responses));
   }
 
   #report(): InfoReport {
     const { service, info: source, memory } = this.#options;
     const report = this.#reader.report();
-    const { status, shown: values, updatedAt } = report;
+    const { status, infoValues: values, oldest } = report;
     const made = makeInfo({
       service,
-      hide: typeof source === "function" ? [] : source.hide ?? [],
+      hide: settingsOf(source).hide ?? [],
       values,
       status,
       isBesideNode: !isAlone(this.#node, source),
-      updatedAt,
+      updatedAt: oldest?.date,
       lastSeen: status.status === "unreachable" ? memory.lastSeen : undefined,
     });
     return { ...report, ...made };

@@ -10,7 +10,14 @@ import type { Node } from "../node/node.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { KindState, type NodeReport } from "./kind-state.ts";
-import { type HostInfo, makePlan, type Plan, planOfHost, withReach } from "./query-plan.ts";
+import {
+  type HostInfo,
+  makePlan,
+  type Plan,
+  planOfHost,
+  settingsOf,
+  withReach,
+} from "./query-plan.ts";
 import { type InfoSettings, type Times, timesOf } from "./settings.ts";
 import { type Instant, RETRY_MS } from "./source-cache.ts";
 import { type QueryOutcome, querySources, settle } from "./sources.ts";
@@ -60,7 +67,7 @@ export class NodeReader {
     const isFunction = typeof options.info === "function";
     this.#node = node;
     this.#options = options;
-    this.#settings = isFunction ? {} : options.info as InfoSettings;
+    this.#settings = settingsOf(options.info);
     this.#times = timesOf(this.#settings, node.timeout);
     this.#isDetected = url !== undefined && kind === undefined && !isFunction;
     this.#isLoaded = isFunction || kind === undefined || kind === "none";
@@ -173,16 +180,15 @@ export class NodeReader {
     const due = cache.dueSources(this.#options.now(), isWatch)
       .filter((name) => !this.#pending.has(name))
       .map((name) => [name, plan.sources.get(name)!] as const);
-    const required = due.filter(([, { role }]) => role !== "optional");
-    const optional = due.filter(([, { role }]) => role === "optional");
-    const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
-    const asked = querySources(this.#node, new Map(required), { signal, remembered });
+    const remembered = (name: string, pointer: string) =>
+      cache.get(name)?.last?.values.get(pointer);
+    const ask = (isOptional: boolean, signal: AbortSignal) => {
+      const sources = due.filter(([, { role }]) => (role === "optional") === isOptional);
+      return querySources(this.#node, new Map(sources), { signal, remembered });
+    };
+    const asked = ask(false, signal);
     // A request to an optional source may continue after the end of the poll.
-    const aside = querySources(this.#node, new Map(optional), {
-      signal: this.#node.signal,
-      remembered,
-    });
-    for (const [name, outcome] of aside) {
+    for (const [name, outcome] of ask(true, this.#node.signal)) {
       this.#pending.set(name, this.#followUp(name, outcome, plan, since));
     }
     const outcomes = await settle(asked);

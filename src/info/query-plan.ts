@@ -66,6 +66,10 @@ export function isAlone(
   return !hasNode && typeof info !== "function" && Object.keys(info?.sources ?? {}).length === 0;
 }
 
+/** A host program that reports the info itself has no settings for it. */
+export const settingsOf = (info: InfoSettings | HostInfo): InfoSettings =>
+  typeof info === "function" ? {} : info;
+
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
 /**

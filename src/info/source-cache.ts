@@ -6,7 +6,7 @@
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
 import { parseReference, type Plan, type Role } from "./query-plan.ts";
-import type { QueryOutcome, Taken } from "./sources.ts";
+import type { PointerValues, QueryOutcome } from "./sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
 import { findFirst } from "../regular-expression.ts";
@@ -20,10 +20,10 @@ export interface Instant {
 }
 
 interface SourceState {
-  readonly last?: { readonly taken: Taken } & Instant;
+  readonly last?: { readonly values: PointerValues } & Instant;
   /** The time of the node's latest response to any request, but not before `last` arrived. */
-  readonly held?: Instant;
-  readonly asked?: Instant;
+  readonly validAt?: Instant;
+  readonly askedAt?: Instant;
   /** The time from which the source is asked again, in milliseconds. */
   readonly dueAt?: number;
   /** The time up to which the outcome may be repeated, in milliseconds. */
@@ -33,10 +33,13 @@ interface SourceState {
 }
 
 /** `date` is the time at which a response arrived, in milliseconds since 1970. */
-export type Answers = ReadonlyMap<string, { readonly taken: Taken; readonly date: number }>;
+export type Responses = ReadonlyMap<
+  string,
+  { readonly values: PointerValues; readonly date: number }
+>;
 
-export interface Shown {
-  readonly answers: Answers;
+export interface CachedResponses {
+  readonly responses: Responses;
   /**
    * The time at which the oldest stale response was last valid, or `undefined` if no response is
    * stale.
@@ -44,7 +47,7 @@ export interface Shown {
   readonly oldest: Instant | undefined;
   /** True if a required source has not been asked for too long. */
   readonly isOld: boolean;
-  /** The time up to which these answers may be repeated, in milliseconds. */
+  /** The time up to which these responses may be repeated, in milliseconds. */
   readonly until: number;
 }
 
@@ -89,7 +92,7 @@ export class SourceCache {
   }
 
   get respondedAt(): Instant | undefined {
-    return this.#ofRequired().flatMap((state) => state?.held ?? [])
+    return this.#ofRequired().flatMap((state) => state?.validAt ?? [])
       .sort((a, b) => b.monotonic - a.monotonic)[0];
   }
 
@@ -102,12 +105,13 @@ export class SourceCache {
 
   dueSources(now: Instant, isWatch: boolean): string[] {
     const isUncertain = this.#ofRequired().some((state) =>
-      !state?.held || state.error || (!isWatch && now.monotonic - state.held.monotonic >= PAUSE)
+      !state?.validAt || state.error ||
+      (!isWatch && now.monotonic - state.validAt.monotonic >= PAUSE)
     );
     return [...this.#plan.sources].filter(([name, { source, ttl, role }]) => {
-      const { last, error, asked, dueAt = 0 } = this.get(name) ?? {};
-      if (isWatch && "command" in source && role === "optional" && asked) {
-        return now.monotonic - asked.monotonic >= Math.max(ttl, WATCHED_PROGRAM_MS);
+      const { last, error, askedAt, dueAt = 0 } = this.get(name) ?? {};
+      if (isWatch && "command" in source && role === "optional" && askedAt) {
+        return now.monotonic - askedAt.monotonic >= Math.max(ttl, WATCHED_PROGRAM_MS);
       }
       return isUncertain || !last || error || now.monotonic >= dueAt;
     }).map(([name]) => name);
@@ -122,21 +126,23 @@ export class SourceCache {
   update(outcomes: ReadonlyMap<string, QueryOutcome>, now: Instant, since: number): void {
     const states = this.#states;
     for (const [name, outcome] of outcomes) {
-      if ("taken" in outcome) {
-        const last = { taken: outcome.taken, ...now };
+      if ("values" in outcome) {
+        const last = { values: outcome.values, ...now };
         const { ttl } = this.#plan.sources.get(name)!;
         const until = Math.max(since + 2 * ttl, now.monotonic + ttl);
         const isAbsent = outcome.absent !== undefined;
         const dueAt = since + ttl;
-        states.set(name, { last, held: now, asked: now, dueAt, until, isAbsent });
+        states.set(name, { last, validAt: now, askedAt: now, dueAt, until, isAbsent });
       } else {
         const until = now.monotonic + RETRY_MS;
-        states.set(name, { ...states.get(name), asked: now, until, error: outcome.error });
+        states.set(name, { ...states.get(name), askedAt: now, until, error: outcome.error });
       }
     }
     const isOfNode = this.required.some((name) => outcomes.has(name));
     if (!isOfNode || this.isUnreachable) return;
-    for (const [name, state] of states) if (!state.error) states.set(name, { ...state, held: now });
+    for (const [name, state] of states) {
+      if (!state.error) states.set(name, { ...state, validAt: now });
+    }
   }
 
   markUnreachable({ monotonic }: Instant): void {
@@ -146,30 +152,30 @@ export class SourceCache {
   }
 
   /** @param stale the maximum age of a failed source's last response, in milliseconds */
-  shownAt(now: Instant, stale: number): Shown {
+  responsesAt(now: Instant, stale: number): CachedResponses {
     const isGone = this.isUnreachable;
-    const answers = new Map<string, { taken: Taken; date: number }>();
+    const responses = new Map<string, { values: PointerValues; date: number }>();
     let oldest: Instant | undefined;
     const isOld = ({ last, until = -Infinity }: SourceState) =>
       now.monotonic >= Math.max(until, (last?.monotonic ?? -Infinity) + LEAST_AGE_MS);
     for (const [name, state] of this.#states) {
-      const { last, held, error, isAbsent } = state;
-      if (!last || !held || isAbsent) continue;
+      const { last, validAt, error, isAbsent } = state;
+      if (!last || !validAt || isAbsent) continue;
       const hasFailed = error !== undefined || (isGone && this.#roleOf(name) !== "optional");
-      if (hasFailed && now.monotonic - held.monotonic >= stale) continue;
+      if (hasFailed && now.monotonic - validAt.monotonic >= stale) continue;
       const isStale = hasFailed || isOld(state);
-      answers.set(name, last);
-      if (isStale && !(oldest && oldest.monotonic <= held.monotonic)) oldest = held;
+      responses.set(name, last);
+      if (isStale && !(oldest && oldest.monotonic <= validAt.monotonic)) oldest = validAt;
     }
     const required = this.#ofRequired();
     const until = Math.min(...required.map((state) => state?.until ?? -Infinity));
-    return { answers, oldest, isOld: required.some((state) => !state || isOld(state)), until };
+    return { responses, oldest, isOld: required.some((state) => !state || isOld(state)), until };
   }
 }
 
-export function answerAt(answers: Answers, reference: Reference): unknown {
+export function valueAt(responses: Responses, reference: Reference): unknown {
   const [source, pointer] = parseReference(reference);
-  return answers.get(source)?.taken.get(pointer);
+  return responses.get(source)?.values.get(pointer);
 }
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -177,11 +183,11 @@ export type NodeExamples = Readonly<Record<Reference, string>>;
 
 export function readExamples(
   patterns: Readonly<Record<Reference, string>>,
-  answers: Answers,
+  responses: Responses,
 ): NodeExamples {
   return Object.fromEntries(
     Object.entries(patterns).flatMap(([place, pattern]) => {
-      const value = textOf(answerAt(answers, place as Reference));
+      const value = textOf(valueAt(responses, place as Reference));
       return value !== undefined && isExample(value, pattern) ? [[place, value]] : [];
     }),
   );
@@ -193,17 +199,17 @@ const isExample = (value: string, pattern: string): boolean =>
 
 export function readFields(
   fields: Readonly<Record<string, FieldOptions>>,
-  answers: Answers,
+  responses: Responses,
   previous: Values,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [key, { from, as, unless }] of Object.entries(fields)) {
-    if (unless && answerAt(answers, unless)) continue;
-    const found = [from].flat().filter((reference) => isKnown(answerAt(answers, reference)));
+    if (unless && valueAt(responses, unless)) continue;
+    const found = [from].flat().filter((reference) => isKnown(valueAt(responses, reference)));
     if (found.length === 0) continue;
-    const { date } = answers.get(parseReference(found[0]!)[0])!;
+    const { date } = responses.get(parseReference(found[0]!)[0])!;
     const context = { learntAt: date, previous: previous[key] };
-    const given = found.map((reference) => answerAt(answers, reference));
+    const given = found.map((reference) => valueAt(responses, reference));
     const value = formOf(key, convert(given, as, context));
     if (isKnown(value)) values[key] = value;
   }

@@ -28,14 +28,14 @@ import {
 import { RESERVED_KEYS } from "./settings.ts";
 
 /** The keys of this map are JSON Pointers. */
-export type Taken = ReadonlyMap<string, unknown>;
+export type PointerValues = ReadonlyMap<string, unknown>;
 
 export type QueryOutcome =
   /** The time that the response took to arrive, in milliseconds. */
   & { readonly took: number }
   & (
     | {
-      readonly taken: Taken;
+      readonly values: PointerValues;
       readonly omitted: readonly string[];
       /** Set if the node lacks this optional method or path. */
       readonly absent?: SourceError;
@@ -89,8 +89,8 @@ class Query {
     const took = () => performance.now() - this.#started;
     try {
       const { value, omitted } = await this.#responseOf(name);
-      const taken = new Map(pointers.map((pointer) => [pointer, resolvePointer(value, pointer)]));
-      return { taken, omitted, took: took() };
+      const values = new Map(pointers.map((pointer) => [pointer, resolvePointer(value, pointer)]));
+      return { values, omitted, took: took() };
     } catch (cause) {
       // Runtimes throw errors of their own types for operations that they forbid.
       const error = cause instanceof SourceError
@@ -100,7 +100,7 @@ class Query {
         });
       const isOptional = "optional" in source && source.optional;
       if (!isOptional || !error.isAbsent) return { error, took: took() };
-      return { taken: new Map(), omitted: [], absent: error, took: took() };
+      return { values: new Map(), omitted: [], absent: error, took: took() };
     }
   }
 

@@ -17,10 +17,10 @@ import { excerpt } from "../untrusted-text.ts";
 import { convert, isKnown, isUnlike, match, numberFrom } from "./fields.ts";
 import { formatDuration, groupDigits, milliseconds } from "../units.ts";
 import {
-  answerAt,
-  type Answers,
-  type Shown,
+  type CachedResponses,
+  type Responses,
   type SourceCache,
+  valueAt,
   type Values,
 } from "./source-cache.ts";
 import { parseReference, type Plan, REACH } from "./query-plan.ts";
@@ -117,10 +117,9 @@ export interface Difference {
   readonly actual: string | undefined;
 }
 
-export interface Seen {
+export interface Evidence extends CachedResponses {
   readonly plan: Plan;
   readonly cache: SourceCache;
-  readonly shown: Shown;
   readonly values: Values;
   /** The expected values that the node does not have. */
   readonly differences: readonly Difference[];
@@ -133,7 +132,7 @@ export interface Seen {
 }
 
 /** Returns the status if the rule applies. */
-type Rule = (seen: Seen) => NodeStatus | undefined;
+type Rule = (evidence: Evidence) => NodeStatus | undefined;
 
 /** The first rule that applies decides. */
 const RULES: readonly Rule[] = [
@@ -143,7 +142,7 @@ const RULES: readonly Rule[] = [
   ifNothingWorks,
   ifOnWrongNetwork,
   ifSourcesFail,
-  ({ shown }) => shown.isOld ? OUTDATED : undefined,
+  ({ isOld }) => isOld ? OUTDATED : undefined,
   ifOfOtherKind,
   ifFaultyByKind,
   ifWithoutPeers,
@@ -152,31 +151,31 @@ const RULES: readonly Rule[] = [
   ifStalled,
 ];
 
-export function assessStatus(seen: Seen): NodeStatus {
-  if (seen.cache.required.length === 0) return { status: "ok" };
+export function assessStatus(evidence: Evidence): NodeStatus {
+  if (evidence.cache.required.length === 0) return { status: "ok" };
   for (const rule of RULES) {
-    const status = rule(seen);
+    const status = rule(evidence);
     if (status) return status;
   }
-  if (seen.plan.sources.has(REACH)) {
+  if (evidence.plan.sources.has(REACH)) {
     return { status: "ok", reason: "answers HTTP; its state is not known" };
   }
-  return { status: "ok", ...isKnownToBeInSync(seen) && { synced: true } };
+  return { status: "ok", ...isKnownToBeInSync(evidence) && { synced: true } };
 }
 
-function ifNotAsked({ cache }: Seen): NodeStatus | undefined {
+function ifNotAsked({ cache }: Evidence): NodeStatus | undefined {
   return cache.required.some((name) => cache.get(name)) ? undefined : NOT_ASKED;
 }
 
 /** For a while, the status is `stale`, and the last values are shown. */
-function ifUnreachable(seen: Seen): NodeStatus | undefined {
-  const { cache, shown } = seen;
+function ifUnreachable(evidence: Evidence): NodeStatus | undefined {
+  const { cache, responses } = evidence;
   const { required } = cache;
   if (!cache.isUnreachable) return undefined;
   const error = worst(required.map((name) => cache.get(name)!.error!));
-  const isStale = required.some((name) => shown.answers.get(name)?.taken.size);
+  const isStale = required.some((name) => responses.get(name)?.values.size);
   if (!isStale) return statusOfError(error, "unreachable");
-  const { synced } = ifSyncing(seen) ?? { synced: isKnownToBeInSync(seen) || undefined };
+  const { synced } = ifSyncing(evidence) ?? { synced: isKnownToBeInSync(evidence) || undefined };
   return { ...statusOfError(error, "stale"), ...synced !== undefined && { synced } };
 }
 
@@ -197,7 +196,7 @@ interface Failure {
   readonly error: SourceError;
 }
 
-function failuresIn({ plan, cache }: Seen): Failure[] {
+function failuresIn({ plan, cache }: Evidence): Failure[] {
   const names = [...plan.sources.keys()]
     .filter((name) => plan.sources.get(name)!.role !== "optional");
   return names.flatMap((name) => {
@@ -206,26 +205,26 @@ function failuresIn({ plan, cache }: Seen): Failure[] {
   });
 }
 
-function ifWarmingUp(seen: Seen): NodeStatus | undefined {
-  const isWarming = failuresIn(seen).some(({ error: { number } }) =>
-    number !== undefined && seen.plan.health?.warming_up?.includes(number)
+function ifWarmingUp(evidence: Evidence): NodeStatus | undefined {
+  const isWarming = failuresIn(evidence).some(({ error: { number } }) =>
+    number !== undefined && evidence.plan.health?.warming_up?.includes(number)
   );
   return isWarming
     ? { status: "starting", code: "warming_up", reason: "is warming up" }
     : undefined;
 }
 
-function ifNothingWorks(seen: Seen): NodeStatus | undefined {
-  const { plan, cache } = seen;
+function ifNothingWorks(evidence: Evidence): NodeStatus | undefined {
+  const { plan, cache } = evidence;
   if (!cache.gaveNothing) return undefined;
-  const errors = failuresIn(seen).map(({ error }) => error);
+  const errors = failuresIn(evidence).map(({ error }) => error);
   const isNew = cache.required.every((name) => cache.get(name)?.last === undefined);
   const isOther = errors.every(({ isAbsent, isForeign }) => isAbsent || (isNew && isForeign));
   return statusOfError(plan.kind && isOther ? wrongKind(plan.kind, errors[0]) : worst(errors));
 }
 
-function ifSourcesFail(seen: Seen): NodeStatus | undefined {
-  const failures = failuresIn(seen);
+function ifSourcesFail(evidence: Evidence): NodeStatus | undefined {
+  const failures = failuresIn(evidence);
   if (failures.length === 0) return undefined;
   const error = worst(failures.map(({ error }) => error));
   const names = failures.filter((one) => one.error.message === error.message)
@@ -239,9 +238,9 @@ function ifSourcesFail(seen: Seen): NodeStatus | undefined {
 }
 
 /** A value may be missing because its source has failed. */
-function ifOnWrongNetwork(seen: Seen): NodeStatus | undefined {
-  const hasFailed = failuresIn(seen).length > 0;
-  const found = seen.differences.filter(({ actual }) => actual !== undefined || !hasFailed);
+function ifOnWrongNetwork(evidence: Evidence): NodeStatus | undefined {
+  const hasFailed = failuresIn(evidence).length > 0;
+  const found = evidence.differences.filter(({ actual }) => actual !== undefined || !hasFailed);
   if (found.length === 0) return undefined;
   const reason = found.map(({ key, expected, actual = "unknown" }) =>
     `${key} is ${excerpt(actual, 60)}, but ${excerpt(expected, 60)} is expected`
@@ -250,45 +249,45 @@ function ifOnWrongNetwork(seen: Seen): NodeStatus | undefined {
   return { status: "degraded", code: "wrong_network", reason, keys };
 }
 
-function ifOfOtherKind({ plan, values }: Seen): NodeStatus | undefined {
+function ifOfOtherKind({ plan, values }: Evidence): NodeStatus | undefined {
   const hasValue = Object.keys(values).some((key) => !Object.hasOwn(plan.static, key));
   return plan.kind && !hasValue ? statusOfError(wrongKind(plan.kind)) : undefined;
 }
 
 function wrongKind(kind: string, error?: SourceError): SourceError {
   const number = error?.number === undefined ? "" : ` (${error.number})`;
-  const seen = error && !error.isAbsent ? `the node ${error.message}; ` : "";
+  const cause = error && !error.isAbsent ? `the node ${error.message}; ` : "";
   return new SourceError("wrong_kind", `responds, but not as ${kind} does${number}`, {
-    hint: `${seen}correct node.kind, or remove it so that the kind is detected`,
+    hint: `${cause}correct node.kind, or remove it so that the kind is detected`,
   });
 }
 
 /** Returns the status by the first of the kind's rules that applies. */
-function statusByKind({ plan, shown: { answers } }: Seen): NodeStatus | undefined {
-  const rule = plan.health?.rules?.find(({ when }) => holds(when, answers));
-  return rule && statusOfRule(rule, answers);
+function statusByKind({ plan, responses }: Evidence): NodeStatus | undefined {
+  const rule = plan.health?.rules?.find(({ when }) => holds(when, responses));
+  return rule && statusOfRule(rule, responses);
 }
 
-function ifFaultyByKind(seen: Seen): NodeStatus | undefined {
-  const status = statusByKind(seen);
+function ifFaultyByKind(evidence: Evidence): NodeStatus | undefined {
+  const status = statusByKind(evidence);
   return status?.code === "syncing" ? undefined : status;
 }
 
 /** The node says that it syncs, but nothing moves. */
-function ifSyncingInVain(seen: Seen): NodeStatus | undefined {
-  const { height, progress } = seen.values;
-  const time = seen.date - seen.progressedAt;
+function ifSyncingInVain(evidence: Evidence): NodeStatus | undefined {
+  const { height, progress } = evidence.values;
+  const time = evidence.date - evidence.progressedAt;
   if (height === undefined && progress === undefined) return undefined;
-  if (!(time > (quietOf(seen) ?? QUIET)) || !ifSyncing(seen)) return undefined;
+  if (!(time > (quietOf(evidence) ?? QUIET)) || !ifSyncing(evidence)) return undefined;
   const reason = `is syncing without progress for ${formatDuration(time)}`;
   return { ...syncing(reason), status: STATUS_OF.stalled, code: "stalled", keys: ["height"] };
 }
 
-function ifSyncing(seen: Seen): NodeStatus | undefined {
-  const { plan: { health }, shown: { answers }, values } = seen;
-  const byKind = statusByKind(seen);
+function ifSyncing(evidence: Evidence): NodeStatus | undefined {
+  const { plan: { health }, responses, values } = evidence;
+  const byKind = statusByKind(evidence);
   if (byKind?.code === "syncing") return byKind;
-  const behind = blocksBehind(values.height, targetsOf(health, answers));
+  const behind = blocksBehind(values.height, targetsOf(health, responses));
   if (behind > (health?.lag ?? LAG)) {
     const blocks = groupDigits(String(behind), ",");
     return { ...syncing(`is ${blocks} blocks behind its peers`), keys: ["height"] };
@@ -304,13 +303,13 @@ function ifSyncing(seen: Seen): NodeStatus | undefined {
   return { ...syncing(`is ${percent} % synced`), keys: ["progress"] };
 }
 
-function isKnownToBeInSync({ plan: { health }, shown: { answers }, values }: Seen): boolean {
-  return values.synced === true || targetsOf(health, answers).length > 0 ||
+function isKnownToBeInSync({ plan: { health }, responses, values }: Evidence): boolean {
+  return values.synced === true || targetsOf(health, responses).length > 0 ||
     (health?.complete !== undefined && values.progress !== undefined);
 }
 
 function expectedIn(
-  { plan, values: { chain_id, software, network } }: Pick<Seen, "plan" | "values">,
+  { plan, values: { chain_id, software, network } }: Pick<Evidence, "plan" | "values">,
 ): NetworkRules | undefined {
   const networks = plan.health?.networks ?? {};
   const name = [textOf(chain_id), `${software} ${network}`, textOf(network), "*"]
@@ -318,16 +317,16 @@ function expectedIn(
   return name === undefined ? undefined : networks[name];
 }
 
-function ifWithoutPeers(seen: Seen): NodeStatus | undefined {
-  const peers = numberFrom(seen.values.peers);
-  if (peers === undefined || peers >= (expectedIn(seen)?.peers ?? 0)) return undefined;
+function ifWithoutPeers(evidence: Evidence): NodeStatus | undefined {
+  const peers = numberFrom(evidence.values.peers);
+  if (peers === undefined || peers >= (expectedIn(evidence)?.peers ?? 0)) return undefined;
   const reason = Number(peers) === 0 ? "has no peers" : `has too few peers (${peers})`;
   return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
 }
 
-function ifStalled(seen: Seen): NodeStatus | undefined {
-  const { values: { height, head_at }, date, movedAt, stalledAfter } = seen;
-  const quiet = quietOf(seen);
+function ifStalled(evidence: Evidence): NodeStatus | undefined {
+  const { values: { height, head_at }, date, movedAt, stalledAfter } = evidence;
+  const quiet = quietOf(evidence);
   // If `head_at` is missing, the setting `stalled_after` limits the time since the height last
   // changed.
   const isWatched = head_at === undefined && stalledAfter !== undefined && height !== undefined;
@@ -338,13 +337,13 @@ function ifStalled(seen: Seen): NodeStatus | undefined {
 }
 
 /** Returns the name of a well-known network. */
-export const networkNameOf = (seen: Pick<Seen, "plan" | "values">): string | undefined =>
-  expectedIn(seen)?.name;
+export const networkNameOf = (evidence: Pick<Evidence, "plan" | "values">): string | undefined =>
+  expectedIn(evidence)?.name;
 
 /** Returns the time without a new block after which the node is stalled, in milliseconds. */
-function quietOf(seen: Seen): number | undefined {
-  const { quiet } = expectedIn(seen) ?? {};
-  return seen.stalledAfter ?? (quiet && milliseconds(quiet));
+function quietOf(evidence: Evidence): number | undefined {
+  const { quiet } = expectedIn(evidence) ?? {};
+  return evidence.stalledAfter ?? (quiet && milliseconds(quiet));
 }
 
 function syncing(reason: string): NodeStatus {
@@ -369,9 +368,9 @@ export function withoutHidden(status: NodeStatus, hide: readonly string[] = []):
   return { ...status, reason: PLAIN_REASONS[code] ?? "is not healthy" };
 }
 
-function statusOfRule({ code, reason }: HealthRule, answers: Answers): NodeStatus {
+function statusOfRule({ code, reason }: HealthRule, responses: Responses): NodeStatus {
   const filled = reason.replaceAll(/\{([^{}]+)\}/g, (_, reference) => {
-    const value = answerAt(answers, reference as Reference);
+    const value = valueAt(responses, reference as Reference);
     return excerpt(textOf(value) ?? "?", 60);
   });
   const status = STATUS_OF[code];
@@ -379,10 +378,10 @@ function statusOfRule({ code, reason }: HealthRule, answers: Answers): NodeStatu
   return { status, code, reason: filled, ...filled !== reason && { keys: "any" }, ...synced };
 }
 
-function holds(when: HealthRule["when"], answers: Answers): boolean {
+function holds(when: HealthRule["when"], responses: Responses): boolean {
   return Object.entries(when).every(([reference, test]) => {
     const [source] = parseReference(reference as Reference);
-    return answers.has(source) && passes(answerAt(answers, reference as Reference), test);
+    return responses.has(source) && passes(valueAt(responses, reference as Reference), test);
   });
 }
 
@@ -404,10 +403,10 @@ function blocksBehind(height: unknown, targets: readonly bigint[]): bigint {
 /** Returns the heights that the node is to reach. */
 function targetsOf(
   { target = [] }: Partial<KindHealth> = {},
-  answers: Answers,
+  responses: Responses,
 ): bigint[] {
   return [target].flat().flatMap((reference) => {
-    const value = answerAt(answers, reference);
+    const value = valueAt(responses, reference);
     const isHex = typeof value === "string" && value.startsWith("0x");
     return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value) ?? [];
   });
@@ -415,11 +414,14 @@ function targetsOf(
 
 /** Returns the height that the node is to reach, if it is known. */
 export function targetOf(
-  { plan: { health }, shown: { answers }, values }: Seen,
+  { plan: { health }, responses, values }: Evidence,
 ): bigint | undefined {
   const height = wholeNumber(values.height) ?? 0n;
-  const behind = health?.behind && wholeNumber(answerAt(answers, health.behind));
-  const targets = [...targetsOf(health, answers), ...behind === undefined ? [] : [height + behind]];
+  const behind = health?.behind && wholeNumber(valueAt(responses, health.behind));
+  const targets = [
+    ...targetsOf(health, responses),
+    ...behind === undefined ? [] : [height + behind],
+  ];
   return targets.length > 0 ? height + blocksBehind(height, targets) : undefined;
 }
 

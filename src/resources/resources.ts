@@ -13,7 +13,7 @@ import type { ServedRequest } from "../http/request.ts";
 import { NodeEvents } from "../info/events.ts";
 import { History } from "../info/history.ts";
 import { Monitor } from "../info/monitor.ts";
-import { isAlone } from "../info/query-plan.ts";
+import { isAlone, settingsOf } from "../info/query-plan.ts";
 import { DEFAULTS, EVENT_DEFAULTS } from "../info/settings.ts";
 import { Watch } from "../info/watch.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
@@ -198,16 +198,14 @@ export class Resources {
   }
 }
 
-const settingsOf = ({ info }: ResolvedOptions) => typeof info === "function" ? {} : info;
-
 function openHistory(options: ResolvedOptions): History | undefined {
-  const { history = DEFAULTS.history, hide = [] } = settingsOf(options);
+  const { history = DEFAULTS.history, hide = [] } = settingsOf(options.info);
   if (history === "off") return undefined;
   return new History(milliseconds(history), hide, Date.now().toString(36), options.memory);
 }
 
 function watchInterval(options: ResolvedOptions): number {
-  const { watch = "off" } = settingsOf(options);
+  const { watch = "off" } = settingsOf(options.info);
   const isWatched = watch !== "off" && HAS_SOCKETS && !isAlone(options.node, options.info);
   return isWatched ? milliseconds(watch) : Infinity;
 }
