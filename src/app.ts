@@ -117,9 +117,15 @@ export class App implements Nodeface {
 
   readonly [Symbol.asyncDispose]: () => Promise<void> = this.close;
 
+  /** Ends the calls of clients that the next configuration does not have, or not as they are. */
+  keepClients(forward: ResolvedOptions["forward"]): void {
+    this.#calls.gateway?.clients.keep(forward?.clients ?? []);
+  }
+
   /** Never rejects. */
   async warmUp(): Promise<void> {
     try {
+      await this.#calls.gateway?.clients.read();
       await this.#resources.monitor.snapshot();
     } catch (error) {
       this.onError(error);

@@ -48,6 +48,10 @@ export class LightSignal implements Signal {
   reason: unknown = undefined;
   #listeners: Set<() => void> | undefined;
 
+  get isHeard(): boolean {
+    return this.#listeners !== undefined && this.#listeners.size > 0;
+  }
+
   addEventListener(_type: "abort", listener: () => void): void {
     (this.#listeners ??= new Set()).add(listener);
   }

@@ -1,5 +1,6 @@
 /** Clients with a name: who is recognized, and what each may call. */
 import fc from "fast-check";
+import type { ServerResponse } from "node:http";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { passTime } from "./_clock.ts";
-import { forwarding, nodeOf, REST, result, RPC } from "./_gateway.ts";
+import { forwarding, json, nodeOf, REST, result, RPC, until } from "./_gateway.ts";
 import { sampleSize } from "./_runtime.ts";
 
 const clients = suite("clients with a name");
@@ -239,6 +240,76 @@ clients("a token that cannot be read is 503 for its client alone", async () => {
   passTime(1000);
   assert.is(await status("/open", bearer(tokenOf("b"))), 200);
   assert.is(await status("/open", bearer("f".repeat(40))), 401);
+});
+
+clients(
+  "what runs under a token ends within a second if the token is not valid any more",
+  async () => {
+    const names = ["replaced", "removed", "shared", "sharing", "kept"];
+    const all = names.map((name) => ({
+      ...named(name, ["GET /balance", "GET /open"]),
+      concurrency: 2,
+    }));
+    const { ask } = forwarding(node.url, REST, { open: [], clients: all });
+    const held: ServerResponse[] = [];
+    node.answer = ({ url }, response) => {
+      held.push(response);
+      response.writeHead(200, { "content-type": "text/plain" });
+      // The service passes on longer responses before they end.
+      response.write("a".repeat(url === "/open" ? 3_000_000 : 1));
+    };
+    const call = (path: string, name: string) =>
+      ask(`/v1/node${path}`, { headers: bearer(tokenOf(name)) });
+    const streams = names.map((name) => call("/open", name).then((response) => response.text()));
+    await until(() => held.length === names.length);
+    const calls = names.map((name) => call("/balance", name));
+    await until(() => held.length === 2 * names.length);
+    const waiting = names.map((name) => call("/balance", name));
+    writeFileSync(fileOf("replaced"), tokenOf("new"));
+    rmSync(fileOf("removed"));
+    writeFileSync(fileOf("shared"), tokenOf("sharing"));
+    const changed = performance.now();
+    const outcomes = streams.map((text) => text.then(() => "whole", () => "broken"));
+    assert.equal(await Promise.all(outcomes.slice(0, -1)), Array(4).fill("broken"));
+    const statuses = async (calls: Promise<Response>[]) =>
+      (await Promise.all(calls)).map(({ status }) => status);
+    assert.equal(await statuses(calls.slice(0, -1)), Array(4).fill(401));
+    assert.equal(await statuses(waiting.slice(0, -1)), Array(4).fill(503));
+    const took = performance.now() - changed;
+    assert.ok(took < 1000 + sampleSize(100), `${took} ms`);
+    for (const response of held) response.end();
+    assert.is(await outcomes.at(-1), "whole");
+    node.answer = json("{}");
+    assert.equal(await statuses([calls.at(-1)!, waiting.at(-1)!]), [200, 200]);
+    const again = names.map((name) => call("/balance", name));
+    // The token that was replaced is nobody's now.
+    assert.equal(await statuses(again), [401, 503, 401, 503, 200]);
+  },
+);
+
+clients("tokens are not read while nothing runs under one", async () => {
+  const { setTimeout: plain } = globalThis;
+  const readings: (() => Promise<void>)[] = [];
+  globalThis.setTimeout = ((work: () => Promise<void>, time: number, ...more: []) => {
+    if (time !== 900) return plain(work, time, ...more);
+    return readings.push(work);
+  }) as typeof setTimeout;
+  try {
+    const { ask } = forwarding(node.url, REST, { open: [], clients: [named("a", ["GET /open"])] });
+    let end = () => {};
+    node.answer = (_, response) => void (end = () => void response.end("{}"));
+    const call = ask("/v1/node/open", { headers: bearer(tokenOf("a")) });
+    await until(() => node.come.length === 1);
+    assert.is(readings.length, 1);
+    await readings[0]!();
+    assert.is(readings.length, 2);
+    end();
+    assert.is(await (await call).text(), "{}");
+    await readings[1]!();
+    assert.is(readings.length, 2);
+  } finally {
+    globalThis.setTimeout = plain;
+  }
 });
 
 clients("a token of each client is sent nowhere", async () => {

@@ -3,7 +3,12 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { decide } from "../src/gateway/policy.ts";
-import { lintNames, lintParameters, lintSettings } from "../src/gateway/lint-settings.ts";
+import {
+  lintNames,
+  lintParameters,
+  lintSettings,
+  lintTokens,
+} from "../src/gateway/lint-settings.ts";
 import { type Forward, type ForwardSettings, resolveForward } from "../src/gateway/policy.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import { forwardConflicts } from "../src/settings/configuration.ts";
@@ -54,10 +59,10 @@ settings(
 );
 
 settings("a missing token is reported", async () => {
-  const [message = "", ...more] = await said({
-    clients: [{ name: "app", allow: ["reads"], token_env: "NODEFACE_TEST_NO_TOKEN" }],
-  });
-  assert.match(message, /^error: .*NODEFACE_TEST_NO_TOKEN/);
+  const clients = [{ name: "app", allow: ["reads"], token_env: "NODEFACE_TEST_NO_TOKEN" }];
+  const [found, ...more] = await lintTokens(resolveForward({ clients }));
+  assert.is(found?.level, "error");
+  assert.match(found!.message, "NODEFACE_TEST_NO_TOKEN");
   assert.equal(more, []);
 });
 

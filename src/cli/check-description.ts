@@ -14,6 +14,7 @@ import {
   lintNames,
   lintParameters,
   lintSettings,
+  lintTokens,
 } from "../gateway/lint-settings.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
@@ -136,6 +137,7 @@ export async function describeCalls(
   const known = await knowKind(chainNode);
   const { auth } = known?.kind ?? {};
   const diagnostics = [
+    ...await lintTokens(forward),
     ...await lintSettings(forward, { url: node.url, listening: { host, port } }),
     // Without a description, `lintNames` would report every operation name as unknown.
     ...described.description ? lintNames(operations, forward) : [],

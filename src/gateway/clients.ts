@@ -6,9 +6,13 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { readPlace, settingOf } from "../node/secrets.ts";
+import { isEqual } from "../json/values.ts";
+import { CODES } from "../node/json-rpc.ts";
+import { readNow, settingOf } from "../node/secrets.ts";
+import { LightSignal } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
 import { Quota } from "./quota.ts";
+import { Refusal } from "./response.ts";
 
 export const TOKEN_LENGTH_MIN = 32;
 /** The syntax of a token (RFC 6750, section 2.1). */
@@ -16,14 +20,42 @@ const FORM = new RegExp(`^[A-Za-z0-9._~+/-]{${TOKEN_LENGTH_MIN},}=*$`);
 /** A word in base64 that is long enough to contain a token. */
 const BASE64 = new RegExp(`[\\w+/-]{${TOKEN_LENGTH_MIN},}={0,2}`, "g");
 
+const ENDED = new Refusal(401, CODES.wantsToken, "The client's token is not valid any more", {
+  setting: "forward.clients",
+  isUncertain: true,
+});
+
+/**
+ * A token that has been read. It is aborted when it is replaced, removed or cannot be read any
+ * more, which ends what runs under it.
+ */
+export class Token extends LightSignal {
+  readonly text: string;
+  readonly digest: Uint8Array;
+  readonly #onListener: () => void;
+  constructor(text: string, onListener: () => void) {
+    super();
+    this.text = text;
+    this.digest = digestOf(text);
+    this.#onListener = onListener;
+  }
+
+  override addEventListener(type: "abort", listener: () => void): void {
+    super.addEventListener(type, listener);
+    this.#onListener();
+  }
+
+  end(): void {
+    this.abort(ENDED);
+  }
+}
+
 export class Client {
   readonly settings: ResolvedClient;
   /** Why the client cannot be recognized. */
   trouble: string | undefined;
   /** The last token that could be read. */
-  token: string | undefined;
-  /** The digest of `token`. */
-  digest: Uint8Array | undefined;
+  token: Token | undefined;
   readonly quota: Quota | undefined;
   constructor(settings: ResolvedClient) {
     this.settings = settings;
@@ -34,9 +66,10 @@ export class Client {
     return this.settings.name;
   }
 
-  async read(): Promise<void> {
+  /** @param onListener is called when something begins to run under the token */
+  async read(onListener: () => void): Promise<void> {
     const { key, name } = settingOf(this.settings);
-    const found = await readPlace(this.settings, performance.now());
+    const found = await readNow(this.settings);
     const token = "text" in found ? found.text.trim() : "";
     const problem = "reason" in found
       ? `cannot read it: ${found.reason}`
@@ -45,10 +78,18 @@ export class Client {
       : FORM.test(token)
       ? undefined
       : `it must be at least ${TOKEN_LENGTH_MIN} characters from A-Z a-z 0-9 . _ ~ + / -`;
-    this.trouble = problem && `the token of the client ${this.name} (${key} ${name}): ${problem}`;
-    if (problem !== undefined || token === this.token) return;
-    this.token = token;
-    this.digest = digestOf(token);
+    if (problem !== undefined) {
+      return this.fail(`the token of the client ${this.name} (${key} ${name}): ${problem}`);
+    }
+    this.trouble = undefined;
+    if (this.token?.text === token && !this.token.aborted) return;
+    this.token?.end();
+    this.token = new Token(token, onListener);
+  }
+
+  fail(trouble: string): void {
+    this.trouble = trouble;
+    this.token?.end();
   }
 }
 
@@ -63,14 +104,17 @@ const NOBODY: Identity = { candidates: [] };
 
 /** How long a reading of the tokens is used, in milliseconds. */
 const READING_MS = 1000;
+/** The interval of readings while something runs under a token: a right ends within a second. */
+const WATCH_MS = 900;
 
 export class Clients {
   readonly all: readonly Client[];
   readonly #onTrouble: (message: string) => void;
   #readAt = -Infinity;
   #reading: Promise<void> = Promise.resolve();
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param onTrouble takes a message for the operator if a token cannot be used any more */
+  /** @param onTrouble takes a message for the operator if a token cannot be used */
   constructor(
     settings: readonly ResolvedClient[],
     onTrouble: (message: string) => void = () => {},
@@ -86,24 +130,19 @@ export class Clients {
 
   /** Reads the tokens, unless they have been read in the last second. */
   read(): Promise<void> {
-    const now = performance.now();
-    if (now - this.#readAt >= READING_MS) {
-      this.#reading = this.#read(this.#readAt === -Infinity);
-      this.#readAt = now;
-    }
-    return this.#reading;
+    return performance.now() - this.#readAt < READING_MS ? this.#reading : this.#readNow();
   }
 
   /**
    * Compares the digests of all tokens to their ends, so that the time reveals nothing about a
    * token.
    */
-  async identify(token: string | undefined): Promise<Identity> {
-    if (token === undefined || this.all.length === 0) return NOBODY;
+  async identify(text: string | undefined): Promise<Identity> {
+    if (text === undefined || this.all.length === 0) return NOBODY;
     await this.read();
-    const digest = digestOf(token);
-    const owners = this.all.filter((client) => isEqual(digest, client.digest));
-    const unknown = this.all.filter(({ digest }) => digest === undefined);
+    const digest = digestOf(text);
+    const owners = this.all.filter(({ token }) => isSame(digest, token?.digest));
+    const unknown = this.all.filter(({ token }) => token === undefined);
     const [owner] = owners;
     if (owner && owner.trouble === undefined) return { client: owner, candidates: [] };
     return { candidates: owner ? owners : unknown };
@@ -112,30 +151,56 @@ export class Clients {
   /** Tells whether a text contains a token, either as it is or in base64, as in HTTP Basic. */
   holdsToken(text: string): boolean {
     const texts = [text, ...[...text.matchAll(BASE64)].map(([word]) => decode(word))];
-    return this.all.some(({ token }) =>
-      token !== undefined && texts.some((text) => text.includes(token))
-    );
+    return this.all.some(({ token }) => token && texts.some((text) => text.includes(token.text)));
   }
 
-  async #read(isFirst: boolean): Promise<void> {
-    const before = this.troubles;
-    await Promise.all(this.all.map((client) => client.read()));
-    const usable = this.all.filter(({ trouble }) => trouble === undefined);
-    const tokens = usable.map(({ token }) => token);
-    for (const client of usable) {
-      if (tokens.indexOf(client.token) === tokens.lastIndexOf(client.token)) continue;
-      const names = usable.filter(({ token }) => token === client.token).map(({ name }) => name);
-      client.trouble = `the clients ${names.join(", ")} have the same token; give each its own`;
+  /** Ends what runs for clients whose right is not among those of `settings`. */
+  keep(settings: readonly ResolvedClient[]): void {
+    for (const client of this.all) {
+      const right = rightOf(client.settings);
+      if (!settings.some((other) => isEqual(rightOf(other), right))) client.token?.end();
     }
-    if (isFirst) return;
+  }
+
+  #readNow(): Promise<void> {
+    this.#readAt = performance.now();
+    return this.#reading = this.#read();
+  }
+
+  async #read(): Promise<void> {
+    const before = this.troubles;
+    await Promise.all(this.all.map((client) => client.read(() => this.#watch())));
+    const usable = this.all.filter(({ trouble }) => trouble === undefined);
+    for (const { token } of usable) {
+      const same = usable.filter((client) => client.token!.text === token!.text);
+      if (same.length === 1) continue;
+      const names = same.map(({ name }) => name).join(", ");
+      for (const client of same) {
+        client.fail(`the clients ${names} have the same token; give each its own`);
+      }
+    }
     for (const trouble of this.troubles) if (!before.has(trouble)) this.#onTrouble(trouble);
+  }
+
+  /** Reads the tokens until nothing runs under one of them. */
+  #watch(): void {
+    this.#timer ??= setTimeout(async () => {
+      await this.#readNow();
+      this.#timer = undefined;
+      if (this.all.some(({ token }) => token?.isHeard)) this.#watch();
+    }, WATCH_MS);
+    (this.#timer as { unref?(): void }).unref?.();
   }
 }
 
+const rightOf = (
+  { name, token_file, token_env, allow }: ResolvedClient,
+): unknown[] => [name, token_file, token_env, allow];
+
 const digestOf = (text: string): Uint8Array => sha256(utf8ToBytes(text));
 
-function isEqual(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  if (!a || !b) return false;
+function isSame(a: Uint8Array, b: Uint8Array | undefined): boolean {
+  if (!b) return false;
   let difference = 0;
   for (let at = 0; at < a.length; at++) difference |= a[at]! ^ b[at]!;
   return difference === 0;

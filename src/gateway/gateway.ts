@@ -4,7 +4,7 @@
  * @module
  */
 import type { ServedRequest } from "../http/request.ts";
-import type { Monitor } from "../info/info-monitor.ts";
+import type { Monitor } from "../info/monitor.ts";
 import type { Resource } from "../lazy.ts";
 import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
 import type { Node } from "../node/node.ts";
@@ -152,6 +152,7 @@ export class Gateway {
       request.gone ?? request.signal,
       client?.settings,
       client ? client.quota : this.#quota,
+      client?.token,
     );
   }
 

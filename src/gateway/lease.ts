@@ -70,6 +70,7 @@ export class Lease {
   readonly gone: Signal;
   readonly sharer: Sharer;
   readonly quota: Quota | undefined;
+  readonly #token: Signal | undefined;
   /** The bytes of the request so far. */
   readonly body: Room;
   readonly #leases: Leases;
@@ -88,9 +89,19 @@ export class Lease {
   #slot: Slot | undefined;
   /** The call that the node may still be busy with. */
   #call: Promise<UpstreamResponse> | undefined;
-  /** @param client `undefined` for callers without a token */
-  constructor(leases: Leases, gone: Signal, client: Sharer | undefined, quota?: Quota) {
+  /**
+   * @param client `undefined` for callers without a token
+   * @param token aborted when the client's token is not valid any more
+   */
+  constructor(
+    leases: Leases,
+    gone: Signal,
+    client: Sharer | undefined,
+    quota?: Quota,
+    token?: Signal,
+  ) {
     this.gone = gone;
+    this.#token = token;
     this.sharer = client ?? EVERYBODY;
     this.quota = quota;
     this.#leases = leases;
@@ -113,8 +124,8 @@ export class Lease {
     this.quota?.take(calls);
     const { limits, slots, waits } = this.#leases;
     const deadline = this.#deadline = isWaiting
-      ? new Deadline(this.gone, WAIT_MS, "with client")
-      : new Deadline(this.gone, limits.timeout, isHeavy ? "late" : "in time");
+      ? new Deadline(this.gone, this.#token, WAIT_MS, "with client")
+      : new Deadline(this.gone, this.#token, limits.timeout, isHeavy ? "late" : "in time");
     this.#leases.add(this);
     this.#slot = await (isWaiting ? waits : slots).take(this.sharer, isHeavy, deadline.client);
     deadline.client.addEventListener("abort", () => void this.#end());
@@ -241,8 +252,13 @@ class Deadline {
   /** Aborted when the request to the node must end. */
   readonly node: LightSignal;
   #timer: ReturnType<typeof setTimeout>;
-  constructor(gone: Signal, timeout: number, nodeEnd: NodeEnd) {
+  readonly #token: Signal | undefined;
+  readonly #leave = () => this.client.abort(this.#token!.reason);
+  constructor(gone: Signal, token: Signal | undefined, timeout: number, nodeEnd: NodeEnd) {
     this.client = following(gone);
+    this.#token = token;
+    token?.addEventListener("abort", this.#leave);
+    if (token?.aborted) this.#leave();
     this.node = nodeEnd === "with client" ? following(this.client) : new LightSignal();
     this.#timer = setTimeout(() => {
       const message = `The node did not finish its response within ${timeout / 1000} s`;
@@ -260,5 +276,6 @@ class Deadline {
 
   dispose(): void {
     clearTimeout(this.#timer);
+    this.#token?.removeEventListener("abort", this.#leave);
   }
 }

@@ -146,6 +146,13 @@ export function createNameWatch(
   };
 }
 
+/** For `nodeface check`; the service tells what is wrong with a token when it reads the token. */
+export async function lintTokens({ clients }: ResolvedForward): Promise<Diagnostic[]> {
+  const known = new Clients(clients);
+  await known.read();
+  return [...known.troubles].map((message) => ({ level: "error", message }));
+}
+
 export async function lintSettings(
   settings: ResolvedForward,
   { url, listening }: {
@@ -156,9 +163,6 @@ export async function lintSettings(
   const { open, clients } = settings;
   const found: Diagnostic[] = [];
   const add = (level: Diagnostic["level"], message: string) => found.push({ level, message });
-  const known = new Clients(clients);
-  await known.read();
-  for (const trouble of known.troubles) add("error", trouble);
   for (const { token_file: file } of clients) {
     const warning = file && await warnOfReaders("token_file", file);
     if (warning) add("warn", warning);

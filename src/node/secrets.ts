@@ -71,14 +71,19 @@ async function secretOf(read: () => string | Promise<string>): Promise<Secret> {
   }
 }
 
+/** Reads a file in any case, even if it has just been read. */
+export async function readNow(place: object): Promise<Secret> {
+  const { key, name } = settingOf(place);
+  return await (key.endsWith("_file") ? readText(name) : secretOf(() => requireVariable(name)));
+}
+
 /** @param since an earlier reading of a file is not used (in the time of `performance.now()`) */
 export async function readPlace(
   place: object,
   since: number = performance.now() - READING_MS,
 ): Promise<Secret> {
   const { key, name } = settingOf(place);
-  if (key.endsWith("_file")) return await FILES.read(name, since);
-  return await secretOf(() => requireVariable(name));
+  return await (key.endsWith("_file") ? FILES.read(name, since) : readNow(place));
 }
 
 /** @param since as for {@linkcode readPlace} */
