@@ -21,6 +21,7 @@ import {
   TOKEN,
   until,
 } from "./_gateway.ts";
+import { passTime } from "./_clock.ts";
 import { contextFor } from "./_sources.ts";
 
 const load = suite("concurrent calls");
@@ -116,6 +117,45 @@ load("shares take turns, and one that floods waits for itself", async () => {
   assert.is(places.waiting, 0);
 });
 
+load(
+  "shares that make calls have equal parts of the slots, and a batch counts as its calls",
+  async () => {
+    const places = new Slots(8);
+    const { signal } = new AbortController();
+    const take = (share: Sharer, calls = 1) => places.take(share, false, signal, calls);
+    (await take(APP)).dispose();
+    const small = await take(OTHERS, 3);
+    const large = await take(OTHERS, 100);
+    const third = take(OTHERS);
+    await nextTurn();
+    assert.is(places.waiting, 1);
+    large.dispose();
+    (await third).dispose();
+    small.dispose();
+    // A share is alone again after five seconds.
+    passTime(5001);
+    for (let count = 0; count < 8; count++) await take(OTHERS, 100);
+    assert.is(places.waiting, 0);
+  },
+);
+
+load("shares that make calls each begin two of them in a turn of the event loop", async () => {
+  const places = new Slots(100);
+  const { signal } = new AbortController();
+  const order: string[] = [];
+  const pass = async (share: Sharer) => {
+    (await places.take(share, false, signal)).dispose();
+    order.push(share.name);
+  };
+  const all = [APP, ...Array<Sharer>(5).fill(OTHERS), APP].map(pass);
+  await Promise.resolve();
+  assert.is(places.waiting, 3);
+  await nextTurn();
+  assert.is(places.waiting, 1);
+  await Promise.all(all);
+  assert.equal(order.slice(-3), Array(3).fill(OTHERS.name));
+});
+
 load("one share alone may have all slots, but no more than its concurrency", async () => {
   const places = new Slots(4);
   const { signal } = new AbortController();
@@ -140,7 +180,7 @@ load("one share has at most half of the slots of calls that wait for an event", 
 });
 
 load("heavy calls run one at a time, and do not delay light ones", async () => {
-  const places = new Slots(3);
+  const places = new Slots(6);
   const { signal } = new AbortController();
   const heavy = await places.take(OTHERS, true, signal);
   let isSecond = false;
@@ -148,7 +188,7 @@ load("heavy calls run one at a time, and do not delay light ones", async () => {
     isSecond = true;
     return slot;
   });
-  const tokens = places.take(APP, true, signal);
+  const token = places.take(APP, true, signal).then((slot) => slot.dispose());
   const light = await places.take(OTHERS, false, signal);
   const lighter = await places.take(OTHERS, false, signal);
   assert.not(isSecond);
@@ -157,7 +197,7 @@ load("heavy calls run one at a time, and do not delay light ones", async () => {
   assert.not(isSecond);
   heavy.dispose();
   (await second).dispose();
-  (await tokens).dispose();
+  await token;
   assert.ok(isSecond);
 });
 

@@ -127,7 +127,8 @@ export class Lease {
       ? new Deadline(this.gone, this.#token, WAIT_MS, "with client")
       : new Deadline(this.gone, this.#token, limits.timeout, isHeavy ? "late" : "in time");
     this.#leases.add(this);
-    this.#slot = await (isWaiting ? waits : slots).take(this.sharer, isHeavy, deadline.client);
+    const taken = (isWaiting ? waits : slots).take(this.sharer, isHeavy, deadline.client, calls);
+    this.#slot = await taken;
     deadline.client.addEventListener("abort", () => void this.#end());
   }
 

@@ -1,11 +1,13 @@
 /**
  * The slots of calls at the node, and the queues of calls that wait for one. Each named client is
- * one share, and all callers without a token are one. Shares take turns, so that a client that
- * floods the service waits for itself.
+ * one share, and all callers without a token are one. While several shares make calls, each has an
+ * equal part of the slots and of each turn of the event loop, so that a client that floods the
+ * service waits for itself.
  *
  * @module
  */
 import { CODES } from "../node/json-rpc.ts";
+import { nextTurn } from "../slices.ts";
 import type { Signal } from "../with-timeout.ts";
 import { LATER, Refusal } from "./response.ts";
 
@@ -14,6 +16,15 @@ const QUEUE_MAX = 1000;
 const WAIT_MAX_MS = 15_000;
 /** The time for which a node that is busy is asked less. */
 const BUSY_MS = 5000;
+/** A share makes calls for this time after its last one. */
+const ACTIVE_MS = 5000;
+/** The interval in which the slots are divided among the shares that make calls. */
+const DIVIDING_MS = 1000;
+/**
+ * While several shares make calls, each begins so many in a turn of the event loop. The others wait
+ * for the end of the turn, which a flood would make longer than any call.
+ */
+const PER_TURN = 2;
 
 const NO_SLOT = new Refusal(503, CODES.busy, "Too many calls are waiting for the node", {
   headers: LATER,
@@ -39,6 +50,9 @@ class Share {
   readonly max: number;
   readonly queue: Set<QueuedCall> = new Set();
   taken = 0;
+  /** The number of calls that have begun in this turn of the event loop. */
+  begun = 0;
+  calledAt: number = -Infinity;
   constructor({ concurrency = Infinity }: Sharer) {
     this.max = concurrency;
   }
@@ -52,6 +66,10 @@ export class Slots {
   /** The shares with queued calls, in the order of their turns. */
   readonly #queued = new Set<Share>();
   #taken = 0;
+  /** The slots of each share; `undefined` while one share alone makes calls. */
+  #part: number | undefined;
+  #dividedAt = -Infinity;
+  #hasTurn = false;
   #heavy: Slot | undefined;
   #busyUntil = 0;
   #isClosed = false;
@@ -70,12 +88,16 @@ export class Slots {
     this.#busyUntil = isBusy ? performance.now() + BUSY_MS : 0;
   }
 
-  /** @throws {Refusal} if no slot becomes free */
-  async take(sharer: Sharer, isHeavy: boolean, signal: Signal): Promise<Slot> {
+  /**
+   * @param calls the number of calls that the slot is for
+   * @throws {Refusal} if no slot becomes free
+   */
+  async take(sharer: Sharer, isHeavy: boolean, signal: Signal, calls: number = 1): Promise<Slot> {
     if (this.#isClosed || signal.aborted) throw NO_SLOT;
     const share = this.#shareOf(sharer);
+    this.#divide(share);
     if (this.#queued.size > 0) this.#startNext();
-    if (this.#isFree(share, isHeavy)) return this.#give(share, isHeavy);
+    if (this.#isFree(share, isHeavy)) return this.#give(share, isHeavy, calls);
     if (share.queue.size >= QUEUE_MAX) throw NO_SLOT;
     return await new Promise((resolve, reject) => {
       const end = () => {
@@ -88,7 +110,7 @@ export class Slots {
         isHeavy,
         start: () => {
           end();
-          resolve(this.#give(share, isHeavy));
+          resolve(this.#give(share, isHeavy, calls));
         },
         refuse() {
           end();
@@ -105,8 +127,8 @@ export class Slots {
   free(slot: Slot): void {
     if (slot.isFree) return;
     slot.isFree = true;
-    this.#taken--;
-    slot.share.taken--;
+    this.#taken -= slot.size;
+    slot.share.taken -= slot.size;
     if (this.#heavy === slot) this.#heavy = undefined;
     this.#startNext();
   }
@@ -156,27 +178,57 @@ export class Slots {
     if (isHeavy && this.#heavy) return false;
     if (share.taken >= share.max) return false;
     if (this.#isShared && share.taken >= this.count / 2) return false;
+    const part = this.#part;
+    if (part !== undefined && (share.taken >= part || share.begun >= PER_TURN)) return false;
     const isBusy = performance.now() < this.#busyUntil;
     const count = isBusy ? Math.ceil(this.count / 4) : this.count;
     return this.#taken < (share.taken === 0 && this.#shares.size > 1 ? count + 1 : count);
   }
 
-  #give(share: Share, isHeavy: boolean): Slot {
-    const slot = new Slot(this, share);
-    this.#taken++;
-    share.taken++;
+  /** A batch keeps the node busy for as long as its calls do one by one. */
+  #give(share: Share, isHeavy: boolean, calls: number): Slot {
+    const slot = new Slot(this, share, Math.min(calls, this.#part ?? 1));
+    this.#taken += slot.size;
+    share.taken += slot.size;
     if (isHeavy) this.#heavy = slot;
+    if (this.#part !== undefined) this.#countTurn(share);
     return slot;
+  }
+
+  #divide(share: Share): void {
+    const now = performance.now();
+    const isNew = now - share.calledAt > ACTIVE_MS;
+    share.calledAt = now;
+    if (!isNew && now - this.#dividedAt < DIVIDING_MS) return;
+    this.#dividedAt = now;
+    const active = [...this.#shares.values()].filter((one) => now - one.calledAt < ACTIVE_MS);
+    // A heavy call leaves a slot for a light one.
+    const part = Math.max(2, Math.floor(this.count / active.length));
+    this.#part = active.length > 1 ? part : undefined;
+  }
+
+  #countTurn(share: Share): void {
+    share.begun++;
+    if (this.#hasTurn) return;
+    this.#hasTurn = true;
+    void nextTurn().then(() => {
+      this.#hasTurn = false;
+      for (const share of this.#shares.values()) share.begun = 0;
+      this.#startNext();
+    });
   }
 }
 
 export class Slot {
   readonly share: Share;
+  /** The number of slots that this one counts as. */
+  readonly size: number;
   isFree = false;
   readonly #slots: Slots;
-  constructor(slots: Slots, share: Share) {
+  constructor(slots: Slots, share: Share, size: number) {
     this.#slots = slots;
     this.share = share;
+    this.size = size;
   }
 
   dispose(): void {

@@ -19,7 +19,7 @@ export const TOKEN_FILE = "token";
 
 export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };
 
-const EXECUTABLE = `${ROOT}dist/nodeface`;
+export const EXECUTABLE = `${ROOT}dist/nodeface`;
 
 /** The commands that the suites about clients compare, and the files that each needs. */
 export const SERVICES: readonly {
