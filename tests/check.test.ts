@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { check as checkConfig } from "../src/cli/check.ts";
+import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
 import type { Config } from "../src/cli/read-config.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { resolveForward } from "../src/gateway/policy.ts";
@@ -166,6 +167,43 @@ check("without a description, no name under forward is reported as unknown", asy
   );
   assert.match(text, "connection refused; start the node, or correct node.url");
 });
+
+check(
+  "names of no operation are errors with line and column, and each client has a line",
+  async () => {
+    await using node = await serveFetch(play(RECORDINGS.get("anvil")!));
+    const text = `node: { url: ${node.url} }
+forward:
+  open:
+    - eth_chainid
+  clients:
+    - { name: wallet, token_env: TOKEN, allow: [eth_chainId, eth_sendTransaction, eth_nothing] }
+    - { name: dashboard, token_env: OTHER, allow: [reads] }
+`;
+    const { forward } = checkFile(parseConfiguration(text, "n.yaml"));
+    const { report, json } = await checked({ node: { url: node.url, kind: "ethereum" }, forward });
+    const unknown = "but the description has no such operation";
+    const of = (place: string, list: string, name: string, meant: string) =>
+      `error n.yaml:${place}: ${list} names "${name}", ${unknown}; did you mean ${meant}?`;
+    assert.match(report, of("4:7", "forward.open", "eth_chainid", "eth_chainId"));
+    assert.match(
+      report,
+      `error n.yaml:6:83: forward.clients wallet names "eth_nothing", ${unknown}`,
+    );
+    const lines = /# Clients\n([^#]*)\n/.exec(report)![1]!.split("\n");
+    assert.is(
+      lines[0],
+      "wallet may call what everybody may, eth_sendTransaction (write), eth_chainId",
+    );
+    assert.match(lines[1]!, /^dashboard may call what everybody may, .*, \d+ more$/);
+    const { clients: [wallet] } = JSON.parse(json);
+    assert.equal(wallet, {
+      name: "wallet",
+      operations: ["eth_chainId", "eth_sendTransaction"],
+      writes_and_secrets: ["eth_sendTransaction"],
+    });
+  },
+);
 
 const many = (count: number) => {
   const wrong = Array.from(

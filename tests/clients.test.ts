@@ -201,6 +201,17 @@ clients("the name and address in a request decide nothing", async () => {
   }
 });
 
+clients("the log names each write and secret of each client once", async () => {
+  const lines: string[] = [];
+  const { app } = forwarding(node.url, REST, {
+    open: ["reads"],
+    clients: [named("a", ["GET /balance", "send", "reads"]), named("b", ["reads"])],
+  }, { log: (message) => message.startsWith("the client") && lines.push(message) });
+  await app.refresh();
+  await app.refresh();
+  assert.equal(lines, ['the client a may call "POST /send" (write), "GET /balance" (secret)']);
+});
+
 clients("two clients with the same token get 503, and the log says so in one line", async () => {
   const lines: string[] = [];
   const a = named("a", ["GET /balance"]);

@@ -63,8 +63,24 @@ starts(
       assert.equal([config.host, config.port, config.forward], [
         "127.0.0.1",
         8099,
-        { ...resolveForward("reads"), at_root: true },
+        {
+          ...resolveForward({
+            open: ["reads"],
+            clients: [{
+              name: "app",
+              token_file: join(folder, "nodeface.token"),
+              allow: ["reads"],
+            }],
+          }),
+          places: config.forward?.places,
+          at_root: true,
+        },
       ]);
+      const token = join(folder, "nodeface.token");
+      assert.match(readFileSync(token, "utf8"), /^[0-9a-f]{64}\n$/);
+      if (process.platform !== "win32") assert.is(statSync(token).mode & 0o777, 0o600);
+      assert.match(said, `${token} has the token of the client app\n`);
+      assert.not.match(said, readFileSync(token, "utf8").trim());
       assert.is(config.metrics, true);
       const text = readFileSync(join(folder, "nodeface.yaml"), "utf8");
       assert.match(text, /\n {2}# This kind was detected: .+\n {2}kind: etcd\n/);
@@ -72,7 +88,7 @@ starts(
         (await check({ ...config, node: { ...config.node, url: node.url } })).report,
         "# ",
       );
-      assert.equal(readdirSync(folder), ["nodeface.yaml"]);
+      assert.equal(readdirSync(folder).sort(), ["nodeface.token", "nodeface.yaml"]);
     }),
 );
 

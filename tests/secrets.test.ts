@@ -122,6 +122,22 @@ testWhere(secrets, NO_WINDOWS, "a token file that others can read is reported, t
   assert.match(judged[0]!.message, `token_file ${token_file} can be read by every user`);
 });
 
+secrets("two clients with the same token are an error with line and column", async () => {
+  const token = "0123456789abcdef0123456789abcdef";
+  await file("a.token", `${token}\n`);
+  await file("b.token", token);
+  const clients = (second: string) =>
+    "node: { url: http://127.0.0.1:2 }\nforward:\n  clients:\n" +
+    "    - { name: a, allow: [reads], token_file: a.token }\n" +
+    `    - { name: b, allow: [reads], token_file: ${second} }\n`;
+  const message = await configured(clients("b.token")).then(() => "", ({ message }) => message);
+  const path = join(folder, "nodeface.yaml");
+  const wrong = "has the same token as clients[0]; each client needs its own";
+  assert.is(message, `${path}:5:46: forward.clients[1].token_file ${wrong}`);
+  // A file that is missing may be written later.
+  await configured(clients("c.token"));
+});
+
 secrets("keys in URLs appear neither in a host's log nor in the command's log", () => {
   const told: string[] = [];
   const message = "a source at https://a.example/?api_key=geheim responded with 500";

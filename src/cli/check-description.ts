@@ -8,13 +8,15 @@ import { knowKind, type KnownKind, softwareIn } from "../description/known-inter
 import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
 import { describe, type Prepared } from "../description/prepare.ts";
 import { sourceAt, sourcesOf } from "../description/source.ts";
-import { decide, policyRows } from "../gateway/policy.ts";
+import { decide, isClosed, policyRows } from "../gateway/policy.ts";
 import {
+  type ClientRights,
   type Diagnostic,
   lintNames,
   lintParameters,
   lintSettings,
   lintTokens,
+  rightsIn,
 } from "../gateway/lint-settings.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
@@ -150,6 +152,7 @@ export async function describeCalls(
     `${level === "error" ? "error" : "note "} ${message}\n`
   );
   const root = forward.at_root ? { isBuiltIn, rpcPath: await known?.rpcPath.get() } : undefined;
+  const rights = rightsIn(operations, forward);
   const rows = policyRows(operations, forward).map(([operation, mark, call, why], at) => {
     const address = call === "refused" ? "-" : addressOf(operations[at]!, root);
     return { operation, mark, call, address, why };
@@ -165,8 +168,29 @@ export async function describeCalls(
     text: [...lines, table, hint(operations)].join(""),
     troubles: messagesOf("error"),
     notes: [...messagesOf("warn"), hintElsewhere(described).trimEnd()].filter(Boolean),
-    data: { calls: rows },
-  }];
+    data: { calls: rows, clients: rights.map(dataOf) },
+  }, ...describeClients(rights)];
+}
+
+const dataOf = ({ name, operations }: ClientRights) => ({
+  name,
+  operations: operations.map(({ name }) => name),
+  writes_and_secrets: operations.filter(isClosed).map(({ name }) => name),
+});
+
+/** Names first what changes something or reveals private data. */
+function describeClients(clients: readonly ClientRights[]): Section[] {
+  if (clients.length === 0) return [];
+  const lines = clients.map(({ name, operations }) => {
+    const named = [
+      ...operations.filter(isClosed).map((one) => `${one.name} (${one.access})`),
+      ...operations.filter((one) => !isClosed(one)).map(({ name }) => name),
+    ];
+    const more = named.length - NAMES_MAX;
+    if (more > 0) named.splice(NAMES_MAX, more, `${more} more`);
+    return `${name} may call ${["what everybody may", ...named].join(", ")}\n`;
+  });
+  return [{ title: "Clients", text: lines.join("") }];
 }
 
 /**

@@ -6,10 +6,13 @@
 import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/page-settings.ts";
 import { loadInterface } from "../description/known-interface.ts";
 import { KINDS } from "../generated/kinds.js";
+import { Clients } from "../gateway/clients.ts";
+import { placeKey } from "../gateway/policy.ts";
 import type { NodeSettings } from "../info/settings.ts";
 import { type Json, listOf, objectOf, textOf, valueAt } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
+import { settingOf } from "../node/secrets.ts";
 import type { PageSettings } from "../options.ts";
 import { configuration, type FileConfig, forwardConflicts } from "../settings/configuration.ts";
 import { hasKind, unknownSources } from "../settings/node.ts";
@@ -83,10 +86,38 @@ export async function readConfigurationFile(
     }
     const logo = await readLogo(yaml, files);
     const file = checkFile(yaml, kinds, overrides, logo);
+    const shared = await sharedTokens(file);
+    if (shared.length > 0) throw new ConfigError(yaml.describe(shared));
     const page = file.page && { ...file.page, logo: logo?.bytes };
     return { file, page };
   });
   return { file: {}, ...read, kinds, warnings, problems };
+}
+
+async function sharedTokens({ forward }: FileConfig): Promise<SettingDiagnostic[]> {
+  const clients = new Clients(forward?.clients ?? []);
+  await clients.read();
+  const { all } = clients;
+  return diagnosticsOfRepeated(all.map(({ token }) => token?.text), (_, at, first) => ({
+    path: ["forward", "clients", at, settingOf(all[at]!.settings).key],
+    message: `has the same token as clients[${first}]; each client needs its own`,
+  }));
+}
+
+/** The places of the names of operations in the setting `forward`. */
+function placesIn({ value, placeOf }: YamlFile): Record<string, string> {
+  const places: Record<string, string> = {};
+  const add = (list: string, path: readonly (string | number)[]) => {
+    const names = listOf(valueAt(value, path.map(String)));
+    for (const [at, name] of names.entries()) {
+      places[placeKey(list, String(name))] = placeOf([...path, at]);
+    }
+  };
+  add("forward.open", ["forward", "open"]);
+  for (const [at, client] of listOf(valueAt(value, ["forward", "clients"])).entries()) {
+    add(`forward.clients ${objectOf(client).name}`, ["forward", "clients", at, "allow"]);
+  }
+  return places;
 }
 
 type KindPlace = NonNullable<Parameters<typeof checkKind>[1]>;
@@ -181,6 +212,7 @@ export function checkFile(
     );
   }
   if (found.length > 0) throw new ConfigError(yaml.describe(found));
+  if (file.forward) file.forward = { ...file.forward, places: placesIn(yaml) };
   return file;
 }
 

@@ -4,8 +4,9 @@
  *
  * @module
  */
+import { randomBytes } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, relative } from "node:path";
+import { basename, dirname, isAbsolute, relative } from "node:path";
 import { isAnchored } from "../platform.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
@@ -16,6 +17,7 @@ import type { NodeStatus } from "../info/status.ts";
 import { checkPlace } from "../node/secrets.ts";
 import { NO_ANSWER } from "../node/failures.ts";
 import type { Kind } from "../kinds/kind.ts";
+import type { ForwardSettings } from "../setting-types.ts";
 import { isFilePlace, isKindFile } from "../settings/texts.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { inspectNode } from "./check.ts";
@@ -61,6 +63,7 @@ export async function init(
   const node = excerpt(
     [title || "a node of unknown kind", info.network].filter(Boolean).join(", "),
   );
+  const token = values.forward === "reads" ? `${path.replace(/\.[^./\\]*$/, "")}.token` : undefined;
   const text = newConfiguration({
     head: [
       `The configuration of Nodeface ${VERSION} for ${node}.`,
@@ -68,7 +71,11 @@ export async function init(
       "Paths are relative to this file; ~/ is the home directory.",
       "$CREDENTIALS_DIRECTORY/ is the folder in which systemd puts the credentials of a service.",
     ],
-    values: { ...contentOf(config, values, path, name), ...identityIn(info) },
+    values: {
+      ...contentOf(config, values, path, name),
+      ...identityIn(info),
+      ...token !== undefined && { forward: withOneClient(basename(token)) },
+    },
     remarks: {
       ...secret && { "node.auth": secret.lines },
       ...name !== undefined && { "node.kind": [whyKind(config, detection)] },
@@ -77,9 +84,22 @@ export async function init(
     examples: secret ? { "node.auth": secret.example } : {},
   });
   await writeNewFile(path, text, secret ? PRIVATE : PUBLIC);
+  if (token !== undefined && !await files.isThere(token)) {
+    await writeNewFile(token, `${randomBytes(32).toString("hex")}\n`, PRIVATE);
+  }
   const flag = values.config === undefined ? "" : ` --config ${path}`;
-  return report(config, path, flag, node, status, secret);
+  const lines = report(config, path, flag, node, status, secret);
+  if (token !== undefined) lines.splice(1, 0, `${token} has the token of the client ${CLIENT}`);
+  return lines.join("\n");
 }
+
+const CLIENT = "app";
+
+/** The client has a share and a name of its own; the operator adds what else it may call. */
+const withOneClient = (token: string): ForwardSettings => ({
+  open: ["reads"],
+  clients: [{ name: CLIENT, token_file: token, allow: ["reads"] }],
+});
 
 /** Pins what tells the chains of one kind apart. */
 function identityIn({ chain_id, network }: Info): Record<string, unknown> {
@@ -167,7 +187,7 @@ function report(
   name: string,
   { status, code, reason }: NodeStatus,
   secret: SecretPlaces | undefined,
-): string {
+): string[] {
   const lines = [`Wrote ${path} for ${node.url}: ${name}`];
   if (code !== undefined) lines.push(`The node is ${status}: ${reason}`);
   if (WANTS_SECRET.includes(code)) {
@@ -178,7 +198,7 @@ function report(
     );
   }
   lines.push(`Next: nodeface check${flag}, then nodeface${flag}\n`);
-  return lines.join("\n");
+  return lines;
 }
 
 const LONGEST = 92;

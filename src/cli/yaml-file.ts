@@ -35,6 +35,8 @@ export interface YamlFile {
   /** Integers that `number` cannot represent exactly are `bigint`s. */
   readonly value: unknown;
   describe(diagnostics: readonly SettingDiagnostic[]): string[];
+  /** Returns the place of a value, such as `nodeface.yaml:7:12:`. */
+  placeOf(path: SettingDiagnostic["path"]): string;
 }
 
 /**
@@ -75,7 +77,7 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
     diagnostics.map((diagnostic) => [offsetOf(document, diagnostic), diagnostic] as const)
       .sort(([a], [b]) => a - b)
       .map(([offset, diagnostic]) => `${at(offset)} ${formatDiagnostic(diagnostic)}`);
-  return { name, value, describe };
+  return { name, value, describe, placeOf: (path) => at(offsetOf(document, { path })) };
 }
 
 function explain({ code, message }: YAMLError, what: string): string {

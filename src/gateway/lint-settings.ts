@@ -10,10 +10,17 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { warnOfReaders } from "../platform.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { Clients } from "./clients.ts";
-import { decide, matchOf, type NameMatch, type ResolvedForward } from "./policy.ts";
+import {
+  decide,
+  isClosed,
+  matchOf,
+  type NameMatch,
+  placeKey,
+  type ResolvedForward,
+} from "./policy.ts";
 
 export interface Diagnostic {
-  readonly level: "error" | "warn";
+  readonly level: "error" | "warn" | "info";
   readonly message: string;
 }
 
@@ -22,7 +29,8 @@ export function lintNames(
   forward: ResolvedForward,
 ): Diagnostic[] {
   return namesIn(forward).flatMap(({ list, name, isOpen }) => {
-    const start = `${list} names ${quote(name)}, `;
+    const place = forward.places?.[placeKey(list, name)];
+    const start = `${place ? `${place} ` : ""}${list} names ${quote(name)}, `;
     const found = lintName(operations, isOpen, name);
     return found.map(([level, what]) => ({ level, message: start + what }));
   });
@@ -39,8 +47,6 @@ function lintName(
     if (match) meant[match].push(operation);
   }
   const foreign = (of: NameMatch) => meant[of].filter(({ isForeign }) => isForeign);
-  const closed = (of: readonly NodeOperation[]) =>
-    of.filter(({ access }) => access === "write" || access === "secret");
   const named = [...meant.name, ...meant.operationId];
   if (named.length === 0 && meant.pattern.length === 0) {
     const names = operations.flatMap(({ name, operationId, isForeign }) =>
@@ -60,11 +66,11 @@ function lintName(
     const what = "an operationId that the author of the description can give to another operation";
     found.push([isOpen ? "error" : "warn", `${what}; write ${lines(moved)}`]);
   }
-  const [marked] = isOpen ? closed(named) : [];
+  const [marked] = isOpen ? named.filter(isClosed) : [];
   if (marked) {
     found.push(["error", `which is marked ${marked.access}; move it to forward.clients`]);
   }
-  const omitted = closed(meant.pattern);
+  const omitted = meant.pattern.filter(isClosed);
   if (omitted.length > 0) {
     const what = "but * does not match operations marked write or secret";
     found.push(["warn", `${what}: ${lines(omitted)}`]);
@@ -111,6 +117,31 @@ function namesIn({ open, clients }: ResolvedForward): ListedName[] {
   ];
 }
 
+export interface ClientRights {
+  readonly name: string;
+  /** What the client may call beyond what is open. */
+  readonly operations: readonly NodeOperation[];
+}
+
+export function rightsIn(
+  operations: readonly NodeOperation[],
+  forward: ResolvedForward,
+): ClientRights[] {
+  const entries = decide(operations, forward);
+  return forward.clients.map(({ name }) => ({
+    name,
+    operations: entries.filter(({ clients }) => clients.includes(name))
+      .map(({ operation }) => operation),
+  }));
+}
+
+/** Tells which writes and secrets each client may call, for the log. */
+function tellRights({ name, operations }: ClientRights): Diagnostic[] {
+  const closed = operations.filter(isClosed);
+  const named = closed.map((one) => `${quote(shorten(one.name, 200))} (${one.access})`).join(", ");
+  return named ? [{ level: "info", message: `the client ${name} may call ${named}` }] : [];
+}
+
 const OPERATIONS_MAX = 10;
 
 function lines(operations: readonly NodeOperation[]): string {
@@ -130,7 +161,10 @@ export function createNameWatch(
   let reported = new Set<string>();
   const before = new Map<string, readonly NodeOperation[]>();
   return (operations) => {
-    const found = lintNames(operations, forward);
+    const found = [
+      ...lintNames(operations, forward),
+      ...rightsIn(operations, forward).flatMap(tellRights),
+    ];
     const news = found.filter(({ message }) => !reported.has(message));
     reported = new Set(found.map(({ message }) => message));
     for (const { list, name } of namesIn(forward)) {

@@ -42,6 +42,8 @@ export interface ResolvedClient extends Omit<ClientSettings, "allow"> {
 export interface ResolvedForward extends Pick<ForwardSettings, "at_root" | "per_minute"> {
   readonly open: Allowed;
   readonly clients: readonly ResolvedClient[];
+  /** The places of the names in the configuration file, by {@linkcode placeKey}. */
+  readonly places?: Readonly<Record<string, string>> | undefined;
   readonly origins: readonly string[] | "*";
   /** The time limit for a whole response, in milliseconds. */
   readonly timeout: number;
@@ -68,6 +70,9 @@ export function resolveForward(forward: Forward | undefined): ResolvedForward | 
     concurrency,
   };
 }
+
+/** @param list the setting that has the name, such as `forward.open` */
+export const placeKey = (list: string, name: string): string => `${list} ${name}`;
 
 const allowedBy = (list: readonly string[] = []): Allowed => ({
   reads: list.includes("reads"),
@@ -161,7 +166,8 @@ function decideOpen(
   return refused("it has no access mark; list it in forward.open or forward.clients");
 }
 
-const isClosed = ({ access }: NodeOperation): boolean => access === "write" || access === "secret";
+export const isClosed = ({ access }: NodeOperation): boolean =>
+  access === "write" || access === "secret";
 
 /** A pattern matches no operation whose marks or names the operator has not written. */
 function allows({ reads, names }: Allowed, operation: NodeOperation): boolean {
