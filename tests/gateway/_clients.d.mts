@@ -18,3 +18,10 @@ export interface BitcoinClient {
 
 /** Creates the client, which is a package on npm. */
 export function bitcoinCore(url: string): Promise<BitcoinClient>;
+
+export const TOKENED: Readonly<
+  Record<
+    string,
+    (url: string, token: string, address: string) => Promise<{ number: bigint; hash: string }>
+  >
+>;

@@ -43,3 +43,30 @@ export async function bitcoinCore(host) {
   const { default: Client } = await import("bitcoin-core");
   return new Client({ host });
 }
+
+/** Clients that send a token, read the height and send a transaction. */
+export const TOKENED = {
+  async ethers(url, token, address) {
+    const { FetchRequest, JsonRpcProvider } = await import("ethers");
+    const request = new FetchRequest(url);
+    request.setHeader("authorization", `Bearer ${token}`);
+    const network = { chainId: 31337, name: "anvil" };
+    const provider = new JsonRpcProvider(request, network, { staticNetwork: true });
+    try {
+      const number = BigInt(await provider.getBlockNumber());
+      const transaction = { from: address, to: address, value: "0x1" };
+      return { number, hash: await provider.send("eth_sendTransaction", [transaction]) };
+    } finally {
+      provider.destroy();
+    }
+  },
+  async viem(url, token, address) {
+    const { createWalletClient, http, publicActions } = await import("viem");
+    const fetchOptions = { headers: { authorization: `Bearer ${token}` } };
+    const transport = http(url, { fetchOptions, retryCount: 0 });
+    const client = createWalletClient({ transport }).extend(publicActions);
+    const number = await client.getBlockNumber();
+    const transaction = { account: address, to: address, value: 1n, chain: null };
+    return { number, hash: await client.sendTransaction(transaction) };
+  },
+};
