@@ -7,6 +7,7 @@
  */
 import type { Monitor } from "../info/monitor.ts";
 import type { Info } from "../info/info.ts";
+import type { Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
