@@ -425,7 +425,7 @@ testOnNode(
   refusals,
   "a token that is replaced during a batch judges none of its calls",
   async () => {
-    const { rpc } = shared(RPC, settings());
+    const { rpc } = forwarding(node.url, RPC, settings());
     const answer = node.answer;
     node.answer = (come, response) => {
       writeFileSync(file, "b".repeat(40));
