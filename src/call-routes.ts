@@ -12,8 +12,7 @@ import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { Budget, Room } from "./gateway/budget.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import type { Quota } from "./gateway/quota.ts";
-import { LATER, NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
-import { CODES } from "./node/json-rpc.ts";
+import { NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
 import { isWellKnown, SELF_PATH } from "./http/own-paths.ts";
 import { isWebSocket, namesContent, prefersHtml } from "./http/request.ts";
 import {
@@ -151,10 +150,8 @@ export class CallRoutes {
     if (!gateway || !table?.isKnown) {
       return await refuse(NOT_FORWARDED[gateway ? "unknown" : "off"]);
     }
-    const reason = await this.#resources.monitor.reasonAgainstCalls();
-    if (reason) {
-      return await refuse(new Refusal(503, CODES.notReached, reason, { headers: LATER }));
-    }
+    const unexpected = await gateway.refusalOfNode();
+    if (unexpected) return await refuse(unexpected);
     const query = target!.search.slice(1);
     const caller = await gateway.identify(request, query);
     const lease = gateway.lease(request, caller);

@@ -365,7 +365,7 @@ class Answering extends Duplex {
 
 const exchanging = (...answers: string[]) => {
   const socket = new Answering(...answers) as unknown as Socket;
-  const connection = new Connection(socket, 1000, []);
+  const connection = new Connection(socket, 1000, [], () => {});
   const exchange = () =>
     connection.exchange({
       ...{ method: "GET", url: new URL("http://node.example/"), headers: {}, body: undefined },

@@ -1,8 +1,12 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface } from "../src/index.ts";
+import { testOnNode } from "./_runtime.ts";
 import { setScene } from "./_scene.ts";
 import { play as playNode } from "./_sources.ts";
+import { until } from "./nodes/_daemon.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const identity = suite("the identity of the node");
@@ -165,5 +169,66 @@ identity(
     await node.close();
   },
 );
+
+testOnNode(identity, "no call reaches another node that takes over its address", async () => {
+  let chain = "0x7a69";
+  let isSwapped = false;
+  const sent: string[] = [];
+  const answer: RequestListener = async (request, response) => {
+    let text = "";
+    for await (const part of request) text += part;
+    if (text.includes("eth_gasPrice")) {
+      sent.push(chain);
+      if (isSwapped) return swap("0x1");
+    }
+    const body = text === "" ? {} : { body: text };
+    const init = { method: request.method!, ...body };
+    const played = await onChain(chain)(`http://node${request.url}`, init);
+    response.writeHead(played.status).end(await played.text());
+  };
+  const listen = async (port: number) => {
+    const server = createServer(answer);
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+    return server;
+  };
+  let server = await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const swap = async (another: string) => {
+    chain = another;
+    isSwapped = false;
+    const before = server;
+    before.close();
+    before.closeAllConnections();
+    server = await listen(port);
+  };
+  const app = createNodeface({
+    node: {
+      url: `http://127.0.0.1:${port}`,
+      kind: "ethereum",
+      expect: { chain_id: "31337" },
+      ask_methods: false,
+    },
+    info: { ttl: "10s" },
+    forward: { open: ["eth_gasPrice"] },
+    log: () => {},
+  });
+  const call = () => app.fetch(new Request("http://localhost/v1/rpc/eth_gasPrice"));
+  try {
+    assert.is((await call()).status, 200);
+    await swap("0x1");
+    const refused = await call();
+    assert.is(refused.status, 503, "between two calls");
+    assert.match(await refused.text(), "chain_id is 1, but 31337 is expected");
+    await swap("0x7a69");
+    await until(async () => (await call()).status === 200);
+    isSwapped = true;
+    assert.is((await call()).status, 503, "during a call");
+    assert.equal([...new Set(sent)], ["0x7a69"]);
+  } finally {
+    await app.close();
+    server.close();
+    server.closeAllConnections();
+  }
+});
 
 identity.run();

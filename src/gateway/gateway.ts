@@ -7,6 +7,7 @@ import type { ServedRequest } from "../http/request.ts";
 import type { Monitor } from "../info/monitor.ts";
 import type { Resource } from "../lazy.ts";
 import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
+import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { Clients, TOKEN_LENGTH_MIN } from "./clients.ts";
@@ -16,7 +17,7 @@ import { PathTable } from "./match.ts";
 import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
-import { invalidCall, type Refusal, refusalOf } from "./response.ts";
+import { invalidCall, LATER, Refusal, refusalOf } from "./response.ts";
 
 interface GatewayOptions {
   readonly forward: ResolvedForward;
@@ -29,7 +30,7 @@ interface GatewayOptions {
 
 /** The parts of the service that know the node. */
 interface NodeResources {
-  readonly monitor: Pick<Monitor, "findKind" | "expectResponse">;
+  readonly monitor: Pick<Monitor, "findKind" | "expectResponse" | "reasonAgainstCalls">;
   /** Resolves to the description, after its changes have been read. */
   description(): Promise<CallableDescription>;
 }
@@ -92,7 +93,8 @@ export class Gateway {
     this.clients = new Clients(forward.clients, (error) => {
       options.log(error, { code: "error", level: "error", error });
     });
-    this.#leases = new Leases(node, forward);
+    const isVerified = Object.keys(node.expect).length > 0;
+    this.#leases = new Leases(node, forward, isVerified ? () => this.refusalOfNode() : undefined);
     // Another kind of node may handle more calls.
     node.onKind.add(() => this.#table = undefined);
   }
@@ -103,6 +105,14 @@ export class Gateway {
 
   close(): void {
     this.#leases.close();
+  }
+
+  /** Resolves to a refusal if the node is not the one that `node.expect` describes. */
+  async refusalOfNode(): Promise<Refusal | undefined> {
+    const reason = await this.#options.resources.monitor.reasonAgainstCalls();
+    return reason === undefined
+      ? undefined
+      : new Refusal(503, CODES.notReached, reason, { headers: LATER });
   }
 
   async table(): Promise<CallTable> {

@@ -6,7 +6,8 @@
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
-import type { RequestContent } from "../node/http1.ts";
+import { failureOf } from "../node/failures.ts";
+import { type NodeRequest, type RequestContent, STALE } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { isBusy, type Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
@@ -16,9 +17,16 @@ import type { ResolvedForward } from "./policy.ts";
 import type { Quota } from "./quota.ts";
 import { FULL, FULL_AFTERWARDS, LATER, Refusal } from "./response.ts";
 import { type Sharer, type Slot, Slots } from "./slots.ts";
-import { sendUpstream, type UpstreamResponse, type UpstreamUse } from "./upstream.ts";
+import {
+  sendUpstream,
+  type UpstreamLimits,
+  type UpstreamResponse,
+  type UpstreamUse,
+} from "./upstream.ts";
 
 const GRACE_MS = 4000;
+/** A node that loses connections all the time is not called for ever. */
+const RETRIES_MAX = 3;
 
 /** All callers without a token. */
 export const EVERYBODY: Sharer = { name: "anonymous" };
@@ -28,19 +36,29 @@ const WAITS = 32;
 /** Nodes let a call wait for a minute. */
 const WAIT_MS = 65_000;
 
+/** Resolves to a refusal if the node is not the expected one. */
+type VerifyNode = () => Promise<Refusal | undefined>;
+
 /** All leases, and what they share. */
 export class Leases {
-  readonly node: Pick<Node, "send">;
+  readonly node: Pick<Node, "send" | "losses">;
   readonly limits: Pick<ResolvedForward, "timeout" | "limit">;
+  readonly verify: VerifyNode | undefined;
   readonly slots: Slots = new Slots(1);
   /** The slots of calls that wait for an event at the node. */
   readonly waits: Slots = new Slots(WAITS, true);
   readonly budget: Budget = new Budget();
   readonly #begun = new Set<Lease>();
   #closing: ReturnType<typeof setTimeout> | undefined;
-  constructor(node: Pick<Node, "send">, limits: Pick<ResolvedForward, "timeout" | "limit">) {
+  /** @param verify is called before each request; `undefined` if any node may be at the address */
+  constructor(
+    node: Pick<Node, "send" | "losses">,
+    limits: Pick<ResolvedForward, "timeout" | "limit">,
+    verify?: VerifyNode,
+  ) {
     this.node = node;
     this.limits = limits;
+    this.verify = verify;
   }
 
   add(lease: Lease): void {
@@ -147,10 +165,10 @@ export class Lease {
     const isRead = operation.access === "read";
     if (this.sharer !== EVERYBODY) this.#room.purpose = isRead ? "token" : "write";
     if (!this.#room.set(SMALL)) throw FULL;
-    const { node, slots, limits: { limit } } = this.#leases;
+    const { slots, verify, limits: { limit } } = this.#leases;
     const limits = { most: this.#left, limit, collect, room: this.#room, stop: client };
-    const sent = { ...request, signal, isOnce: !isRead };
-    const call = this.#call = sendUpstream(node, sent, use, limits);
+    const sent = { ...request, signal, isOnce: !isRead || verify !== undefined };
+    const call = this.#call = this.#sendVerified(sent, use, limits, isRead);
     let response: UpstreamResponse | undefined;
     try {
       response = await withSignal(call, client);
@@ -164,6 +182,33 @@ export class Lease {
     this.#left -= response.size;
     if (response.isWhole) this.#room.keep(response.received);
     return response;
+  }
+
+  /**
+   * Another node may be at the address when a connection is lost, so nothing is sent afterwards
+   * before the node has been verified again.
+   */
+  async #sendVerified(
+    request: NodeRequest,
+    use: UpstreamUse,
+    limits: UpstreamLimits,
+    isRead: boolean,
+  ): Promise<UpstreamResponse> {
+    const { node, verify } = this.#leases;
+    if (!verify) return await sendUpstream(node, request, use, limits);
+    for (let retries = 0;; retries++) {
+      const refusal = await verify();
+      if (refusal) throw refusal;
+      const { losses } = node;
+      const isStale = () => node.losses !== losses;
+      try {
+        return await sendUpstream(node, { ...request, isStale }, use, limits);
+      } catch (error) {
+        const isLost = !(error instanceof Refusal) && failureOf(error).code === "reset";
+        const mayRetry = error === STALE || (isRead && isLost);
+        if (!mayRetry || retries === RETRIES_MAX || request.signal.aborted) throw error;
+      }
+    }
   }
 
   /**

@@ -140,11 +140,16 @@ export class Monitor implements AsyncDisposable {
 
   /**
    * Resolves to the reason why the node must not be called: it is not the expected one, or that
-   * cannot be told from a poll that is at most `ttl` old. Resolves to `undefined` if it may.
+   * cannot be told from a poll that is at most `ttl` old and began after the last loss of a
+   * connection. Resolves to `undefined` if it may.
    */
   async reasonAgainstCalls(): Promise<string | undefined> {
     if (Object.keys(this.#node.expect).length === 0) return undefined;
-    if (!this.#reader.isIdentityKnown(this.#options.clock.monotonic())) {
+    // A poll that began before the loss may tell of the node that was there before.
+    if (this.#reader.isDoubtful && this.#poller.isRunning) await this.#nextSnapshot();
+    if (this.#reader.isDoubtful) this.#poller.hasten();
+    const isKnown = this.#reader.isIdentityKnown(this.#options.clock.monotonic());
+    if (!isKnown || this.#reader.isDoubtful) {
       this.#poller.startIfDue();
       await this.#nextSnapshot();
     }
@@ -261,6 +266,11 @@ class Poller {
   /** True if the node did not respond to the last poll that has ended. */
   get hasFailed(): boolean {
     return this.#hasFailed;
+  }
+
+  /** Makes a poll due now, unless the node did not respond to the last one. */
+  hasten(): void {
+    if (!this.#hasFailed) this.#dueAt = -Infinity;
   }
 
   startIfDue(isWatch = false): void {

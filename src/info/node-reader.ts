@@ -59,6 +59,8 @@ export class NodeReader {
   #isLoaded: boolean;
   #detection: Detection | undefined;
   #detectedAt = -Infinity;
+  /** The losses of connections before the last poll. */
+  #losses = -1;
   /** The optional sources that have not responded yet. */
   readonly #pending = new Map<string, Promise<void>>();
 
@@ -91,6 +93,15 @@ export class NodeReader {
     return this.#detection;
   }
 
+  /**
+   * True if a certain node is expected, and a connection was lost since the last poll began, so that
+   * another node may be at the address.
+   */
+  get isDoubtful(): boolean {
+    const { expect, losses } = this.#node;
+    return this.#losses !== losses && Object.keys(expect).length > 0;
+  }
+
   /** @param time in milliseconds: responses that are due for another query by then do not count */
   isIdentityKnown(time: number): boolean {
     return this.#isKindKnown && this.#kind.isIdentityKnown(time);
@@ -99,9 +110,11 @@ export class NodeReader {
   /** Resolves to true if the node has responded. */
   async read(poll: Poll): Promise<boolean> {
     const { signal } = poll;
+    const { isDoubtful } = this;
+    this.#losses = this.#node.losses;
     if (!this.#isLoaded) await this.#useKind(this.#node.kind);
     if (this.isUnknown) await this.#detectKind(signal);
-    if (!signal.aborted) await this.#askSources(poll);
+    if (!signal.aborted) await this.#askSources(poll, isDoubtful);
     const { monotonic } = this.#options.now();
     const mayDetect = this.#isDetected && !this.isUnknown && !signal.aborted &&
       monotonic - this.#detectedAt >= DETECTION_PAUSE;
@@ -175,9 +188,9 @@ export class NodeReader {
     return withoutHidden(status, this.#settings.hide);
   }
 
-  async #askSources({ signal, isWatch, since }: Poll): Promise<void> {
+  async #askSources({ signal, isWatch, since }: Poll, isDoubtful = false): Promise<void> {
     const { plan, cache } = this.#kind;
-    const due = cache.dueSources(this.#options.now(), isWatch)
+    const due = cache.dueSources(this.#options.now(), isWatch, isDoubtful)
       .filter((name) => !this.#pending.has(name))
       .map((name) => [name, plan.sources.get(name)!] as const);
     const remembered = (name: string, pointer: string) =>

@@ -103,11 +103,13 @@ export class SourceCache {
       states.every((state) => state?.error || state?.isAbsent);
   }
 
-  dueSources(now: Instant, isWatch: boolean): string[] {
-    const isUncertain = this.#ofRequired().some((state) =>
-      !state?.validAt || state.error ||
-      (!isWatch && now.monotonic - state.validAt.monotonic >= PAUSE)
-    );
+  /** @param isDoubtful true if the node may have been replaced, so that all sources are due */
+  dueSources(now: Instant, isWatch: boolean, isDoubtful: boolean): string[] {
+    const isUncertain = isDoubtful ||
+      this.#ofRequired().some((state) =>
+        !state?.validAt || state.error ||
+        (!isWatch && now.monotonic - state.validAt.monotonic >= PAUSE)
+      );
     return [...this.#plan.sources].filter(([name, { source, ttl, role }]) => {
       const { last, error, askedAt, dueAt = 0 } = this.get(name) ?? {};
       if (isWatch && "command" in source && role === "optional" && askedAt) {

@@ -20,9 +20,10 @@ export interface Trust {
   readonly ca_file: string;
 }
 
-export function createClient(tls?: Trust): Client {
+/** @param onLoss is called when the node refuses, closes or breaks a connection */
+export function createClient(tls?: Trust, onLoss?: () => void): Client {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
-  const client = lazy(async () => new SocketClient(openerOf(tls && await readTrust(tls))));
+  const client = lazy(async () => new SocketClient(openerOf(tls && await readTrust(tls)), onLoss));
   return async (request) => await (client.made ?? await client.get()).send(request);
 }
 

@@ -15,6 +15,7 @@ import {
   type ResponseEvents,
   type ResponseHead,
   ResponseReader,
+  STALE,
   writeHead,
 } from "./http1.ts";
 
@@ -38,20 +39,27 @@ const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 /** Keeps connections for further requests. */
 export class SocketClient {
   readonly #open: OpenSocket;
+  readonly #onLoss: () => void;
   readonly #idle = new Map<string, Connection[]>();
   readonly #owned = new WeakMap<object, Connection[]>();
 
-  constructor(open: OpenSocket) {
+  /** @param onLoss is called when the node refuses, closes or breaks a connection */
+  constructor(open: OpenSocket, onLoss: () => void = () => {}) {
     this.#open = open;
+    this.#onLoss = onLoss;
   }
 
   /** If a reused connection turns out to be closed, a request without `isOnce` is sent again. */
   async send(request: NodeRequest): Promise<NodeResponse> {
-    const { url, signal, isOnce, isLast, owner } = request;
+    const { url, signal, isOnce, isLast, owner, isStale } = request;
     if (signal.aborted) throw signal.reason;
     const kept = isLast ? [] : this.#keptFor(url, owner);
     for (let connection = kept.pop(); connection; connection = kept.pop()) {
       if (!(await connection.isFree())) continue;
+      if (isStale?.()) {
+        kept.push(connection);
+        throw STALE;
+      }
       try {
         return await connection.exchange(request);
       } catch (error) {
@@ -59,8 +67,10 @@ export class SocketClient {
         break;
       }
     }
+    if (isStale?.()) throw STALE;
     const idleTimeout = isOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-    return await new Connection(this.#open(url), idleTimeout, kept).exchange(request);
+    const connection = new Connection(this.#open(url), idleTimeout, kept, this.#onLoss);
+    return await connection.exchange(request);
   }
 
   #keptFor({ origin }: URL, owner: object | undefined): Connection[] {
@@ -93,18 +103,24 @@ export class Connection {
   /**
    * @param idleTimeout in milliseconds
    * @param kept the list to which the connection is added whenever it can be reused
+   * @param onLoss is called when the node refuses, closes or breaks the connection
    */
-  constructor(socket: Socket, idleTimeout: number, kept: Connection[]) {
+  constructor(socket: Socket, idleTimeout: number, kept: Connection[], onLoss: () => void) {
     this.#socket = socket;
     this.#kept = kept;
     socket.setNoDelay(true);
     socket.setTimeout(idleTimeout, () => this.#current || this.lose());
     socket.on("data", (bytes: Bytes) => this.#receive(bytes));
+    const lose = (error?: unknown) => {
+      if (this.#isOpen) onLoss();
+      this.lose(error);
+    };
     socket.on("end", () => {
+      // A response without a length ends here, after which the connection is not open.
       this.#current?.reader.close();
-      this.lose();
+      lose();
     });
-    socket.on("error", (error) => this.lose(error)).on("close", () => this.lose());
+    socket.on("error", lose).on("close", () => lose());
   }
 
   /** The connection is closed if bytes arrive while no response is expected. */

@@ -27,9 +27,14 @@ export interface NodeRequest extends RequestContent {
   readonly signal: Signal;
   /** If true, the request is not sent again when a reused connection turns out to be closed. */
   readonly isOnce: boolean;
+  /** Asked right before the request is sent: if true, it is not sent, and fails with `STALE`. */
+  readonly isStale?: () => boolean;
   /** Requests share a connection only if they have the same owner. */
   readonly owner?: object | undefined;
 }
+
+/** Thrown for a request that was not sent, since it has become stale. */
+export const STALE: Error = new Error("The request is stale");
 
 export interface ResponseHead {
   readonly status: number;

@@ -66,6 +66,11 @@ export class Node {
   readonly expect: Readonly<Record<string, string | number>>;
   readonly kinds: Resource<Kinds>;
   readonly client: Client;
+  /**
+   * The number of times that the node has refused, closed or broken a connection. Afterwards,
+   * another node may be at its address.
+   */
+  losses = 0;
   /** Told the kind each time that it has become known or has changed. */
   readonly onKind: Listeners<[kind: string | undefined]> = new Listeners();
   #life: AbortController | undefined;
@@ -75,8 +80,8 @@ export class Node {
   readonly #single = new Set<string>();
 
   constructor(options: NodeOptions, kinds: () => Promise<Kinds>) {
-    const { url, kind, auth, tls, timeout = 2000, client = createClient(tls) } = options;
-    const { expect = {} } = options;
+    const { url, kind, auth, tls, timeout = 2000, expect = {} } = options;
+    const { client = createClient(tls, () => this.losses++) } = options;
     this.url = url;
     this.auth = auth;
     this.timeout = timeout;
