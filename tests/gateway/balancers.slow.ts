@@ -1,0 +1,271 @@
+/**
+ * Three Nodefaces beside three real anvils behind the balancers of `deploy/` (`apt-get install
+ * haproxy caddy nginx`): while a node hangs, stalls, dies, and is of another chain, reads succeed at
+ * the others, and a write is carried out once.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { testWhere, without } from "../_needs.ts";
+import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
+import type { Running } from "../_server.ts";
+import { type Bench, bench } from "../nodes/_bench.ts";
+import { call, type Daemon, until } from "../nodes/_daemon.ts";
+import { TOKEN } from "./_beside.ts";
+
+const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
+
+/** Around its own configuration, nginx needs folders and a process in the foreground. */
+const inNginx = (text: string, folder: string) => `
+  daemon off; pid ${folder}/nginx.pid; error_log stderr crit; worker_processes 1;
+  events {}
+  http {
+    access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
+    fastcgi_temp_path ${folder}/f; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
+    ${text}
+  }`;
+
+interface Balancer {
+  readonly program: string;
+  readonly file: string;
+  readonly around?: (text: string, folder: string) => string;
+  readonly command: (program: string, file: string, folder: string) => readonly string[];
+  /** True if the balancer sends a `GET` again after an error of a node. */
+  readonly retriesErrors: boolean;
+  readonly asksHealth: boolean;
+}
+
+const BALANCERS: Readonly<Record<string, Balancer>> = {
+  HAProxy: {
+    program: "/usr/sbin/haproxy",
+    file: "haproxy.cfg",
+    command: (program, file) => [program, "-f", file],
+    retriesErrors: true,
+    asksHealth: true,
+  },
+  Caddy: {
+    program: "/usr/bin/caddy",
+    file: "balancer.Caddyfile",
+    around: (text) => `{\n\tadmin off\n}\n${text}`,
+    command: (program, file) => [program, "run", "--adapter", "caddyfile", "--config", file],
+    retriesErrors: false,
+    asksHealth: true,
+  },
+  nginx: {
+    program: "/usr/sbin/nginx",
+    file: "balancer.nginx.conf",
+    around: inNginx,
+    command: (program, file, folder) => [program, "-p", folder, "-c", file],
+    retriesErrors: true,
+    asksHealth: false,
+  },
+};
+
+/** Starts a balancer as `deploy/` has it, but for its ports. */
+async function startBalancer(
+  bench: Bench,
+  { program, file, around = (text) => text, command }: Balancer,
+  services: readonly Running[],
+): Promise<{ reads: string; writes: string }> {
+  const [reads, writes] = [await freePort(), await freePort()];
+  const ports: Record<string, string> = { 8000: `${reads}`, 8001: `${writes}` };
+  for (const [at, { url }] of services.entries()) ports[8081 + at] = new URL(url).port;
+  const text = await readFile(`${ROOT}deploy/${file}`, "utf8");
+  const path = join(bench.home, file);
+  const moved = text.replaceAll(/(?<=127\.0\.0\.1:)\d+/g, (port) => ports[port] ?? port);
+  await writeFile(path, around(moved, bench.home));
+  await bench.daemon(command(program, path, bench.home), reads);
+  return { reads: `http://127.0.0.1:${reads}`, writes: `http://127.0.0.1:${writes}` };
+}
+
+const healthOf = async ({ url }: Running) => (await fetch(new URL("v1/health", url))).status;
+
+const CHAIN = "31337", ANOTHER = "1";
+const CALL = { jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] };
+
+/** Reads until it is stopped, and counts what comes. */
+class Reader {
+  readonly counts: Record<string, number> = {};
+  #isStopped = false;
+  readonly #ended: Promise<unknown>;
+
+  constructor(base: string, init: RequestInit, path: string) {
+    const read = async () => {
+      while (!this.#isStopped) {
+        const outcome = await fetch(base + path, init).then(async (response) => {
+          if (response.status !== 200) return `${response.status}`;
+          const answer = await response.json();
+          const { error, result } = typeof answer === "string" ? { result: answer } : answer;
+          return result === "0x7a69" ? "right" : error ? `error ${error.code}` : "wrong";
+        }).catch(() => "broken");
+        this.counts[outcome] = (this.counts[outcome] ?? 0) + 1;
+      }
+    };
+    this.#ended = Promise.all([read(), read(), read(), read()]);
+  }
+
+  failed(): number {
+    const { right = 0, ...others } = this.counts;
+    return Object.values(others).reduce((total, count) => total + count, 0);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#ended;
+  }
+}
+
+/** With less, a fault might fall between two requests. */
+const LEAST_READS = 10_000;
+
+for (const [name, balancer] of Object.entries(BALANCERS)) {
+  const balanced = suite(`three nodes behind ${name}`);
+  const missing = without(balancer.program, ANVIL);
+
+  testWhere(
+    balanced,
+    missing,
+    "reads succeed at the others while one hangs, stalls, dies, and is of another chain",
+    bench("balancer", async (bench) => {
+      const ports = [await freePort(), await freePort(), await freePort()];
+      const anvil = (port: number, chain = CHAIN) =>
+        bench.daemon(
+          [ANVIL, "--port", `${port}`, "--block-time", "1", "--silent", "--chain-id", chain],
+          port,
+        );
+      let [bad] = await Promise.all(ports.map((port) => anvil(port))) as [Daemon, ...Daemon[]];
+      const services = await Promise.all(ports.map(async (port) => {
+        const config = await bench.config(`${port}.yaml`, {
+          node: { url: `http://127.0.0.1:${port}`, kind: "ethereum", expect: { chain_id: CHAIN } },
+          info: { stalled_after: "10s" },
+          forward: "reads",
+        });
+        return await bench.service(["--config", config]);
+      }));
+      const [first] = services as [Running, ...Running[]];
+      for (const service of services) await until(async () => await healthOf(service) === 200);
+      const { reads } = await startBalancer(bench, balancer, services);
+      await until(async () => (await fetch(`${reads}/v1/health`)).status === 200);
+
+      const begin = () => ({
+        GET: new Reader(reads, {}, "/v1/rpc/eth_chainId"),
+        POST: new Reader(reads, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(CALL),
+        }, "/"),
+      });
+      const restart = async (chain?: string) => {
+        await bad.stop("SIGKILL");
+        bad = await anvil(ports[0]!, chain);
+      };
+      const faults: Record<string, [begin: () => unknown, end: () => unknown]> = {
+        nothing: [() => {}, () => {}],
+        hangs: [() => bad.signal("SIGSTOP"), () => bad.signal("SIGCONT")],
+        stalls: [
+          () => call(bad.url, "evm_setIntervalMining", [0] as unknown[]),
+          () => call(bad.url, "evm_setIntervalMining", [1] as unknown[]),
+        ],
+        dies: [() => bad.stop("SIGKILL"), () => restart()],
+        "another chain": [() => restart(ANOTHER), () => restart()],
+      };
+      const lines: string[] = [];
+      const table: Record<string, ReturnType<typeof begin>> = {};
+      for (const [fault, [start, end]] of Object.entries(faults)) {
+        const readers = begin();
+        table[fault] = readers;
+        await start();
+        if (fault !== "nothing") await until(async () => await healthOf(first) === 503);
+        const total = () =>
+          Object.values(readers).flatMap(({ counts }) => Object.values(counts))
+            .reduce((sum, count) => sum + count, 0);
+        await until(async () => {
+          await fetch(`${reads}/v1/health`);
+          return total() > LEAST_READS / 4;
+        });
+        await end();
+        await until(async () => await healthOf(first) === 200);
+        await Promise.all(Object.values(readers).map((reader) => reader.stop()));
+        lines.push(
+          ...Object.entries(readers).map(([method, { counts }]) =>
+            [name, fault, method, JSON.stringify(counts)].join(" | ")
+          ),
+        );
+      }
+      console.log(`\n${lines.join("\n")}`);
+      for (const [fault, readers] of Object.entries(table)) {
+        for (const [method, reader] of Object.entries(readers)) {
+          assert.is(reader.counts.wrong, undefined, `${fault}: wrong answers to ${method}`);
+        }
+        if (balancer.retriesErrors) assert.is(readers.GET.failed(), 0, `${fault}: failed reads`);
+      }
+    }),
+  );
+
+  testWhere(
+    balanced,
+    missing,
+    "a write that breaks a connection is carried out once",
+    bench("writes", async (bench) => {
+      const carriedOut: string[] = [];
+      const nodes: Server[] = [];
+      const services: Running[] = [];
+      for (const node of ["a", "b", "c"]) {
+        const server = createServer(async (request, response) => {
+          const body = JSON.parse(await text(request));
+          if (body.method !== "eth_sendRawTransaction") {
+            const result = body.method === "eth_chainId" ? "0x7a69" : "0x1";
+            return response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result }));
+          }
+          carriedOut.push(node);
+          request.socket.destroy();
+        });
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+        nodes.push(server);
+        const { port } = server.address() as { port: number };
+        const config = await bench.config(`${node}.yaml`, {
+          node: { url: `http://127.0.0.1:${port}`, kind: "ethereum" },
+          forward: {
+            open: ["reads"],
+            clients: [{
+              name: "wallet",
+              token_file: await tokenFile(bench),
+              allow: ["eth_sendRawTransaction"],
+            }],
+          },
+        });
+        services.push(await bench.service(["--config", config]));
+      }
+      const { reads, writes } = await startBalancer(bench, balancer, services);
+      for (const base of [writes, reads]) {
+        carriedOut.length = 0;
+        const response = await fetch(`${base}/`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+          body: JSON.stringify({ ...CALL, method: "eth_sendRawTransaction", params: ["0x00"] }),
+        });
+        const answer = await response.text();
+        assert.match(answer, "may have been carried out", answer);
+        assert.is(carriedOut.length, 1, `at ${base}`);
+      }
+      for (const node of nodes) node.close();
+    }),
+  );
+
+  balanced.run();
+}
+
+async function text(request: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of request) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+async function tokenFile(bench: Bench): Promise<string> {
+  const path = join(bench.home, "token");
+  await writeFile(path, TOKEN);
+  return path;
+}
