@@ -35,6 +35,7 @@ import { OTHER } from "./metrics/metrics.ts";
 import type { Nodeface } from "./nodeface.ts";
 import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
+import { DOCUMENT_PATHS } from "./openapi/serve.ts";
 import { Resources } from "./resources/resources.ts";
 
 export const createApp = (checked: CheckedOptions): App => new App(withDefaults(checked));
@@ -263,13 +264,9 @@ export class App implements Nodeface {
   }
 
   #descriptionRoutes(): Route[] {
-    const { json, yaml, versioned } = this.#resources;
-    return [
-      this.#get("/spec.json", serving(json)),
-      this.#get("/v1/spec.json", serving(versioned.json)),
-      this.#get("/spec.yaml", serving(yaml)),
-      this.#get("/v1/spec.yaml", serving(versioned.yaml)),
-    ];
+    return DOCUMENT_PATHS.map((path) =>
+      this.#get(path, (_, visit) => respondWith(this.#resources.document(path), visit))
+    );
   }
 
   #fileRoutes(): Route[] {

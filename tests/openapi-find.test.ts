@@ -153,7 +153,7 @@ const MINE: Kind = {
  */
 async function keepDescription(kind: Kind) {
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
-  const { documents } = await prepareOwn(own, []);
+  const { served } = await prepareOwn(own, []);
   const node = openNode({ url }, { mine: kind });
   const onInfo = new Listeners<[object]>();
   const monitor = {
@@ -167,7 +167,7 @@ async function keepDescription(kind: Kind) {
     operations: [],
     node: url,
     alone: {
-      ...documents,
+      ...served,
       page: lazy(() => renderParts(own)),
       origins: [],
       elsewhere: [],

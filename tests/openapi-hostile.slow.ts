@@ -174,7 +174,7 @@ async function timeOf(description: object): Promise<number> {
     own: { openapi: "3.1.1", info, paths: {} },
   });
   const { user, system } = process.cpuUsage(before);
-  await served?.yaml.get();
+  await served?.documents["/spec.yaml"].get();
   return (user + system) / 1000;
 }
 

@@ -122,8 +122,7 @@ fresh("instead of an unusable description, the service's own is shown with a not
 fresh("the service's own description is shown until a slow description is ready", async () => {
   write(file, describe("Late"));
   const representation = await represent("", { type: "text/plain", cache: "no-cache" });
-  const resource = lazy(() => Promise.resolve(representation));
-  const versioned = { json: resource, yaml: resource };
+  const resource = { get: () => representation };
   const node = openNode({}, {});
   const onError = (error: unknown) => assert.unreachable(String(error));
   const service = { software: "nodeface", version: "1", started_at: "" };
@@ -134,8 +133,12 @@ fresh("the service's own description is shown until a slow description is ready"
     operations: [],
     alone: {
       json: representation,
-      yaml: resource,
-      versioned,
+      documents: {
+        "/spec.json": resource,
+        "/v1/spec.json": resource,
+        "/spec.yaml": resource,
+        "/v1/spec.yaml": resource,
+      },
       page: lazy(() => renderParts({})),
       origins: [],
       elsewhere: [],

@@ -112,10 +112,7 @@ export class Description {
    * is unknown.
    */
   readonly rpcPath: Resource<string> = {
-    get: async () => {
-      await this.#know();
-      return this.#rpcPath;
-    },
+    get: async () => await (await this.#know())?.rpcPath.get() ?? "",
   };
   /** The time of `performance.now()` at which the current description was read. */
   describedAt: number | undefined;
@@ -129,7 +126,6 @@ export class Description {
   /** The examples that the node gave when it was first well. They never change afterwards. */
   #examples: Record<string, string> | undefined;
   #known: KnownKind | undefined;
-  #rpcPath = "";
   /** The kind to which the readings belong. */
   #described: KnownKind | undefined;
   #offer: Offer = {};
@@ -206,11 +202,7 @@ export class Description {
   /** Queries the node if its kind is unknown. */
   async #know(): Promise<KnownKind | undefined> {
     const name = await this.#monitor.findKind();
-    if (name !== undefined && this.#known?.name !== name) {
-      const known = await knowKind(this.#node);
-      this.#rpcPath = await known?.rpcPath.get() ?? "";
-      this.#known = known;
-    }
+    if (name !== undefined && this.#known?.name !== name) this.#known = await knowKind(this.#node);
     return this.#known;
   }
 
@@ -326,7 +318,8 @@ export class Description {
   }
 
   async #callMethod(jsonrpc: string, params: readonly unknown[]): Promise<unknown> {
-    const [outcome] = await this.#node.rpc([{ jsonrpc, params }], { path: this.#rpcPath });
+    const path = await this.#known?.rpcPath.get();
+    const [outcome] = await this.#node.rpc([{ jsonrpc, params }], { path });
     return outcome?.error ? undefined : JSON.parse(outcome!.result);
   }
 

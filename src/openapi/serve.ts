@@ -15,12 +15,21 @@ import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } 
 import { mapServers, mapUrls } from "./servers.ts";
 import { writeJson, writeYaml } from "./write.ts";
 
+export const DOCUMENT_PATHS = [
+  "/spec.json",
+  "/v1/spec.json",
+  "/spec.yaml",
+  "/v1/spec.yaml",
+] as const;
+
+export type DocumentPath = (typeof DOCUMENT_PATHS)[number];
+
 /** All but the JSON at `/spec.json` is written from this JSON at its first request. */
 export interface Documents {
+  /** The document at `/spec.json`. */
   readonly json: Representation;
-  readonly yaml: Resource<Representation>;
-  /** The documents below `/v1/`, with server URLs relative to `/v1/`. */
-  readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
+  /** Those below `/v1/` have server URLs relative to `/v1/`. */
+  readonly documents: Readonly<Record<DocumentPath, Resource<Representation>>>;
 }
 
 async function documentOf(json: KeptContent): Promise<Json> {
@@ -35,21 +44,23 @@ export async function prepareOwn(
   operations: readonly DescribedOperation[],
   ofHost: DocumentOfHost = {},
   omitted: readonly string[] = [],
-): Promise<{ readonly document: Json; readonly own: Json; readonly documents: Documents }> {
+): Promise<{ readonly document: Json; readonly own: Json; readonly served: Documents }> {
   const own = withoutPaths(whole, omitted);
   const document = await withHost(own, operations, ofHost);
-  return { document, own, documents: await prepareDocuments(await writeJson(document)) };
+  return { document, own, served: await prepareDocuments(await writeJson(document)) };
 }
 
-export async function prepareDocuments(json: KeptContent): Promise<Documents> {
-  const document = () => documentOf(json);
+export async function prepareDocuments(content: KeptContent): Promise<Documents> {
+  const json = await represented("json", content);
+  const document = () => documentOf(content);
   const versioned = async () => belowVersion(await document());
   return {
-    json: await represented("json", json),
-    yaml: lazy(async () => represented("yaml", await writeYaml(await document()))),
-    versioned: {
-      json: lazy(async () => represented("json", await writeJson(await versioned()))),
-      yaml: lazy(async () => represented("yaml", await writeYaml(await versioned()))),
+    json,
+    documents: {
+      "/spec.json": { get: () => json },
+      "/v1/spec.json": lazy(async () => represented("json", await writeJson(await versioned()))),
+      "/spec.yaml": lazy(async () => represented("yaml", await writeYaml(await document()))),
+      "/v1/spec.yaml": lazy(async () => represented("yaml", await writeYaml(await versioned()))),
     },
   };
 }

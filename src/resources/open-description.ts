@@ -46,7 +46,7 @@ export async function openDescription(
   if (!options.meters) omitted.push("/v1/metrics");
   if (!options.forward?.clients.length) omitted.push(SELF_PATH);
   const whole = await loadOwnDocument();
-  const { document, own, documents } = await prepareOwn(
+  const { document, own, served } = await prepareOwn(
     whole,
     operations,
     documentOfHost,
@@ -65,7 +65,7 @@ export async function openDescription(
     node: url,
     base: options.base,
     alone: {
-      ...documents,
+      ...served,
       page: lazy(() => renderParts(document)),
       origins: [],
       elsewhere: [],

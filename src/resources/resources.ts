@@ -19,6 +19,7 @@ import { Watch } from "../info/watch.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import { expose, MEDIA_TYPE, type Meters } from "../metrics/metrics.ts";
 import type { Node } from "../node/node.ts";
+import type { DocumentPath } from "../openapi/serve.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { milliseconds } from "../units.ts";
@@ -39,12 +40,6 @@ export class Resources {
   );
   readonly favicon: Resource<Representation> = {
     get: async () => await (await this.#icons.get()).get(this.#iconName),
-  };
-  readonly json: Resource<Representation> = this.#shown(({ json }) => json);
-  readonly yaml: Resource<Representation> = this.#shown(({ yaml }) => yaml.get());
-  readonly versioned: Readonly<Record<"json" | "yaml", Resource<Representation>>> = {
-    json: this.#shown(({ versioned }) => versioned.json.get()),
-    yaml: this.#shown(({ versioned }) => versioned.yaml.get()),
   };
   readonly monitor: Monitor;
   readonly events: NodeEvents;
@@ -95,6 +90,10 @@ export class Resources {
     const page = await this.#shownPage();
     this.#iconName = page.iconNameOf(info);
     return await page.prepare(name, isPlain, info, examples);
+  }
+
+  async document(path: DocumentPath): Promise<Representation> {
+    return await (await this.description()).current.documents[path].get();
   }
 
   /** @param accepted the statuses of the node for which the response is 200 */
@@ -172,12 +171,6 @@ export class Resources {
       this.#page = { of: current, page };
     }
     return this.#page.page;
-  }
-
-  #shown(
-    of: (shown: ServedDescription) => Representation | Promise<Representation>,
-  ): Resource<Representation> {
-    return { get: async () => await of((await this.description()).current) };
   }
 
   async measure(meters: Meters, waitingCalls: number | undefined): Promise<Representation> {

@@ -47,7 +47,7 @@ measure();
 longest = 0;
 const { description } = await describe(source, {}, options);
 const served = processorTime() - since;
-await description!.yaml.get();
+await description!.documents["/spec.yaml"].get();
 isOver = true;
 process.stdout.write(JSON.stringify({ longest, served }));
 process.exit(0);

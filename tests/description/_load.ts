@@ -58,7 +58,7 @@ export async function load(
     origins: description?.origins ?? [],
     document: description && parseJson(text(description.json)) as Json,
     json: text(description?.json),
-    yaml: text(await description?.yaml.get()),
+    yaml: text(await description?.documents["/spec.yaml"].get()),
   };
 }
 
