@@ -1,5 +1,7 @@
 /**
- * Does long work in slices, so that other requests are served between two slices.
+ * Does long work in slices, so that other requests are served between two slices. An async function
+ * calls `pause` between its steps. Work that calls itself, or that some callers do at once, is a
+ * generator, which `inSlices` runs.
  *
  * @module
  */

@@ -14,7 +14,7 @@ import { unpack } from "../http/content-coding.ts";
 import { ExpressionError, findAll, findFirst } from "../regular-expression.ts";
 import { failureOfStatus, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import { inSlices } from "../slices.ts";
+import { pause } from "../slices.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { isAskable, type Questions } from "./missing-methods.ts";
 
@@ -132,7 +132,7 @@ export const softwareIn = (
 async function namesIn(text: string, listing: NamesIn): Promise<Set<string>> {
   if ("tree" in listing) return namesOfTree(parseJson(text), listing.tree);
   try {
-    return await inSlices(findNames(text, listing.names, listing.except));
+    return await findNames(text, listing.names, listing.except);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const message = "sends a list that takes too long to search with listing.names";
@@ -140,16 +140,16 @@ async function namesIn(text: string, listing: NamesIn): Promise<Set<string>> {
   }
 }
 
-function* findNames(text: string, names: string, except?: string): Generator<void, Set<string>> {
+async function findNames(text: string, names: string, except?: string): Promise<Set<string>> {
   const found = new Set<string>();
   for (const match of findAll(text, names, true)) {
-    if (match?.group === undefined) yield;
+    if (match?.group === undefined) await pause();
     else found.add(match.group);
   }
   if (except === undefined) return found;
   for (const name of found) {
     if (findFirst(name, except)) found.delete(name);
-    yield;
+    await pause();
   }
   return found;
 }
