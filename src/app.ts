@@ -169,9 +169,7 @@ export class App implements Nodeface {
 
   /** Returns a route that refuses requests for a host name that is not served. */
   #guarded<R extends Route>(route: R): R {
-    const handle: Handler = (request, visit) =>
-      this.#refuseHost(visit) ?? route.handle(request, visit);
-    return { ...route, handle };
+    return { ...route, handle: (visit) => this.#refuseHost(visit) ?? route.handle(visit) };
   }
 
   /** The router tries the routes in this order, so the most requested routes come first. */
@@ -193,9 +191,9 @@ export class App implements Nodeface {
 
   #infoRoutes(): Route[] {
     const { monitor, ready } = this.#resources;
-    const handleInfo: Handler = async (request, { common }) =>
+    const handleInfo: Handler = async ({ request, common }) =>
       (await monitor.snapshot()).representation.respond(request, common);
-    const handleHealth: Handler = (_, visit) => {
+    const handleHealth: Handler = (visit) => {
       const accepted = readAccepted(visit.target!.search);
       if (accepted) return respondWith(this.#resources.health(accepted), visit);
       return problem(400, `"accept" must be a list of: ${STATUSES.join(", ")}`);
@@ -222,18 +220,18 @@ export class App implements Nodeface {
         const message = `an operation of the host replaces the service's ${path}`;
         return log(message, { code: "description", level: "warn" });
       }
-      const handleAllowed: Handler = (request, visit) => {
-        if (!isAllowedCaller(request, origins)) {
+      const handleAllowed: Handler = (visit) => {
+        if (!isAllowedCaller(visit.request, origins)) {
           return problem(403, `Pages of other origins may not read ${path}`);
         }
         if (hasTokenInQuery(visit.target!.search)) return problem(400, TOKEN_IN_QUERY.message);
-        return handle(request, visit);
+        return handle(visit);
       };
       routes.push(this.#guarded(this.#get(path, handleAllowed, headersFor)));
     };
     add(
       "/v1/events",
-      (request, { target }) =>
+      ({ request, target }) =>
         this.#resources.openEvents(request, new URLSearchParams(target!.search)),
     );
     if (history) add("/v1/history", serving(history));
@@ -242,9 +240,9 @@ export class App implements Nodeface {
 
   #pageRoutes(): Route[] {
     return (["", ...VIEWS] as const).map((name) => {
-      const handle: Handler = (request, visit) => {
+      const handle: Handler = (visit) => {
         // A page under a host name that may be hostile must not ask for the token.
-        const isPlain = this.#hostGuard.useOf(request, visit.target) !== "served";
+        const isPlain = this.#hostGuard.useOf(visit.request, visit.target) !== "served";
         return respondWith(this.#resources.page(name, isPlain), visit);
       };
       return this.#get(name ? `/v1/spec/${name}` : "/v1/spec", handle);
@@ -256,8 +254,8 @@ export class App implements Nodeface {
     if (!meters) return [];
     // Metrics reveal which operations are called, and when. CORS middleware of the host may let any
     // page read a response, so requests of pages are refused.
-    const handle: Handler = (request, visit) =>
-      isReadByOtherOrigin(request)
+    const handle: Handler = (visit) =>
+      isReadByOtherOrigin(visit.request)
         ? problem(403, "Pages of other origins may not read /v1/metrics")
         : respondWith(this.#resources.measure(meters, this.#calls.gateway?.waiting), visit);
     return [this.#guarded(this.#get("/v1/metrics", handle, createCommonHeaders([])))];
@@ -271,7 +269,7 @@ export class App implements Nodeface {
 
   #fileRoutes(): Route[] {
     const { catalog, favicon, assets } = this.#resources;
-    const handleAsset: Handler = async (_, visit) => {
+    const handleAsset: Handler = async (visit) => {
       const asset = (await assets.get()).get(visit.path.slice("/assets/".length));
       return asset ? await respondWith(asset.get(), visit) : notFound("");
     };
@@ -296,26 +294,26 @@ export class App implements Nodeface {
    * HTML.
    */
   #pageOrNode(locate: (visit: Visit) => string): Handler {
-    return async (request, visit) => {
-      if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
-      const response = await this.#respondFromNode(request, visit) ?? redirect(locate(visit));
+    return async (visit) => {
+      if (isWebSocket(visit.request)) return problem(400, NO_WEBSOCKET);
+      const response = await this.#respondFromNode(visit) ?? redirect(locate(visit));
       response.headers.append("vary", "Accept");
       return response;
     };
   }
 
-  async #respondFromNode(request: Request, visit: Visit): Promise<Response | undefined> {
+  async #respondFromNode(visit: Visit): Promise<Response | undefined> {
     const root = this.#root;
-    if (!root || !await this.#calls.isForNode(request, visit.path)) return undefined;
+    if (!root || !await this.#calls.isForNode(visit)) return undefined;
     visit.matched = root;
-    return await root.handle(request, visit);
+    return await root.handle(visit);
   }
 }
 
 const HOST_NOT_SERVED = 'This host name is not served; add it to the setting "hosts"';
 const FAILED = "Internal error; the log of the service has the reason";
 
-const serving = (resource: Resource<Representation>): Handler => (_, visit) =>
+const serving = (resource: Resource<Representation>): Handler => (visit) =>
   respondWith(resource.get(), visit);
 
 async function respondWith(

@@ -53,14 +53,14 @@ export class CallRoutes {
         path: "/{path}",
         methods: CALL_METHODS,
         headersFor: this.#headersFor,
-        handle: (_, visit) => this.#callAtRoot(visit),
+        handle: (visit) => this.#callAtRoot(visit),
         methodsAt: (path) => this.#methodsAtRoot(path),
       }
       : undefined;
   }
 
   /** Tells whether the node responds to a request for one of our paths, such as `GET /v1`. */
-  async isForNode(request: Request, path: string): Promise<boolean> {
+  async isForNode({ request, path }: Visit): Promise<boolean> {
     if (!this.root || prefersHtml(request)) return false;
     return (await this.#methodsAtRoot(path))?.includes(request.method) ?? false;
   }
@@ -68,7 +68,7 @@ export class CallRoutes {
   #routes(): Route[] {
     const routeOf = (form: CallForm): Pick<Route, "headersFor" | "handle" | "methodsAt"> => ({
       headersFor: this.#headersFor,
-      handle: async (_, visit) =>
+      handle: async (visit) =>
         await this.#call(visit, form, form.start, await this.gateway?.table()),
       methodsAt: async (path: string) => {
         const table = await this.gateway?.table();

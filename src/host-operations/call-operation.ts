@@ -26,7 +26,7 @@ export function operationRoutes(operations: readonly Operation[], cors: Cors): O
       methods: method === "GET" ? ["GET", "HEAD"] : [method],
       headersFor: createCommonHeaders(cors),
       matches: (path) => template.match(normalizePath(path)) !== undefined,
-      handle(request, { path, context }) {
+      handle({ request, path, context }) {
         const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
         // Browsers send simple cross-origin POSTs without a preflight, so CORS alone does not
         // prevent the call. CORS middleware of the host may let any page read a response.

@@ -32,7 +32,7 @@ export interface Route {
   readonly methodsAt?: (path: string) => Promise<readonly string[] | undefined>;
 }
 
-export type Handler = (request: Request, visit: Visit) => Response | Promise<Response>;
+export type Handler = (visit: Visit) => Response | Promise<Response>;
 
 /** What metrics and the common headers need of a route. */
 export type Matched = Pick<Route, "path" | "headersFor">;
@@ -116,7 +116,7 @@ export class Routes {
       this.#router[method.toLowerCase()]!(pathOf(route), (visit: Visit) => {
         if (!this.#isAt(route, visit.path)) return undefined;
         visit.matched = route;
-        return route.handle(visit.request, visit);
+        return route.handle(visit);
       });
     }
   }
@@ -162,7 +162,7 @@ export class Routes {
     if (!first) return notFound(this.#hint(request));
     const route = found.get(request.method);
     visit.matched = route ?? first;
-    if (route) return await route.handle(request, visit);
+    if (route) return await route.handle(visit);
     const methods = await allowedMethods(path, found);
     if (request.method !== "OPTIONS") return notAllowed(methods, this.#hint(request));
     const allow = [...methods, "OPTIONS"].join(", ");
