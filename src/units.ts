@@ -58,4 +58,8 @@ export function formatSize(bytes: number): string {
 
 /** Groups only the digits before the decimal point. */
 export const groupDigits = (number: string, separator: string): string =>
-  number.replace(/\d+/, (whole) => whole.replaceAll(/\B(?=(?:\d{3})+$)/g, separator));
+  number.replace(/\d+/, (whole) => {
+    const first = whole.length % 3 || 3;
+    const others = whole.slice(first).match(/\d{3}/g) ?? [];
+    return [whole.slice(0, first), ...others].join(separator);
+  });
