@@ -288,7 +288,9 @@ root("no path of the service goes to the node, for any method and spelling", asy
   );
   for (const metrics of [false, true]) {
     const { ask } = serving({ "/{a}": { get: ok }, ...paths }, { metrics });
-    for (const path of OWN.flatMap(spellings)) {
+    // Without metrics, only the path of the metrics can differ.
+    const own = metrics ? OWN : OWN.filter((path) => path.includes("metrics"));
+    for (const path of own.flatMap(spellings)) {
       for (const method of CALL_METHODS) {
         if (path.startsWith("/v1/node/") || /^\/[x.]/.test(path)) continue;
         await (await ask(path, { method })).body?.cancel();

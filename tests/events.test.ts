@@ -380,7 +380,7 @@ events("applying the patches to the last complete info gives the current info", 
         assert.ok(isEqual(known, next), formatJson([known, next]));
       }
     }),
-    { numRuns: sampleSize(500) },
+    { numRuns: sampleSize(200) },
   );
 });
 

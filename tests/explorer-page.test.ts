@@ -568,17 +568,15 @@ page("a long text is truncated, and the page says how much is missing", async ()
 });
 
 page("1,000 operations take less than 75 kB, even if their texts are long", async () => {
-  for (const words of sampleOf([20, 50])) {
-    const html = await unpack(manyOperations(1000, words));
-    const own = html.split("Get the ").length - 1;
-    assert.ok(own >= 1000, `${own}`);
-    // The curl command is hidden, because the path parameter has no value.
-    assert.is(html.match(/<div class="command" hidden>/g)?.length, 1000);
-    assert.match(html, "<h4>Responses</h4>");
-    // If the description of a response would exceed the limit, the page omits this description
-    // instead of truncating it.
-    if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
-  }
+  const html = await unpack(manyOperations(1000, 20));
+  const own = html.split("Get the ").length - 1;
+  assert.ok(own >= 1000, `${own}`);
+  // The curl command is hidden, because the path parameter has no value.
+  assert.is(html.match(/<div class="command" hidden>/g)?.length, 1000);
+  assert.match(html, "<h4>Responses</h4>");
+  // If the description of a response would exceed the limit, the page omits this description
+  // instead of truncating it.
+  assert.match(html, "<dt><code>404</code></dt><dd></dd>");
 });
 
 testOnNode(page, "if operations are omitted, the page says how many", async () => {

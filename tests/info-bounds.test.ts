@@ -81,7 +81,7 @@ function randomNode(random: () => number): typeof fetch {
   };
 }
 
-const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(600));
+const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(300));
 
 bounds(
   `in ${ROUNDS} rounds of random responses, nothing throws, and the info is valid and below 64 kB`,

@@ -4,6 +4,7 @@ import { LIMITS, readResponse, readText } from "../src/info/limit-response.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual, isObject } from "../src/json/values.ts";
 import { createRandom } from "./_random.ts";
+import { sampleSize } from "./_runtime.ts";
 
 const bounds = suite("node responses within limits");
 
@@ -208,7 +209,7 @@ bounds(
   "random responses are truncated to the limits",
   () => {
     const random = createRandom(20261121);
-    for (let round = 0; round < 4000; round++) {
+    for (let round = 0; round < sampleSize(2000); round++) {
       const text = writeRandom(random);
       const { value, omitted } = readResponse(text);
       assertBounded(value);
@@ -236,7 +237,7 @@ bounds(
 
 bounds("a text is refused with one short line, wherever its error is", () => {
   const random = createRandom(7);
-  for (let round = 0; round < 4000; round++) {
+  for (let round = 0; round < sampleSize(2000); round++) {
     const text = writeRandom(random);
     const at = Math.floor(random() * text.length);
     const broken = text.slice(0, at) +

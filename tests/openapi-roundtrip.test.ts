@@ -172,7 +172,7 @@ roundTrip(
         assert.ok(isEqual(parseJson(loaded.json), merged), "JSON");
         assert.ok(isEqual(exactly(loaded.yaml), merged), "YAML");
       }),
-      { numRuns: sampleSize(60) },
+      { numRuns: sampleSize(40) },
     );
   },
 );

@@ -35,12 +35,15 @@ for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
     await listen(http, { hostname: "127.0.0.1", port: 0 });
     const { port } = http.address() as AddressInfo;
     const [steady, slowly] = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")];
-    const drip = setInterval(() => slowly.read(1000), 20);
+    let taken = 0;
+    const drip = setInterval(() => {
+      slowly.read(1000);
+      taken += steady.read()?.length ?? 0;
+    }, 20);
     try {
-      for (const socket of [steady, slowly]) socket.on("error", () => {}).write(REQUEST);
-      let taken = 0;
-      steady.on("data", (part) => taken += part.length);
-      slowly.on("readable", () => {});
+      for (const socket of [steady, slowly]) {
+        socket.on("error", () => {}).on("readable", () => {}).write(REQUEST);
+      }
       await until(() => cut.has(slowly.localPort));
       await until(() => taken > SLOWEST.bytes);
       // `steady` may be disconnected after it has read everything, because it is idle then.

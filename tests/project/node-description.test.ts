@@ -17,13 +17,17 @@ function everywhere(
 ): void {
   described(
     `${name}, on every runtime`,
-    () =>
-      withEach(Object.entries(COMMANDS), async (command) => {
-        const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
-        await check(command, join(folder, "openapi.yaml")).finally(() =>
-          rmSync(folder, { recursive: true })
-        );
-      }),
+    () => withEach(Object.entries(COMMANDS), (command) => withFile(check, command)),
+  );
+}
+
+async function withFile(
+  check: (command: readonly string[], file: string) => Promise<void>,
+  command: readonly string[],
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  await check(command, join(folder, "openapi.yaml")).finally(() =>
+    rmSync(folder, { recursive: true })
   );
 }
 
@@ -45,14 +49,19 @@ everywhere(
   },
 );
 
-everywhere(
+/** For what does not depend on the runtime. */
+function onBun(name: string, check: (file: string) => Promise<void>): void {
+  described(name, () => withFile((_, file) => check(file), COMMANDS.Bun));
+}
+
+onBun(
   "the log contains the first twenty diagnostics, and the number of the others",
-  async (command, file) => {
+  async (file) => {
     // The description has 57 diagnostics: 56 errors, and a note that the URL of the node is
     // unknown.
     const wrong = Array.from({ length: 56 }, (_, i) => `    S${i}: text\n`).join("");
     writeFileSync(file, `${right("One")}components:\n  schemas:\n${wrong}`);
-    const server = await start([...command, "--spec", file]);
+    const server = await start([...COMMANDS.Bun, "--spec", file]);
     const isTold = () =>
       Promise.resolve(/ and 37 more diagnostics of the description/.test(server.stderr()));
     await until(isTold);
@@ -61,15 +70,15 @@ everywhere(
   },
 );
 
-everywhere(
+onBun(
   "check exits with 1 if the description cannot be shown",
-  async (command, file) => {
+  async (file) => {
     writeFileSync(file, right("One"));
-    const shown = await run([...command, "check", "--spec", file]);
+    const shown = await run([...COMMANDS.Bun, "check", "--spec", file]);
     assert.match(shown.stdout, /^The description can be shown$/m);
     assert.is(shown.code, 0);
     writeFileSync(file, "openapi: 4.0.0\n");
-    const broken = await run([...command, "check", "--spec", file]);
+    const broken = await run([...COMMANDS.Bun, "check", "--spec", file]);
     assert.match(broken.stdout, /^error openapi\.yaml:1:10 unknown version "4\.0\.0"/m);
     assert.is(broken.code, 1);
   },

@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { freePort } from "./_port.ts";
-import { COMMANDS, run, start, withEach } from "./_server.ts";
-import { play } from "./_sources.ts";
+import { freePort } from "../_port.ts";
+import { COMMANDS, run, start, withEach } from "../_server.ts";
+import { play } from "../_sources.ts";
 
 const probe = suite("nodeface probe");
 
@@ -63,22 +63,19 @@ probe(
   }),
 );
 
-probe(
-  "exits with 2 if it is used wrongly",
-  each(async (command) => {
-    for (const args of [["--wait"], ["here"], ["http://127.0.0.1:1", "http://127.0.0.1:2"]]) {
-      const [code, stdout, stderr] = await asks(command, ...args);
-      assert.equal([code, stdout], [2, ""]);
-      assert.match(String(stderr), /^nodeface: .*; see nodeface --help\n$/);
-    }
-    const { code, stderr } = await run([...command, "--port", "1", "probe"]);
-    assert.is(code, 2);
-    assert.match(stderr, /probe must be the first argument/);
-  }),
-);
+probe("exits with 2 if it is used wrongly", async () => {
+  for (const args of [["--wait"], ["here"], ["http://127.0.0.1:1", "http://127.0.0.1:2"]]) {
+    const [code, stdout, stderr] = await asks(COMMANDS.Bun, ...args);
+    assert.equal([code, stdout], [2, ""]);
+    assert.match(String(stderr), /^nodeface: .*; see nodeface --help\n$/);
+  }
+  const { code, stderr } = await run([...COMMANDS.Bun, "--port", "1", "probe"]);
+  assert.is(code, 2);
+  assert.match(stderr, /probe must be the first argument/);
+});
 
 probe("is part of --help", async () => {
-  const { stdout } = await run([...COMMANDS.Node, "--help"]);
+  const { stdout } = await run([...COMMANDS.Bun, "--help"]);
   assert.match(stdout, /nodeface probe \[URL\] \[--accept LIST\]/);
 });
 

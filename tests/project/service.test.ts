@@ -123,7 +123,8 @@ command(
 );
 
 if (process.platform === "linux") {
-  for (const delay of DELAYS_MS) {
+  // `hang-up.slow.ts` tries all delays many times.
+  for (const delay of DELAYS_MS.filter((_, at) => at % 2 === 0)) {
     command(`a SIGHUP ${delay} ms after it can be caught is not lost`, async () => {
       await hangUpAfter(delay, folder);
     });

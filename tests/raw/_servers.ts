@@ -1,11 +1,14 @@
 /** The runtimes that are compared. */
 import { existsSync } from "node:fs";
+import process from "node:process";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, start } from "../_server.ts";
 import type { Server } from "../runtimes/_suite.ts";
 import { startPlainWorkerd } from "../runtimes/_workerd.ts";
 
-const NODES = ["20", "22", "24", "26"].map((release) =>
+/** The fast tests use the oldest and the newest Node, and the tier `ci` the others as well. */
+const IS_FAST = !process.argv.includes("all-releases");
+const NODES = (IS_FAST ? ["20", "26"] : ["20", "22", "24", "26"]).map((release) =>
   [`Node ${release}`, `${ROOT}tests/node_modules/node${release}/bin/node`] as const
 );
 

@@ -29,7 +29,7 @@ const STUCK: readonly [kind: string, first: string, drip?: string][] = [
   ["idle", "GET /v1/info HTTP/1.1\r\nHost: localhost\r\n\r\n"],
 ];
 
-const EACH = 40;
+const EACH = 10;
 const WITHIN = 30_000;
 
 const clients = suite("clients that misbehave");

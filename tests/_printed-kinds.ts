@@ -1,0 +1,15 @@
+import * as assert from "uvu/assert";
+import { formatKindFile } from "../src/cli/kinds.ts";
+import { parseKind } from "../src/cli/yaml-file.ts";
+import { loadInterface } from "../src/description/known-interface.ts";
+import { KINDS } from "../src/generated/kinds.js";
+
+/** Asserts that the file which the command prints for a built-in kind has all that the kind has. */
+export async function assertPrinted(name: string): Promise<void> {
+  const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
+  // The built-in kinds also have `examples`, which the build takes from the kind's operations.
+  const { examples: _, ...known } = KINDS[name]!;
+  assert.equal(kind, known, name);
+  const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };
+  assert.equal(parts, await loadInterface(name), name);
+}
