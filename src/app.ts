@@ -263,7 +263,7 @@ export class App implements Nodeface {
 
   #descriptionRoutes(): Route[] {
     return DOCUMENT_PATHS.map((path) =>
-      this.#get(path, (_, visit) => respondWith(this.#resources.document(path), visit))
+      this.#get(path, (visit) => respondWith(this.#resources.document(path), visit))
     );
   }
 

@@ -94,8 +94,8 @@ export class NodeReader {
   }
 
   /**
-   * True if a certain node is expected, and a connection was lost since the last poll began, so that
-   * another node may be at the address.
+   * True if a certain node is expected, and a connection was lost since the last poll began, so
+   * that another node may be at the address.
    */
   get isDoubtful(): boolean {
     const { expect, losses } = this.#node;

@@ -108,8 +108,8 @@ class Reader {
   }
 
   failed(): number {
-    const { right = 0, ...others } = this.counts;
-    return Object.values(others).reduce((total, count) => total + count, 0);
+    return Object.entries(this.counts).filter(([outcome]) => outcome !== "right")
+      .reduce((total, [, count]) => total + count, 0);
   }
 
   async stop(): Promise<void> {
