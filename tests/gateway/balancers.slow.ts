@@ -210,24 +210,27 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
     missing,
     "a write that breaks a connection is carried out once",
     bench("writes", async (bench) => {
+      const port = await freePort();
+      const anvil = await bench.daemon([ANVIL, "--port", `${port}`, "--silent"], port);
       const carriedOut: string[] = [];
       const nodes: Server[] = [];
       const services: Running[] = [];
       for (const node of ["a", "b", "c"]) {
         const server = createServer(async (request, response) => {
-          const body = JSON.parse(await text(request));
-          if (body.method !== "eth_sendRawTransaction") {
-            const result = body.method === "eth_chainId" ? "0x7a69" : "0x1";
-            return response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result }));
+          const body = await text(request);
+          if (body.includes("eth_sendRawTransaction")) {
+            carriedOut.push(node);
+            return request.socket.destroy();
           }
-          carriedOut.push(node);
-          request.socket.destroy();
+          const headers = { "content-type": "application/json" };
+          const answer = await fetch(anvil.url, { method: "POST", headers, body });
+          response.end(await answer.text());
         });
         await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
         nodes.push(server);
-        const { port } = server.address() as { port: number };
+        const address = server.address() as { port: number };
         const config = await bench.config(`${node}.yaml`, {
-          node: { url: `http://127.0.0.1:${port}`, kind: "ethereum" },
+          node: { url: `http://127.0.0.1:${address.port}`, kind: "ethereum" },
           forward: {
             open: ["reads"],
             clients: [{
@@ -237,11 +240,14 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
             }],
           },
         });
-        services.push(await bench.service(["--config", config]));
+        const service = await bench.service(["--config", config]);
+        await until(async () => await healthOf(service) === 200);
+        services.push(service);
       }
       const { reads, writes } = await startBalancer(bench, balancer, services);
       for (const base of [writes, reads]) {
         carriedOut.length = 0;
+        await until(async () => (await fetch(`${base}/v1/health`)).status === 200);
         const response = await fetch(`${base}/`, {
           method: "POST",
           headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
