@@ -3,12 +3,10 @@ import type { RequestListener } from "node:http";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface } from "../src/index.ts";
+import { until } from "./_gateway.ts";
 import { play } from "./_sources.ts";
 
 const back = suite("the return of a node");
-
-/** Twice the slowest interval, and what a busy machine adds. */
-const BACK_MAX = 3000 + 2000;
 
 const ANSWERS: Readonly<Record<string, RequestListener>> = {
   unreachable: (request) => request.socket.destroy(),
@@ -22,13 +20,11 @@ for (const [status, fail] of Object.entries(ANSWERS)) {
       let answer: RequestListener = (_, response) => response.end();
       const node = await play((request, response) => answer(request, response));
       const words: string[] = [];
-      let tell = () => {};
       const app = createNodeface({
         node: { url: node.url, kind: "none" },
         info: { watch: "1h", ttl: "0ms", stale: "0s" },
         log: (_, event) => {
           if (event.code === "status") words.push(event.status);
-          tell();
         },
       });
       const ask = () => app.fetch(new Request("http://localhost/v1/health"));
@@ -37,10 +33,9 @@ for (const [status, fail] of Object.entries(ANSWERS)) {
       while ((await ask()).status === 200) await new Promise((resolve) => setTimeout(resolve, 100));
       assert.is(words.at(-1), status);
       answer = (_, response) => response.end();
-      const begun = performance.now();
-      await new Promise<void>((resolve) => tell = resolve);
-      assert.is(words.at(-1), "ok");
-      assert.ok(performance.now() - begun < BACK_MAX);
+      // The next query of the watch would come only after an hour. `monitor.test.ts` tests how
+      // soon the node is ok.
+      await until(() => words.at(-1) === "ok");
       await app.close();
       await node.close();
     },

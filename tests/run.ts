@@ -50,6 +50,11 @@ const onNode = (name: string, pattern: string, ...words: string[]): Run => ({
   name,
   command: [process.execPath, ...NODE_FLAGS, UVU, pattern, ...words],
 });
+const onDeno = (name: string, pattern: string): Run => ({
+  name,
+  command: [...DENO_RUN, "--allow-all", UVU, pattern],
+});
+const onBun = (name: string, pattern: string): Run => ({ name, command: [BUN, UVU, pattern] });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 /**
  * The results of these suites hardly depend on the runtime, and they take half of the processor
@@ -93,8 +98,8 @@ const FAST: readonly (readonly Run[])[] = [
   [folder("browser")],
   ...PORTABLE_THIRDS.map((run) => [run]),
   [MISBEHAVING, folder("nodes")],
-  [{ name: "portable on Deno", command: [...DENO_RUN, "--allow-all", UVU, PORTABLE] }],
-  [{ name: "portable on Bun", command: [BUN, UVU, PORTABLE] }],
+  [onDeno("portable on Deno", PORTABLE)],
+  [onBun("portable on Bun", PORTABLE)],
   [RAW],
   onNodeAlone,
 ];
@@ -129,18 +134,22 @@ const SLOW: readonly (readonly Run[])[] = [
   slow.filter((run) => !ALONE.includes(run) && !BESIDE_OTHERS.includes(run)),
 ];
 
-/** These slow suites take only a few minutes, and measure neither time nor memory. */
-const CI = [
-  ["nodes/daemons", "gateway/nodes"],
-  ["release/clone"],
-  ["hosts/mounted", "hosts/sample", "project/memory", "project/assets", "openapi-limits"],
-  ["project/demo-ends", "tools/sample", "raw/releases", "own-kinds"],
-  [
-    ...["accessibility", "calls", "try-anvil", "updates", "content", "node-description"],
-    ...["header", "weight"],
-  ].map((name) => `browser/${name}`),
-]
-  .map((row) => slow.filter(({ name }) => row.includes(name)));
+/** The suites about texts that read a node, a file or the environment. */
+const READING = String.raw`^(check|interfaces|over-time|own-kinds)\.test\.ts$`;
+/** These suites take only a few minutes, and measure neither time nor memory. */
+const CI: readonly (readonly Run[])[] = [
+  ...[
+    ["nodes/daemons", "gateway/nodes"],
+    ["release/clone"],
+    ["hosts/mounted", "hosts/sample", "project/memory", "project/assets", "openapi-limits"],
+    ["project/demo-ends", "tools/sample", "raw/releases", "own-kinds"],
+    [
+      ...["accessibility", "calls", "try-anvil", "updates", "content", "node-description"],
+      ...["header", "weight"],
+    ].map((name) => `browser/${name}`),
+  ].map((row) => slow.filter(({ name }) => row.includes(name))),
+  [onDeno("texts on Deno", READING), onBun("texts on Bun", READING)],
+];
 
 /**
  * The number of suites that run in parallel. Five suites keep two processors busy, because most

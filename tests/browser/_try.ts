@@ -4,11 +4,19 @@ import type { Locator, Page } from "playwright-core";
 export const operationAt = (page: Page, name: string): Locator =>
   page.locator(`#plain article[id="op/${name}"]`);
 
+/** A click opens nothing if the page moves between the press and the release of the button. */
+const CLICKS_MAX = 5;
+
 export async function openForm(operation: Locator): Promise<Locator> {
   const details = operation.locator(".try");
-  if (await details.getAttribute("open") === null) await details.locator("summary").click();
   const form = details.locator("form");
-  await form.waitFor();
+  const isOpen = async () => await details.getAttribute("open") !== null;
+  for (let click = 0; click < CLICKS_MAX && !await isOpen(); click++) {
+    await details.locator("summary").first().click();
+  }
+  await form.waitFor().catch(async (error) => {
+    throw new Error(`the form is ${await isOpen() ? "open" : "closed"}`, { cause: error });
+  });
   return form;
 }
 

@@ -79,12 +79,13 @@ export async function infoOf(service: string) {
 }
 
 /**
- * One slow response is allowed, since a machine may stall.
+ * A machine may stall, so one response or a tenth of them may be slow. If the service waited for the
+ * node, most responses would be.
  *
  * @param times the values of `took`
  * @param wait the response time of the node, in milliseconds
  */
 export function assertQuick(times: readonly number[], wait: number): void {
   const slow = times.filter((ms) => ms >= wait / 2);
-  assert.ok(slow.length <= 1, `responses took ${slow.join(", ")} ms`);
+  assert.ok(slow.length <= Math.max(1, times.length / 10), `responses took ${slow.join(", ")} ms`);
 }

@@ -79,7 +79,8 @@ terminal(
     withSlowNode(async (url) => {
       const { stdout, stderr } = await run([...COMMANDS.Bun, "check", url, "--kind", "nats"]);
       for (const control of ["\x1b", "\r"]) assert.not.ok((stdout + stderr).includes(control));
-      assert.is(stderr, `nodeface: asking ${url} …\n`);
+      // On a busy machine, an earlier step may take a second.
+      assert.match(stderr, /^nodeface: (asking http:\S+|reading the description) …\n$/);
     }),
 );
 
