@@ -459,7 +459,9 @@ missing("the methods of an operator's own kind are not asked about", async () =>
   await until(({ names }) => names.includes("txpool_status"));
   for (let turn = 0; turn < 50; turn++) await nextTurn();
   assert.ok((await described()).isUnsure);
-  assert.equal([...new Set(called)], ["eth_chainId"]);
+  assert.ok(called.includes("eth_chainId"));
+  // A service of another test may still query a node that had the same port before.
+  assert.equal(called.filter((name) => methods.some((method) => method.name === name)), []);
   await app.close();
   await node.close();
 });
