@@ -109,9 +109,13 @@ export class App implements Nodeface {
   readonly ready: Nodeface["ready"] = () => this.#resources.prepare();
 
   /** Called by a server that closes. */
-  readonly endStreams = (): void => this.#resources.events.stream.endStreams();
+  readonly endStreams = (): void => {
+    this.#resources.events.stream.endStreams();
+    this.#calls.sockets?.end();
+  };
 
   readonly close = async (): Promise<void> => {
+    this.#calls.sockets?.end();
     this.#calls.gateway?.close();
     await this.#resources.close();
   };
@@ -136,7 +140,8 @@ export class App implements Nodeface {
   async #respond(visit: Visit): Promise<Response> {
     const { request } = visit;
     try {
-      const response = this.#refuse(visit) ?? await this.#routes.respond(visit);
+      const response = this.#refuse(visit) ?? await this.#handshake(visit) ??
+        await this.#routes.respond(visit);
       return finish(response, visit.common, request);
     } catch (error) {
       // The query may contain secrets, so it is not logged.
@@ -144,6 +149,11 @@ export class App implements Nodeface {
       this.#options.log(message, { code: "error", level: "error", error });
       return finish(problem(500, FAILED), visit.common, request);
     }
+  }
+
+  #handshake(visit: Visit): Response | undefined | Promise<Response | undefined> {
+    if (!(visit.request as ServedRequest).upgrade) return undefined;
+    return this.#refuseHost(visit) ?? this.#calls.handshake(visit);
   }
 
   /** Of the possible paths, one of ours comes before the node's. */
@@ -257,7 +267,7 @@ export class App implements Nodeface {
     const handle: Handler = (visit) =>
       isReadByOtherOrigin(visit.request)
         ? problem(403, "Pages of other origins may not read /v1/metrics")
-        : respondWith(this.#resources.measure(meters, this.#calls.gateway?.waiting), visit);
+        : respondWith(this.#resources.measure(meters, this.#calls.load), visit);
     return [this.#guarded(this.#get("/v1/metrics", handle, createCommonHeaders([])))];
   }
 

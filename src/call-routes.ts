@@ -14,7 +14,7 @@ import { CALL_METHODS } from "./gateway/policy.ts";
 import type { Quota } from "./gateway/quota.ts";
 import { NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
 import { isWellKnown, SELF_PATH } from "./http/own-paths.ts";
-import { isWebSocket, namesContent, prefersHtml } from "./http/request.ts";
+import { isWebSocket, namesContent, prefersHtml, type ServedRequest } from "./http/request.ts";
 import {
   type CommonHeadersFor,
   createCommonHeaders,
@@ -24,9 +24,12 @@ import {
   useJsonType,
 } from "./http/response.ts";
 import type { Route, Visit } from "./http/routes.ts";
+import { type Lazy, lazy } from "./lazy.ts";
+import type { GatewayLoad } from "./metrics/metrics.ts";
 import type { Node } from "./node/node.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { Resources } from "./resources/resources.ts";
+import type { Sockets } from "./sockets/sockets.ts";
 
 export class CallRoutes {
   readonly gateway: Gateway | undefined;
@@ -35,6 +38,8 @@ export class CallRoutes {
   /** The drop-in address: the node's own paths, or `undefined` if the root is closed. */
   readonly root: Route | undefined;
   readonly #resources: Resources;
+  readonly #node: Node;
+  readonly #sockets: Lazy<Sockets>;
   /** The content of calls that are refused without a gateway. */
   readonly #unread = new Budget();
   /** For calls, the setting `forward.origins` applies instead of `cors`. */
@@ -43,6 +48,15 @@ export class CallRoutes {
   constructor(options: ResolvedOptions, node: Node, resources: Resources) {
     const { node: { url, kind }, description = "none", forward, meters, log, logCalls } = options;
     this.#resources = resources;
+    this.#node = node;
+    this.#sockets = lazy(async () => {
+      const { Sockets } = await import("./sockets/sockets.ts");
+      return new Sockets({
+        gateway: this.gateway!,
+        reasonAgainstCalls: async () => await resources.monitor.reasonAgainstCalls(),
+        counts: options.meters,
+      });
+    });
     this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin");
     if (forward && url !== undefined) {
       this.gateway = new Gateway({ forward, node, resources, meters, log, logCalls });
@@ -57,6 +71,38 @@ export class CallRoutes {
         methodsAt: (path) => this.#methodsAtRoot(path),
       }
       : undefined;
+  }
+
+  /** Responds to a WebSocket handshake, or returns `undefined` if its path takes none. */
+  async handshake({ request, path, target }: Visit): Promise<Response | undefined> {
+    const { gateway } = this;
+    const { upgrade } = request as ServedRequest;
+    if (!upgrade || !gateway || !await this.#takesSockets(path)) return undefined;
+    return await (await this.#sockets.get()).respond(request, target!.search.slice(1), upgrade);
+  }
+
+  /** The connections of clients; `undefined` before the first handshake. */
+  get sockets(): Sockets | undefined {
+    return this.#sockets.made;
+  }
+
+  get load(): GatewayLoad {
+    const { gateway, sockets } = this;
+    return {
+      waitingCalls: gateway?.waiting,
+      sockets: gateway && (sockets?.size ?? 0),
+      subscriptions: gateway && (sockets?.subscriptions ?? 0),
+    };
+  }
+
+  async #takesSockets(path: string): Promise<boolean> {
+    if (path === "/v1/rpc") return true;
+    if (!this.root) return false;
+    const table = await this.gateway?.table();
+    const kind = (await this.#node.kinds.get())[this.#node.kind ?? "none"];
+    const isOfKind = path === kind?.websocket?.path && table !== undefined &&
+      table.methods.size > 0;
+    return isOfKind || await isRpcPath(path, table);
   }
 
   /** Tells whether the node responds to a request for one of our paths, such as `GET /v1`. */

@@ -17,6 +17,11 @@ export interface NodeSettings {
    */
   kind?: string | undefined;
   /**
+   * The URL for WebSocket connections to the node.
+   * @default as the kind says, below url
+   */
+  ws?: string | undefined;
+  /**
    * The file or variable with the node's secret. Only the origin of node.url receives the
    * secret. A response that contains the secret is refused, unless the secret is shorter than 8
    * characters, which may occur by chance.
@@ -55,6 +60,11 @@ export interface NodeOptions {
    * @default detected
    */
   kind?: string | undefined;
+  /**
+   * The URL for WebSocket connections to the node.
+   * @default as the kind says, below url
+   */
+  ws?: string | undefined;
   /**
    * The file or variable with the node's secret. Only the origin of node.url receives the
    * secret. A response that contains the secret is refused, unless the secret is shorter than 8

@@ -532,7 +532,7 @@ reads("only patterns of operations marked x-checked are evaluated", async () => 
   const names = new Set((await evaluatedPatterns()).map(({ kind, name }) => `${kind} ${name}`));
   assert.equal([...names], [
     ...["cosmos GET /abci_query", "cosmos abci_query"],
-    ...["substrate state_call", "substrate archive_v1_call"],
+    ...["substrate state_call", "substrate state_subscribeStorage", "substrate archive_v1_call"],
   ]);
 });
 

@@ -204,6 +204,8 @@ function exposed(info: Info | undefined, meters = new Meters()): string {
     now: 0,
     meters,
     waitingCalls: undefined,
+    sockets: undefined,
+    subscriptions: undefined,
     listeners: 0,
     eventsSent: 0,
     descriptionAge: undefined,

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import type { ServedRequest } from "../http/request.ts";
+import { namesContent, type ServedRequest } from "../http/request.ts";
 import { ResponseInParts } from "../http/response.ts";
+import { MESSAGE_MAX, type Peer, type PeerEvents, Upgrade } from "../http/socket.ts";
 import { withTimeout } from "../with-timeout.ts";
 import {
   beginEntry,
@@ -14,6 +15,7 @@ import {
   type Listening,
   listening,
   type Outcome,
+  refusal,
   report,
   type Servable,
   type ServeOptions,
@@ -21,6 +23,7 @@ import {
   urlAt,
   watchBody,
 } from "./shared.ts";
+import { connect } from "./websocket.ts";
 
 export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
 
@@ -30,12 +33,41 @@ interface BunServer {
   requestIP(request: Request): { readonly address: string } | null;
   /** `seconds` is the idle timeout of the connection; 0 means no timeout. */
   timeout(request: Request, seconds: number): void;
+  /** Returns false if the request is not a valid handshake. */
+  upgrade(
+    request: Request,
+    options: { data: BunPeer; headers: Readonly<Record<string, string>> },
+  ): boolean;
   stop(closeActiveConnections: boolean): Promise<void>;
+}
+
+interface BunSocket {
+  readonly data: BunPeer;
+  getBufferedAmount(): number;
+  send(text: string): number;
+  ping(): number;
+  close(code: number, reason: string): void;
+  terminate(): void;
 }
 
 declare const Bun: {
   serve(options: {
-    fetch(request: Request, server: BunServer): Response | Promise<Response>;
+    fetch(
+      request: Request,
+      server: BunServer,
+    ): Response | undefined | Promise<Response | undefined>;
+    websocket: {
+      open(socket: BunSocket): void;
+      message(socket: BunSocket, data: string | Uint8Array): void;
+      ping(socket: BunSocket): void;
+      pong(socket: BunSocket): void;
+      close(socket: BunSocket): void;
+      maxPayloadLength: number;
+      backpressureLimit: number;
+      idleTimeout: number;
+      sendPings: boolean;
+      perMessageDeflate: boolean;
+    };
     hostname: string;
     port: number;
     reusePort: boolean;
@@ -70,12 +102,73 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
     // In development, Bun responds to an error with a page that shows the source.
     development: false,
     idleTimeout: IDLE_SECONDS,
+    websocket: WEBSOCKET,
   });
   return listening(app, urlAt(server.address.address, server.port), async () => {
     await withTimeout(server.stop(false), TIMEOUTS.grace, () => {});
     await server.stop(true);
   });
 }
+
+/** A client. Bun 1.4 cannot stop reading. */
+class BunPeer implements Peer {
+  readonly #open: (peer: Peer) => PeerEvents;
+  #socket: BunSocket | undefined;
+  events: PeerEvents | undefined;
+  constructor(open: (peer: Peer) => PeerEvents) {
+    this.#open = open;
+  }
+
+  open(socket: BunSocket): void {
+    this.#socket = socket;
+    this.events = this.#open(this);
+  }
+
+  get waiting(): number {
+    return this.#socket!.getBufferedAmount();
+  }
+
+  send(text: string): void {
+    this.#socket!.send(text);
+  }
+
+  ping(): void {
+    this.#socket!.ping();
+  }
+
+  pause(): void {}
+
+  resume(): void {}
+
+  close(code: number, reason: string): void {
+    this.#socket!.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#socket!.terminate();
+  }
+}
+
+const WEBSOCKET: Parameters<typeof Bun.serve>[0]["websocket"] = {
+  open: (socket) => socket.data.open(socket),
+  message({ data: peer }, data) {
+    if (typeof data === "string") peer.events?.onText(data);
+    else peer.close(1003, "Messages must be text");
+  },
+  ping: ({ data: peer }) => peer.events?.onControl(),
+  pong: ({ data: peer }) => peer.events?.onControl(),
+  close: ({ data: peer }) => peer.events?.onClose(),
+  maxPayloadLength: MESSAGE_MAX,
+  // The service itself limits the bytes that wait, and finds dead clients.
+  backpressureLimit: 1 << 30,
+  idleTimeout: 0,
+  sendPings: false,
+  perMessageDeflate: false,
+};
+
+const isHandshake = (request: Request): boolean =>
+  request.headers.get("upgrade")?.toLowerCase() === "websocket" && request.method === "GET" &&
+  !namesContent(request);
 
 type Writable = { -readonly [Name in keyof ServedRequest]: ServedRequest[Name] };
 
@@ -104,7 +197,18 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     (request as Writable).findIp = () => server.requestIP(request)?.address;
     const length = Number(request.headers.get("content-length"));
     if (length > 0 && length <= SHORT_MAX) readWhole(request);
+    const upgrade = isHandshake(request) ? new Upgrade() : undefined;
+    (request as Writable).connect = connect;
+    (request as Writable).upgrade = upgrade;
     response = await app.fetch(request);
+    if (upgrade?.accepted) {
+      const { protocol, open, drop } = upgrade.accepted;
+      const headers = protocol === undefined ? {} : { "sec-websocket-protocol": protocol };
+      const isDone = server.upgrade(request, { data: new BunPeer(open), headers });
+      if (isDone) return void endLater();
+      drop();
+      response = refusal(400, "The handshake is not valid");
+    }
     server.timeout(request, IDLE_SECONDS);
     // Only a stream tells when Bun 1.4 has taken all bytes, or when the client has disconnected.
     const isStream = response instanceof ResponseInParts || !response.headers.has("content-length");

@@ -71,6 +71,11 @@ export class Connections {
     socket.once("close", () => this.#connections.delete(socket));
   }
 
+  /** Leaves the connection to another protocol. */
+  release(socket: Socket): void {
+    this.#connections.delete(socket);
+  }
+
   addResponse(response: ServerResponse): void {
     const connection = this.#connections.get(response.req.socket);
     if (!connection) return;
@@ -157,3 +162,6 @@ function bytesTaken(socket: Socket): number | undefined {
     ? handle.bytesWritten - handle.writeQueueSize
     : socket.bytesWritten - socket.writableLength;
 }
+
+export const hasContent = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;

@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
-import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import {
   FastResponse,
@@ -15,6 +15,7 @@ import {
 } from "srvx/node";
 import { type Bytes, isInTinyParts, PART_LENGTH, partsOf } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
+import { Upgrade } from "../http/socket.ts";
 import {
   type HttpStatus,
   problemText,
@@ -23,7 +24,7 @@ import {
   useResponseClass,
 } from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
-import { Connections, type CountedMessage, type Slowest } from "./connections.ts";
+import { Connections, type CountedMessage, hasContent, type Slowest } from "./connections.ts";
 import { handleInOrder } from "./pipelining.ts";
 import {
   type Address,
@@ -42,6 +43,7 @@ import {
   urlAt,
   watchBody,
 } from "./shared.ts";
+import { connect, serveUpgrades, UpgradableMessage } from "./websocket.ts";
 
 useResponseClass(FastResponse);
 
@@ -101,6 +103,11 @@ export function createNodeServer(
     } // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
     else refuseAfterResponses(socket, error.code);
   });
+  serveUpgrades(
+    http,
+    connections,
+    (message, response) => void respond(app, callbacks, message, response, {}),
+  );
   http.on("connect", (message, stream) => {
     const socket = stream as Socket;
     // After CONNECT, `node:http` no longer applies its timeouts to the socket.
@@ -121,7 +128,7 @@ export function createNodeServer(
  * chunks. The part that exceeds the limit is still pushed, so that the reader notices the excess
  * and refuses the content.
  */
-class Message extends IncomingMessage implements CountedMessage {
+class Message extends UpgradableMessage implements CountedMessage {
   received = 0;
   #parts = 0;
   #isRefused = false;
@@ -212,7 +219,12 @@ export async function respond(
   try {
     const refused = ownResponse(message) ?? refuse?.();
     if (!refused) request = requestOf(message, response, originalUrl);
-    await send(response, refused ?? await app.fetch(request!, ...context));
+    const given = refused ?? await app.fetch(request!, ...context);
+    if (given.status === 101 && request?.upgrade) {
+      await (message as Message).takeOver!(request.upgrade);
+      return endEntry?.("sent", 101, request.clientName);
+    }
+    await send(response, given);
     // srvx sets `errored` if the body's stream fails, but not if the client disconnects.
     if (response.errored) report(response.errored, message, app, callbacks);
   } catch (error) {
@@ -236,11 +248,13 @@ function requestOf(
     }
   }
   const request = new MessageRequest({ req: message, res: response });
+  if ((message as Message).takeOver) Object.assign(request, { upgrade: new Upgrade() });
   return originalUrl === undefined ? request : Object.assign(request, { originalUrl });
 }
 
 class MessageRequest extends SrvxRequest implements ServedRequest {
   readonly takesFastResponse = true;
+  readonly connect = connect;
   #gone: LightSignal | undefined;
 
   get #node() {
@@ -292,9 +306,6 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 }
 
 const EMPTY_BODY = Buffer.alloc(0);
-
-export const hasContent = ({ headers }: IncomingMessage): boolean =>
-  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 const SHORT_MAX = 16_384;
 

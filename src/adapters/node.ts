@@ -5,7 +5,8 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { problem, SECURITY_HEADERS } from "../http/response.ts";
-import { hasContent, respond, serveHttp } from "./node-server.ts";
+import { hasContent } from "./connections.ts";
+import { respond, serveHttp } from "./node-server.ts";
 import { handleInOrder } from "./pipelining.ts";
 import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 

@@ -6,6 +6,7 @@
  */
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { existsSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -25,8 +26,32 @@ export function packageFolder(name: string): string {
 /** The build of `yaml` for Node calls `require`, which does not exist in ES modules. */
 const YAML: string = `${packageFolder("yaml")}browser/index.js`;
 
+/**
+ * Packages that are CommonJS ask for modules of the runtime by `require`, which does not exist in
+ * ES modules.
+ */
+const BUILTINS: Plugin = {
+  name: "builtins",
+  setup({ onResolve, onLoad }) {
+    onResolve(
+      { filter: /^(?:node:)?[a-z]+$/ },
+      ({ path, kind }) =>
+        kind === "require-call" && isBuiltin(path) ? { path, namespace: "builtin" } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+    }));
+  },
+};
+
 export const COMMON = {
   bundle: true,
+  plugins: [BUILTINS],
+  // Without these, `ws` would look for packages that it can use, even where none may be read.
+  define: {
+    "process.env.WS_NO_BUFFER_UTIL": '"1"',
+    "process.env.WS_NO_UTF_8_VALIDATE": '"1"',
+  },
   metafile: true,
   mainFields: ["module", "main"],
   // Under Deno, there is no `node_modules`, so esbuild cannot find these packages itself.
@@ -54,7 +79,7 @@ export async function bundle(runtime: Runtime, outfile: string): Promise<string[
     conditions: [runtime, "import"],
     external: ["node:*"],
     minify: true,
-    plugins: isWorker ? [] : [onlyAdapter(runtime)],
+    plugins: isWorker ? [] : [BUILTINS, onlyAdapter(runtime)],
   });
   return packagesOf(metafile);
 }

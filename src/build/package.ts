@@ -46,7 +46,7 @@ const { metafile } = await build({
   // Identifiers are not shortened, so that stack traces stay readable.
   minifySyntax: true,
   minifyWhitespace: true,
-  plugins: [withoutUnusedImports()],
+  plugins: [...COMMON.plugins, withoutUnusedImports()],
   charset: "ascii",
   // The package contains the source files, so the source maps need not embed them.
   sourcemap: "linked",

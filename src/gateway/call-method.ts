@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isWebSocket } from "../http/request.ts";
 import {
   type HttpStatus,
   makeResponse,
@@ -14,11 +15,12 @@ import { CODES, isNoMethod, readRpcError, readRpcParams, type RpcError } from ".
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { type Call, type CallForm, decodeUtf8, DEPTH_MAX, inTurn, readContent } from "./call.ts";
+import { ONLY_OVER_WEBSOCKET } from "./call-rpc.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { JSON_HEADERS, LATER, NO_UPGRADE, problemOf, Refusal } from "./response.ts";
+import { invalidCall, JSON_HEADERS, LATER, NO_UPGRADE, problemOf, Refusal } from "./response.ts";
 import { RpcExchange } from "./rpc-exchange.ts";
 
 export const methodCalls: CallForm = {
@@ -47,7 +49,8 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   const methods = methodsOf(operation);
   if (!methods.includes(request.method)) return notAllowed(methods, table.hint);
   caller.check(entry);
-  if (request.headers.has("upgrade")) throw NO_UPGRADE;
+  if (isWebSocket(request)) throw NO_UPGRADE;
+  if (operation.subscription) throw invalidCall(`${operation.name}: ${ONLY_OVER_WEBSOCKET}`);
   const given = await paramsOf(operation, call);
   const sent = await inTurn(given.length, () => readParams(operation, given, true));
   const recording = gateway.record(operation, lease);

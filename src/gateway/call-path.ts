@@ -4,6 +4,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
+import { isWebSocket } from "../http/request.ts";
 import { makeResponse, notAllowed, notFound } from "../http/response.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { RequestContent } from "../node/http1.ts";
@@ -55,7 +56,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   }
   const { entry: { operation }, wrong } = match;
   caller.check(match.entry);
-  if (request.headers.has("upgrade")) throw NO_UPGRADE;
+  if (isWebSocket(request)) throw NO_UPGRADE;
   if (wrong) throw refusalOfParameter("path", wrong.name, wrong.rule);
   const content = await readContent(
     call,

@@ -4,6 +4,7 @@
  * @module
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
+import { isWebSocket } from "../http/request.ts";
 import { FastResponse, makeResponse, titleOf } from "../http/response.ts";
 import {
   CODES,
@@ -34,7 +35,7 @@ import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { readParams } from "./params.ts";
 import { isAboutConnection, JSON_HEADERS, NO_UPGRADE, Refusal } from "./response.ts";
-import { type ReadyCall, RpcExchange } from "./rpc-exchange.ts";
+import { type ReadyCall, RpcExchange, type Subscriber } from "./rpc-exchange.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 /** What clients send. A page of another origin is refused whatever it sends: see `guard.ts`. */
@@ -66,7 +67,7 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const { request, query, caller, common } = call;
   caller.checkOrigin();
   if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
-  if (request.headers.has("upgrade")) throw NO_UPGRADE;
+  if (isWebSocket(request)) throw NO_UPGRADE;
   const body = await readCalls(call);
   const answers = await new Calls(gateway, call).answer(body.calls);
   const { text, status, headers } = written(body, answers);
@@ -76,20 +77,50 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   return makeResponse(status, headers, call.lease.handOverBytes([bytes]), common);
 }
 
+/** The parts of a call that a message has, too. */
+export type MessageCall = Pick<Call, "table" | "caller" | "lease">;
+
+/**
+ * Responds to a message as to the content of `POST /v1/rpc`. Resolves to `undefined` if all calls
+ * are notifications.
+ */
+export async function answerMessage(
+  gateway: Gateway,
+  call: MessageCall,
+  message: string,
+  subscriber: Subscriber,
+): Promise<string | undefined> {
+  const body = await readRpcBody(message, DEPTH_MAX);
+  const answers = await new Calls(gateway, call, subscriber).answer(body.calls);
+  return written(body, answers).text;
+}
+
+export async function refuseMessage(
+  refusal: Refusal,
+  message: string,
+): Promise<string | undefined> {
+  const body = await readRpcBody(message, DEPTH_MAX);
+  return written(body, refusalsOf(refusal, body)).text;
+}
+
 /**
  * Refuses each call, if the content can be read.
  */
 async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Response> {
-  const { code, message, status, details: { headers } } = refusal;
+  const { status, details: { headers } } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
   if (!body) return responseTo({ ...written(NONE, [answerOf(refusal)]), status, headers });
+  return responseTo(written(body, refusalsOf(refusal, body)));
+}
+
+function refusalsOf(refusal: Refusal, { calls }: RpcBody): Answer[] {
+  const { code, message } = refusal;
   const isOff = code === CODES.notAllowed;
-  const answers = body.calls.map((one) =>
+  return calls.map((one) =>
     isFault(one)
       ? answerToFault(one)
       : answerOf(isOff ? unavailable(one.method, message, "forward") : refusal)
   );
-  return responseTo(written(body, answers));
 }
 
 async function readCalls(call: UnreadCall): Promise<RpcBody> {
@@ -149,15 +180,18 @@ interface SentCall extends ReadyCall {
   readonly recording: Recording;
 }
 
-/** The calls of one request. */
+/** The calls of one request or message. */
 class Calls {
   readonly #gateway: Gateway;
-  readonly #call: Call;
+  readonly #call: MessageCall;
+  readonly #subscriber: Subscriber | undefined;
   readonly #exchange: RpcExchange;
   readonly #answers: Answer[] = [];
-  constructor(gateway: Gateway, call: Call) {
+  /** @param subscriber present for a message */
+  constructor(gateway: Gateway, call: MessageCall, subscriber?: Subscriber) {
     this.#gateway = gateway;
     this.#call = call;
+    this.#subscriber = subscriber;
     this.#exchange = new RpcExchange(gateway, call);
   }
 
@@ -171,7 +205,7 @@ class Calls {
       try {
         const checked = await this.#check(one);
         const recording = this.#gateway.record(checked.entry.operation, this.#call.lease);
-        ready.push({ ...checked, at, recording });
+        ready.push({ ...checked, at, id: one.id, recording });
       } catch (error) {
         this.#answers[at] = this.#answerOf(error);
         this.#call.lease.quota?.charge(error);
@@ -184,10 +218,17 @@ class Calls {
   /** @throws {Refusal} if the call must not be sent */
   async #check(call: RpcCall): Promise<ReadyCall> {
     const { table, caller } = this.#call;
-    const entry = table.methods.get(call.method);
+    const subscription = this.#subscriber && table.unsubscribing.get(call.method);
+    const entry = table.methods.get(call.method) ?? subscription;
     if (!entry) throw unavailable(call.method, "the description has no such method");
+    if (entry.operation.subscription && !this.#subscriber) {
+      throw unavailable(call.method, ONLY_OVER_WEBSOCKET);
+    }
     if (caller.isRefused(entry)) throw unavailable(call.method, entry.publicReason, "forward");
     caller.check(entry, call.method);
+    if (entry === subscription) {
+      return { entry, params: call.params, isHeavy: false, unsubscribe: call.method };
+    }
     const { length } = call.params ?? "";
     return { entry, ...await inTurn(length, () => readParams(entry.operation, call.params)) };
   }
@@ -205,7 +246,10 @@ class Calls {
       return;
     }
     for (const part of await this.#partsOf(calls)) {
-      const outcomes = await this.#exchange.send(part);
+      const [first] = part as [SentCall];
+      const outcomes = first.entry.operation.subscription
+        ? [await this.#subscriber!.subscribe(first)]
+        : await this.#exchange.send(part);
       for (const [place, outcome] of outcomes.entries()) {
         const { at, recording } = part[place]!;
         this.#answers[at] = this.#answerTo(outcome, recording, calls.length === 1);
@@ -219,7 +263,7 @@ class Calls {
     let before: boolean | undefined;
     for (const one of calls) {
       const { operation } = one.entry;
-      const isAlone = operation.access !== "read" || one.isHeavy;
+      const isAlone = operation.access !== "read" || one.isHeavy || operation.subscription;
       const isAnonymous = isAlone ? undefined : await this.#gateway.isAnonymous(operation);
       if (isAnonymous !== undefined && isAnonymous === before) parts.at(-1)!.push(one);
       else parts.push([one]);
@@ -248,6 +292,8 @@ class Calls {
     return { reply, isAbsent: outcome.error?.isAbsent ?? false, ...head };
   }
 }
+
+export const ONLY_OVER_WEBSOCKET = "it subscribes to notifications; call it over WebSocket";
 
 /** Clients know these words. */
 function unavailable(method: string, reason: string, setting?: string): Refusal {

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { ServedRequest } from "../http/request.ts";
 import type { Monitor } from "../info/monitor.ts";
 import type { Resource } from "../lazy.ts";
 import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
@@ -11,13 +10,15 @@ import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { Clients, TOKEN_LENGTH_MIN } from "./clients.ts";
-import { Caller, tokenIn } from "./guard.ts";
+import { Room } from "./budget.ts";
+import { Caller, type CallerRequest, tokenIn } from "./guard.ts";
 import { EVERYBODY, Lease, Leases } from "./lease.ts";
 import { PathTable } from "./match.ts";
 import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
 import { invalidCall, LATER, Refusal, refusalOf } from "./response.ts";
+import type { Signal } from "../with-timeout.ts";
 
 interface GatewayOptions {
   readonly forward: ResolvedForward;
@@ -46,6 +47,12 @@ interface CallableDescription {
   readonly rpcPath: Resource<string>;
 }
 
+/** A request, or a message, which has `gone` alone. */
+interface LeasedRequest {
+  readonly gone?: Signal | undefined;
+  readonly signal?: Signal;
+}
+
 /** The calls that a description allows. */
 export interface CallTable extends Pick<CallableDescription, "rpcPath"> {
   /** False if the description cannot be shown, so that its operations are not known. */
@@ -54,6 +61,8 @@ export interface CallTable extends Pick<CallableDescription, "rpcPath"> {
   readonly entries: readonly PolicyEntry[];
   readonly paths: PathTable;
   readonly methods: ReadonlyMap<string, PolicyEntry>;
+  /** The subscriptions by the methods that end them. */
+  readonly unsubscribing: ReadonlyMap<string, PolicyEntry>;
 }
 
 /** The number of calls that nodes of most kinds can handle at once. */
@@ -129,12 +138,16 @@ export class Gateway {
       entries,
       paths: new PathTable(entries),
       methods: methodsIn(entries),
+      unsubscribing: new Map(entries.flatMap((entry) => {
+        const { subscription } = entry.operation;
+        return subscription ? [[subscription.unsubscribe, entry] as const] : [];
+      })),
       hint,
       rpcPath,
     };
   }
 
-  async identify(request: ServedRequest, query: string): Promise<Caller> {
+  async identify(request: CallerRequest, query: string): Promise<Caller> {
     const identity = await this.clients.identify(tokenIn(request.headers));
     if (this.hasClients) request.clientName = (identity.client ?? EVERYBODY).name;
     return new Caller(request, query, this.#options.forward.origins, identity);
@@ -155,15 +168,24 @@ export class Gateway {
   }
 
   /** The caller of this function must dispose the lease. */
-  lease(request: ServedRequest, { client }: Caller): Lease {
+  lease(request: LeasedRequest, { client }: Caller): Lease {
     // Reading `signal` would add a listener to each request.
     return new Lease(
       this.#leases,
-      request.gone ?? request.signal,
+      request.gone ?? request.signal!,
       client?.settings,
-      client ? client.quota : this.#quota,
+      this.quotaOf({ client }),
       client?.token,
     );
+  }
+
+  quotaOf({ client }: Pick<Caller, "client">): Quota | undefined {
+    return client ? client.quota : this.#quota;
+  }
+
+  /** The bytes that wait for a client that stays connected. */
+  roomFor({ client }: Caller): Room {
+    return new Room(this.#leases.budget, client ? "token" : "response");
   }
 
   /**

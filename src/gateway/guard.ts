@@ -28,16 +28,22 @@ export interface Guarded extends Pick<PolicyEntry, "permission" | "clients" | "p
   readonly operation: Pick<PolicyEntry["operation"], "name">;
 }
 
+/** The parts of a request that tell who sent it. */
+export interface CallerRequest extends Pick<Request, "method" | "url" | "headers"> {
+  /** The client whose call this is, for the access log; set only if there are clients. */
+  clientName?: string | undefined;
+}
+
 /** The client that sent a request. All calls of a batch are judged by one reading of the token. */
 export class Caller {
   readonly client: Client | undefined;
-  readonly #request: Request;
+  readonly #request: CallerRequest;
   readonly #query: string;
   readonly #origins: ResolvedForward["origins"];
   readonly #candidates: readonly Client[];
   #isBrowser: boolean | undefined;
   constructor(
-    request: Request,
+    request: CallerRequest,
     query: string,
     origins: ResolvedForward["origins"],
     { client, candidates }: Identity,
@@ -141,8 +147,7 @@ const OWN_HEADER = "x-nodeface";
  */
 const BROWSER_HEADERS: readonly string[] =
   `origin referer cookie sec-fetch-site sec-fetch-dest sec-fetch-user sec-fetch-storage-access
-   sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-gpc sec-purpose sec-websocket-key
-   sec-websocket-version`.split(/\s+/);
+   sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-gpc sec-purpose`.split(/\s+/);
 
 export function isAllowedCaller(
   { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
@@ -188,6 +193,8 @@ export function looksLikeBrowser(
   headers: Pick<Headers, "get" | "has">,
 ): boolean {
   return BROWSER_HEADERS.some((name) => headers.has(name)) ||
+    // A browser's handshake has `Origin`. Other clients send these headers with a handshake only.
+    (headers.has("sec-websocket-key") && !headers.has("upgrade")) ||
     /^Mozilla\//i.test(headers.get("user-agent") ?? "");
 }
 

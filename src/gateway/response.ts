@@ -61,8 +61,8 @@ export const FULL_AFTERWARDS: Refusal = new Refusal(503, CODES.busy, FULL.messag
   isUncertain: true,
 });
 
-export const NO_WEBSOCKET: string = "WebSocket connections are not served; use http: in place of " +
-  "ws: in the address, or connect to the node itself";
+export const NO_WEBSOCKET: string = "There is no WebSocket here; a started service that " +
+  "forwards calls has JSON-RPC over WebSocket at /v1/rpc";
 
 export const NO_UPGRADE: Refusal = invalidCall(NO_WEBSOCKET);
 

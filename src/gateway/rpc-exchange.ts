@@ -21,6 +21,15 @@ import type { UpstreamResponse, UpstreamUse } from "./upstream.ts";
 /** A call that may be sent. */
 export interface ReadyCall extends SentParams {
   readonly entry: PolicyEntry;
+  /** The method to call, if it is not the one of `entry`: it ends a subscription. */
+  readonly unsubscribe?: string | undefined;
+  /** The id that the client has chosen, as JSON text. */
+  readonly id?: string | undefined;
+}
+
+/** Sends calls that need the connection of a client. */
+export interface Subscriber {
+  subscribe(call: ReadyCall): Promise<RpcOutcome>;
 }
 
 const encoder = new TextEncoder();

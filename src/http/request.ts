@@ -8,6 +8,7 @@ import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
 import { isIpLiteral, isLoopback, isPrivateName } from "./host-names.ts";
 import { problem } from "./response.ts";
+import type { Connect, Upgrade } from "./socket.ts";
 import type { Signal } from "../with-timeout.ts";
 
 export interface ServedRequest extends Request {
@@ -29,6 +30,10 @@ export interface ServedRequest extends Request {
   readonly takesFastResponse?: boolean | undefined;
   /** The client whose call this is, for the access log; set only if there are clients. */
   clientName?: string | undefined;
+  /** Present if the request is a WebSocket handshake, and the server can complete it. */
+  readonly upgrade?: Upgrade | undefined;
+  /** Opens WebSocket connections, if the server can. */
+  readonly connect?: Connect | undefined;
   /** Reads the content of the request more cheaply than `body`. */
   readonly readChunks?: ReadChunks | undefined;
 }

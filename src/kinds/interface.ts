@@ -8,6 +8,15 @@
 /** The effect that calling an operation may have. */
 export type Access = "read" | "write" | "secret";
 
+/** The other methods that a subscription needs. */
+export interface Subscription {
+  readonly unsubscribe: string;
+  /** If it is missing, the notifications are further responses with the id of the call. */
+  readonly notification?: string | undefined;
+  /** True if the node ends the subscription itself, usually after one notification. */
+  readonly once?: true | undefined;
+}
+
 /** The marks of an operation. {@linkcode MARKS} explains each mark. */
 export interface OperationMarks {
   "x-access": Access;
@@ -18,6 +27,7 @@ export interface OperationMarks {
   "x-common"?: true | undefined;
   "x-auth"?: "none" | undefined;
   "x-checked"?: true | undefined;
+  "x-subscription"?: Subscription | undefined;
 }
 
 export interface Mark {
@@ -100,6 +110,16 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "and no value matches a schema with `not`, `if`, `patternProperties` or other keywords " +
       "that are not read. A node's own description cannot use this mark. Calls of all other " +
       "operations are sent as they came",
+  },
+  "x-subscription": {
+    on: "operation",
+    value: "`unsubscribe` and `notification`, as in `{ unsubscribe: eth_unsubscribe, " +
+      "notification: eth_subscription }`",
+    text: "The method subscribes to notifications, so it can be called over WebSocket only. " +
+      "`unsubscribe` is the method that ends the subscription, and `notification` the method of " +
+      "the notifications, whose `params` have the result of the call as `subscription`. Without " +
+      "`notification`, they are further responses with the id of the call. `once: true` marks a " +
+      "subscription that the node ends itself",
   },
   "x-multi-segment": {
     on: "parameter",

@@ -265,6 +265,13 @@ export interface KindHealth {
 /** Kinds by name. */
 export type Kinds = Readonly<Record<string, Kind>>;
 
+export interface WebSocketPlace {
+  /** The path below the node's URL. */
+  readonly path?: string | undefined;
+  /** The number that is added to the port of the node's URL. */
+  readonly port_offset?: number | undefined;
+}
+
 /**
  * A kind of node: see [Kinds](../docs/kinds.md). The interfaces of built-in kinds are in
  * `src/generated/interfaces.js`, which is loaded on demand.
@@ -290,6 +297,8 @@ export interface Kind extends KindInterface {
   concurrency?: number | undefined;
   /** The number of calls that the node takes in one JSON-RPC batch. @default 1000 */
   batch_max?: number | undefined;
+  /** Where the node takes WebSocket connections. @default where it takes JSON-RPC */
+  websocket?: WebSocketPlace | undefined;
   /**
    * The evidence for this kind: places in the node's responses, each with a regular expression that
    * must match.

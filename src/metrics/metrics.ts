@@ -25,14 +25,20 @@ export const STATUS_CODES: readonly StatusCode[] = [
   ...NO_ANSWER,
 ];
 
+/** `undefined` values are unknown, or the service forwards no calls. */
+export interface GatewayLoad {
+  readonly waitingCalls: number | undefined;
+  readonly sockets: number | undefined;
+  readonly subscriptions: number | undefined;
+}
+
 /** The state of the service at the moment of a request. */
-export interface Observation {
+export interface Observation extends GatewayLoad {
   /** `undefined` if the service has no node. */
   readonly info: Info | undefined;
   /** In milliseconds since 1970. */
   readonly now: number;
   readonly meters: Meters;
-  readonly waitingCalls: number | undefined;
   readonly listeners: number;
   readonly eventsSent: number;
   /** The age of the description in seconds, if there is one. */
@@ -175,6 +181,21 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   nodeface_events_sent_total: counter(
     "Events sent; an event sent to two listeners counts twice",
     ({ eventsSent }) => eventsSent,
+  ),
+  nodeface_sockets: gauge("Open WebSocket connections", ({ sockets }) => sockets),
+  nodeface_socket_subscriptions: gauge(
+    "Subscriptions of open WebSocket connections",
+    ({ subscriptions }) => subscriptions,
+  ),
+  nodeface_socket_messages_total: counter(
+    "Messages of WebSocket connections, received from clients or sent to them",
+    ({ meters }) => meters.socketMessages.samples,
+    "direction",
+  ),
+  nodeface_socket_ends_total: counter(
+    "Ended WebSocket connections by reason, such as left, node or slow",
+    ({ meters }) => meters.socketEnds.samples,
+    "reason",
   ),
   nodeface_node_identity_changes_total: counter(
     "Number of times the node's chain changed",
@@ -330,6 +351,8 @@ export class Meters {
   readonly queryTimes: Series<Durations> = durations();
   readonly calls: Series<number> = new Series(COUNTERS_MAX, () => 0, 1);
   readonly callTimes: Series<Durations> = durations();
+  readonly socketMessages: Series<number> = counts();
+  readonly socketEnds: Series<number> = counts();
   identities = 0;
   /** `succeededAt` is in seconds since 1970. */
   reload: { readonly isSuccess: boolean; readonly succeededAt: number | undefined } | undefined;
@@ -342,6 +365,16 @@ export class Meters {
 
   countResponse(route: string, status: number): void {
     this.responses.at(route, status).value++;
+  }
+
+  /** Counts a message of a WebSocket connection. */
+  countMessage(direction: string): void {
+    this.socketMessages.at(direction).value++;
+  }
+
+  /** Counts the end of a WebSocket connection. */
+  countEnd(reason: string): void {
+    this.socketEnds.at(reason).value++;
   }
 
   countQuery(source: string, outcome: QueryOutcome): void {

@@ -53,7 +53,8 @@ export function clientOfFetch(fetch: typeof globalThis.fetch): Client {
   };
 }
 
-async function readTrust(tls: Trust): Promise<string> {
+/** Returns the certificates, in PEM. */
+export async function readTrust(tls: Trust): Promise<string> {
   const found = HAS_SOCKETS
     ? await readPlace(tls)
     : { reason: "this runtime does not support a custom certificate authority" };

@@ -22,6 +22,7 @@ import {
   wanted,
 } from "./refusal.ts";
 import { readSecret, type SecretPlace, settingOf } from "./secrets.ts";
+import { LightSignal } from "../with-timeout.ts";
 
 export interface Exchanged {
   readonly response: NodeResponse;
@@ -96,6 +97,20 @@ export class Credentials {
     } finally {
       this.#connections.push(owner);
     }
+  }
+
+  /**
+   * Returns the headers that a WebSocket handshake needs. A secret for HTTP Digest is not sent.
+   */
+  async headersFor(url: URL): Promise<Authorization["headers"]> {
+    const { auth } = this.#owner;
+    const origin = new URL(url.href.replace(/^ws/, "http")).origin;
+    if (!auth || origin !== this.#origin || this.#isDigest) return {};
+    const secret = await readSecret(auth);
+    if ("reason" in secret) return {};
+    const signal = new LightSignal();
+    const request = { method: "GET", url, headers: {}, body: undefined, signal, isOnce: false };
+    return this.#authorize(auth, secret.text, request)?.headers ?? {};
   }
 
   async #send(request: NodeRequest, { isAnonymous, filesOf }: SecretUse): Promise<Exchanged> {

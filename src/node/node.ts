@@ -3,12 +3,13 @@
  *
  * @module
  */
+import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import { formatJson } from "../json/lossless.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { JsonRpcSource, Kinds } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
-import { createClient, type Trust } from "./client.ts";
+import { createClient, readTrust, type Trust } from "./client.ts";
 import { Credentials, type Exchanged, type SecretUse } from "./credentials.ts";
 import { failureOf, failureOfStatus, notJson, SourceError } from "./failures.ts";
 import type { Client, NodeRequest } from "./http1.ts";
@@ -29,6 +30,8 @@ export interface NodeOptions {
   readonly url?: string | undefined;
   /** The name of the node's kind, or `none`; `undefined` if the kind is not known yet. */
   readonly kind?: string | undefined;
+  /** The URL for WebSocket connections. @default as the kind says, below `url` */
+  readonly ws?: string | undefined;
   readonly auth?: SecretPlace | undefined;
   readonly tls?: Trust | undefined;
   /** The values of `/v1/info` that show that this is the expected node. */
@@ -73,6 +76,8 @@ export class Node {
   losses = 0;
   /** Told the kind each time that it has become known or has changed. */
   readonly onKind: Listeners<[kind: string | undefined]> = new Listeners();
+  readonly #ws: string | undefined;
+  readonly #tls: Trust | undefined;
   #life: AbortController | undefined;
   #kind: string | undefined;
   #credentials: Credentials;
@@ -86,6 +91,8 @@ export class Node {
     this.auth = auth;
     this.timeout = timeout;
     this.expect = expect;
+    this.#ws = options.ws;
+    this.#tls = tls;
     this.kinds = lazy(kinds);
     this.client = client;
     this.#kind = kind;
@@ -116,6 +123,27 @@ export class Node {
     if (/^https?:/i.test(path)) return new URL(path);
     if (this.url === undefined) throw new SourceError("bad_answer", "has no URL; set node.url");
     return new URL(path === "" ? this.url : this.url.replace(/\/+$/, "") + path);
+  }
+
+  /**
+   * Opens a WebSocket connection to the node. Only the origin of `url` gets the secret.
+   *
+   * @param rpcPath the path of the JSON-RPC endpoint, as for {@linkcode resolve}
+   */
+  async connect(
+    connect: Connect,
+    rpcPath: string,
+    isAnonymous: boolean,
+    events: PeerEvents,
+  ): Promise<Peer> {
+    const { websocket } = (await this.kinds.get())[this.#kind ?? "none"] ?? {};
+    const url = new URL(this.#ws ?? this.resolve(websocket?.path ?? rpcPath));
+    url.protocol = url.protocol.replace("http", "ws");
+    const offset = this.#ws === undefined ? websocket?.port_offset : undefined;
+    if (offset !== undefined && url.port !== "") url.port = String(Number(url.port) + offset);
+    const headers = isAnonymous ? {} : await this.#credentials.headersFor(url);
+    const ca = this.#tls && await readTrust(this.#tls);
+    return await connect(url, { headers, ca }, events);
   }
 
   /**

@@ -5,7 +5,7 @@
  */
 import { parsePathTemplate, type PathTemplate } from "../http/path-template.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
+import { type MultiSegment, multiSegmentOf, type Subscription } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
@@ -80,6 +80,8 @@ export interface NodeOperation {
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
+  /** Present for a method that is called over WebSocket only. */
+  readonly subscription?: Subscription | undefined;
   /** True if the node responds once, but only after an event or after a time. */
   readonly isWaiting?: boolean;
   readonly isAnonymous: boolean;
@@ -247,6 +249,7 @@ class OperationReader {
       isForeign: this.#by === "network" || (this.#by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
+      subscription: operation["x-subscription"] as Subscription | undefined,
       isWaiting: operation["x-streaming"] === "waits",
       isAnonymous: operation["x-auth"] === "none",
       isChecked: operation["x-checked"] === true,

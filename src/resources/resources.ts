@@ -17,7 +17,7 @@ import { isAlone, settingsOf } from "../info/query-plan.ts";
 import { DEFAULTS, EVENT_DEFAULTS } from "../info/settings.ts";
 import { Watch } from "../info/watch.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
-import { expose, MEDIA_TYPE, type Meters } from "../metrics/metrics.ts";
+import { expose, type GatewayLoad, MEDIA_TYPE, type Meters } from "../metrics/metrics.ts";
 import type { Node } from "../node/node.ts";
 import type { DocumentPath } from "../openapi/serve.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -173,14 +173,14 @@ export class Resources {
     return this.#page.page;
   }
 
-  async measure(meters: Meters, waitingCalls: number | undefined): Promise<Representation> {
+  async measure(meters: Meters, load: GatewayLoad): Promise<Representation> {
     const { node, info } = this.#options;
     const describedAt = this.#opened.made?.describedAt;
     const text = expose({
       info: isAlone(node, info) ? undefined : (await this.monitor.snapshot()).info,
       now: Date.now(),
       meters,
-      waitingCalls,
+      ...load,
       listeners: this.events.stream.listeners,
       eventsSent: this.events.stream.sent,
       descriptionAge: describedAt && (performance.now() - describedAt) / 1000,

@@ -63,6 +63,14 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
   "x-common": setting(TRUE, MARKS["x-common"].text),
   "x-auth": setting(word(["none"], "none"), MARKS["x-auth"].text),
   "x-checked": setting(TRUE, MARKS["x-checked"].text),
+  "x-subscription": setting(
+    object({
+      unsubscribe: needed(METHOD_NAME, "The method that ends the subscription"),
+      notification: setting(METHOD_NAME, "The method of the notifications"),
+      once: setting(TRUE, "The node ends the subscription itself"),
+    }),
+    MARKS["x-subscription"].text,
+  ),
 };
 
 const SUMMARY = needed(LINE, "A summary in one line");

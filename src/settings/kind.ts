@@ -198,7 +198,7 @@ const LISTING = v.pipe(
 ) as Schema<unknown> as Schema<Listing>;
 
 const OPERATIONS: SettingsOf<
-  Pick<Kind, "description" | "listing" | "concurrency" | "batch_max">
+  Pick<Kind, "description" | "listing" | "concurrency" | "batch_max" | "websocket">
 > = {
   concurrency: setting(
     wholeNumber(1, 1000),
@@ -215,6 +215,14 @@ const OPERATIONS: SettingsOf<
       default: "1000",
       example: "10",
     },
+  ),
+  websocket: setting(
+    object({
+      path: setting(PATH, "The path below the node's URL"),
+      port_offset: setting(wholeNumber(1, 1000), "The difference to the port of the node's URL"),
+    }),
+    "Where the node takes WebSocket connections",
+    { default: "where it takes JSON-RPC" },
   ),
   description: setting(
     anyOf([PATH, object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),

@@ -50,6 +50,7 @@ import {
   STALLED_AFTER,
   TIMEOUT,
   WATCH,
+  WS_URL,
 } from "./texts.ts";
 
 const SCHEMES = {
@@ -123,6 +124,10 @@ export function nodeSettings(
       'The kind of the node, or "none" to use only the settings in info',
       CLI_OPTIONS.kind,
     ),
+    ws: setting(WS_URL, "The URL for WebSocket connections to the node", {
+      default: "as the kind says, below url",
+      example: "ws://127.0.0.1:8546",
+    }),
     auth: auth(path),
     tls: setting(
       object({

@@ -106,6 +106,12 @@ export const NODE_URL: Schema<string> = secret(
   }),
 );
 
+export const WS_URL: Schema<string> = secret(
+  text("a URL such as ws://127.0.0.1:8546", /^wss?:\/\/[^\s?#@]+$/i, {
+    isValid: (url) => URL.canParse(url),
+  }),
+);
+
 const NO_USER =
   "must not contain a user or a password; put them into a file, and name it under node.auth";
 const hasUser = (url: string) => /^[a-z]+:\/\/[^/?#]*@/i.test(url);

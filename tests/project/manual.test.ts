@@ -41,6 +41,7 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "docs/operations.md": { js: "hosts/frameworks.slow.ts" },
   "docs/json-rpc.md": { js: "gateway/clients.slow.ts" },
   "docs/kinds.md": { sh: "nodes/own-kind.slow.ts" },
+  "docs/subscriptions.md": { js: "gateway/sockets.slow.ts" },
   "docs/proxies.md": {
     nginx: "gateway/proxies.slow.ts",
     caddyfile: "gateway/proxies.slow.ts",

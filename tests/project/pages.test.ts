@@ -59,12 +59,12 @@ pages("no document exceeds its word limit", () => {
   const assertAtMost = (words: number, limit: number, page: string) =>
     assert.ok(words <= limit, `${page} has ${words} words, but at most ${limit} are allowed`);
   assertAtMost(counts.get("README.md")!, 900, "README.md");
-  assertAtMost(counts.get("ARCHITECTURE.md")!, 2200, "ARCHITECTURE.md");
+  assertAtMost(counts.get("ARCHITECTURE.md")!, 2350, "ARCHITECTURE.md");
   for (const page of MANUAL.filter((page) => !REFERENCES.includes(page))) {
     assertAtMost(counts.get(page)!, page === "docs/calling.md" ? 2000 : 1500, page);
   }
   const all = MANUAL.reduce((sum, page) => sum + counts.get(page)!, 0);
-  assertAtMost(all, 20_200, "the manual");
+  assertAtMost(all, 21_300, "the manual");
 });
 
 pages("the manual's table of contents has every page", () => {

@@ -28,6 +28,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["openapi"],
     ["log.ts"],
     ["gateway"],
+    ["sockets"],
     ["explorer", "metrics"],
     ["description"],
     ["settings"],

@@ -1,0 +1,165 @@
+/**
+ * WebSocket with the package `ws`: servers on Node and Deno, and clients of the node everywhere.
+ * The package is loaded at the first handshake.
+ *
+ * @module
+ */
+import { IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { rootCertificates } from "node:tls";
+import type WebSocket from "ws";
+import {
+  type Accepted,
+  type Connect,
+  FRAGMENTS_MAX,
+  MESSAGE_MAX,
+  NODE_MESSAGE_MAX,
+  type Peer,
+  type PeerEvents,
+  type Upgrade,
+} from "../http/socket.ts";
+import { type Connections, hasContent } from "./connections.ts";
+
+const HANDSHAKE_MS = 5000;
+
+/** No compression: a short message could become a very long one. */
+const LIMITS = { perMessageDeflate: false, maxFragments: FRAGMENTS_MAX };
+
+export class UpgradableMessage extends IncomingMessage {
+  /** Completes the handshake; present if the request is one. */
+  declare takeOver?: (upgrade: Upgrade) => Promise<void>;
+  /** Whether the parser has found that the request asks for another protocol. */
+  declare asksForOther: boolean;
+
+  set upgrade(asksForOther: boolean) {
+    this.asksForOther = asksForOther;
+  }
+
+  /**
+   * `node:http` asks this before it hands the connection over. Java's HTTP client sends `h2c` with
+   * its first request, which may have content.
+   */
+  get upgrade(): boolean {
+    const { asksForOther, method, httpVersion, headers } = this;
+    return asksForOther && (method === "CONNECT" ||
+      (method === "GET" && httpVersion === "1.1" && !hasContent(this) &&
+        headers.upgrade?.toLowerCase() === "websocket"));
+  }
+}
+
+/** Responds to handshakes in order, after the responses to earlier requests. */
+export function serveUpgrades(
+  http: Server,
+  connections: Connections,
+  respond: (message: IncomingMessage, response: ServerResponse) => void,
+): void {
+  http.on("upgrade", (message: UpgradableMessage, stream, head) => {
+    const socket = stream as Socket;
+    socket.on("error", () => {});
+    const response = new ServerResponse(message);
+    // The parser has left the connection, so it ends with the response.
+    response.shouldKeepAlive = false;
+    const earlier = connections.pendingResponse(socket);
+    connections.addResponse(response);
+    message.takeOver = async ({ accepted }) => {
+      connections.release(socket);
+      response.detachSocket(socket);
+      await complete(accepted!, message, socket, head);
+    };
+    const start = () => {
+      if (socket.destroyed) return;
+      response.assignSocket(socket);
+      response.once("finish", () => socket.destroySoon());
+      respond(message, response);
+    };
+    if (earlier) earlier.once("finish", start);
+    else start();
+  });
+}
+
+async function complete(
+  { protocol, open, drop }: Accepted,
+  message: IncomingMessage,
+  socket: Socket,
+  head: Uint8Array,
+): Promise<void> {
+  const { WebSocketServer } = await import("ws");
+  const server = new WebSocketServer({
+    ...LIMITS,
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MESSAGE_MAX,
+    handleProtocols: () => protocol ?? false,
+  });
+  let isOpen = false;
+  server.handleUpgrade(message, socket, head, (client) => {
+    isOpen = true;
+    const peer = new WsPeer(client);
+    peer.tell(open(peer));
+  });
+  if (!isOpen) drop();
+}
+
+export const connect: Connect = async (url, options, events) => {
+  const { default: WebSocket } = await import("ws");
+  const client = new WebSocket(url, [], {
+    ...LIMITS,
+    headers: options.headers,
+    ca: options.ca === undefined ? undefined : [...rootCertificates, options.ca],
+    maxPayload: NODE_MESSAGE_MAX,
+    handshakeTimeout: HANDSHAKE_MS,
+  });
+  const peer = new WsPeer(client);
+  await new Promise((resolve, reject) => {
+    client.once("open", resolve).once("error", reject)
+      .once("close", () => reject(new Error("the connection has ended")));
+  });
+  peer.tell(events);
+  return peer;
+};
+
+class WsPeer implements Peer {
+  readonly #socket: WebSocket;
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    // Without a listener, an error would end the process. `close` follows each error.
+    socket.on("error", () => {});
+  }
+
+  get waiting(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  tell(events: PeerEvents): void {
+    this.#socket.on("message", (data: Uint8Array, isBinary: boolean) => {
+      if (isBinary) this.close(1003, "Messages must be text");
+      else events.onText(String(data));
+    });
+    for (const name of ["ping", "pong"]) this.#socket.on(name, () => events.onControl());
+    this.#socket.once("close", () => events.onClose());
+  }
+
+  send(text: string): void {
+    this.#socket.send(text);
+  }
+
+  ping(): void {
+    this.#socket.ping();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+}

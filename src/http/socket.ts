@@ -1,0 +1,65 @@
+/**
+ * WebSocket connections (RFC 6455) as the service sees them. The adapters make them, since each
+ * runtime has its own.
+ *
+ * @module
+ */
+import { FastResponse } from "./response.ts";
+
+/** The other end of a connection: a client, or the node. */
+export interface Peer {
+  /** The number of bytes that wait to be sent. */
+  readonly waiting: number;
+  send(text: string): void;
+  ping(): void;
+  /** Stops reading, if the runtime can. Messages that have been read already still arrive. */
+  pause(): void;
+  resume(): void;
+  close(code: number, reason: string): void;
+  /** Ends the connection without a closing handshake. */
+  terminate(): void;
+}
+
+export interface PeerEvents {
+  onText(text: string): void;
+  /** A ping or a pong has arrived. */
+  onControl(): void;
+  /** Called once, whoever ends the connection. */
+  onClose(): void;
+}
+
+export interface ConnectOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** A certificate authority in PEM, in addition to those of the runtime. */
+  readonly ca?: string | undefined;
+}
+
+/** Rejects if there is no connection within five seconds. */
+export type Connect = (url: URL, options: ConnectOptions, events: PeerEvents) => Promise<Peer>;
+
+export interface Accepted {
+  readonly protocol: string | undefined;
+  readonly open: (peer: Peer) => PeerEvents;
+  /** Called instead of `open` if the client has left. */
+  readonly drop: () => void;
+}
+
+/** The longest message of a client, and of the node, in bytes. */
+export const MESSAGE_MAX = 1_048_576, NODE_MESSAGE_MAX = 8_388_608;
+
+/** The number of frames of a message. */
+export const FRAGMENTS_MAX = 1024;
+
+/** The handshake of a request, which the adapter completes if a handler has accepted it. */
+export class Upgrade {
+  accepted: Accepted | undefined;
+
+  /**
+   * `protocol` is the value of `Sec-WebSocket-Protocol` in the response, and `open` is called with
+   * the client when the handshake is complete.
+   */
+  accept(accepted: Accepted): Response {
+    this.accepted = accepted;
+    return new FastResponse(null, { status: 101 });
+  }
+}

@@ -1,0 +1,357 @@
+/**
+ * The connection of a client, and its subscriptions.
+ *
+ * @module
+ */
+import { answerMessage, refuseMessage } from "../gateway/call-rpc.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Caller, CallerRequest } from "../gateway/guard.ts";
+import type { Room } from "../gateway/budget.ts";
+import { FULL, LATER, NOT_FORWARDED, Refusal } from "../gateway/response.ts";
+import type { ReadyCall, Subscriber } from "../gateway/rpc-exchange.ts";
+import type { Peer, PeerEvents } from "../http/socket.ts";
+import { failureOf, SourceError } from "../node/failures.ts";
+import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
+import { LightSignal } from "../with-timeout.ts";
+import type { Notification, Upstream } from "./upstream.ts";
+
+/** What a session needs of all sessions. */
+export interface SessionOwner {
+  readonly gateway: Gateway;
+  /** Returns why no calls are forwarded at the moment. */
+  reasonAgainstCalls(): Promise<string | undefined>;
+  openUpstream(isAnonymous: boolean): Promise<Upstream>;
+  onUpstreamEnd(): void;
+  /** Ends sessions until the bytes that wait for clients have room again. */
+  makeRoom(): void;
+  count(direction: "received" | "sent"): void;
+  onEnd(session: Session, reason: EndReason): void;
+}
+
+export const END_REASONS = {
+  left: [1000, ""],
+  node: [1012, "The connection to the node has ended"],
+  stopping: [1012, "The service is restarting"],
+  right: [1008, "The client's token is not valid any more"],
+  slow: [1013, "The client reads too slowly"],
+  flood: [1008, "Too many messages or control frames"],
+  silent: [1001, "The client does not respond"],
+  failed: [1011, "Internal error"],
+} as const;
+
+export type EndReason = keyof typeof END_REASONS;
+
+const UNANSWERED_MAX = 16, SUBSCRIPTIONS_MAX = 32, WAITING_MAX = 8_388_608;
+
+/** The number of characters of messages that wait for others of the same client. */
+const UNREAD_MAX = 1_048_576;
+
+/** Control frames in a second. */
+const CONTROLS_MAX = 20;
+
+/** How long an ended connection may take to close. */
+const CLOSING_MS = 500;
+
+const PING_MS = 25_000, SILENCE_MS = 55_000;
+
+/** The id of a subscription, as JSON text. */
+const SUBSCRIPTION_ID = /^(?:"(?:[^"\\]|\\.){0,200}"|\d{1,20})$/;
+
+const TOO_MANY = new Refusal(
+  403,
+  CODES.limited,
+  `A connection may have at most ${SUBSCRIPTIONS_MAX} subscriptions`,
+);
+
+const NO_SUBSCRIPTION = new Refusal(400, CODES.wrongParams, "There is no such subscription");
+
+interface Subscription {
+  /** The method of the notifications, if these are no further responses. */
+  readonly notification: string | undefined;
+  readonly once: boolean;
+  /** The call that subscribed. */
+  readonly call: ReadyCall;
+  /** Whether a notification has come. */
+  isNotified: boolean;
+  /** Notifications that wait for our response to the call that subscribed. */
+  waiting: string[] | undefined;
+}
+
+export class Session implements PeerEvents {
+  readonly #owner: SessionOwner;
+  readonly #peer: Peer;
+  readonly #request: CallerRequest;
+  readonly #query: string;
+  readonly #caller: Caller;
+  readonly #room: Room;
+  readonly #gone = new LightSignal();
+  readonly #unread: string[] = [];
+  #unreadLength = 0;
+  #unanswered = 0;
+  readonly #subscriptions = new Map<string, Subscription>();
+  #upstream: Upstream | undefined;
+  #opening: Promise<Upstream> | undefined;
+  #subscribing = 0;
+  /** The number of characters of notifications that wait for our response. */
+  #heldLength = 0;
+  #controls = 0;
+  #heardAt = performance.now();
+  #pingedAt = performance.now();
+  #reason: EndReason | undefined;
+
+  constructor(
+    owner: SessionOwner,
+    peer: Peer,
+    { request, query, caller, upstream }: Handshake,
+  ) {
+    this.#owner = owner;
+    this.#peer = peer;
+    this.#request = request;
+    this.#query = query;
+    this.#caller = caller;
+    this.#room = owner.gateway.roomFor(caller);
+    if (upstream) this.#use(upstream);
+  }
+
+  get isAnonymous(): boolean {
+    return this.#caller.client === undefined;
+  }
+
+  get subscriptions(): number {
+    return this.#subscriptions.size;
+  }
+
+  get waiting(): number {
+    return this.#reason ? 0 : this.#peer.waiting + this.#heldLength + this.#unreadLength;
+  }
+
+  onText(text: string): void {
+    if (this.#reason) return;
+    this.#owner.count("received");
+    this.#heardAt = performance.now();
+    this.#unread.push(text);
+    this.#unreadLength += text.length;
+    // A runtime that cannot stop reading reads on.
+    if (this.#unreadLength > UNREAD_MAX + text.length) return this.end("flood");
+    if (this.#unanswered >= UNANSWERED_MAX) this.#peer.pause();
+    this.#next();
+    this.#limitWaiting();
+  }
+
+  onControl(): void {
+    this.#heardAt = performance.now();
+    if (++this.#controls > CONTROLS_MAX) this.end("flood");
+  }
+
+  onClose(): void {
+    this.#finish("left");
+  }
+
+  end(reason: EndReason): void {
+    if (this.#reason) return;
+    this.#finish(reason);
+    const [code, text] = END_REASONS[reason];
+    this.#peer.close(code, text);
+    setTimeout(() => this.#peer.terminate(), CLOSING_MS);
+  }
+
+  /** Called once a second. */
+  check(now: number): void {
+    this.#controls = 0;
+    if (now - this.#heardAt > SILENCE_MS) return this.end("silent");
+    if (now - this.#pingedAt > PING_MS) {
+      this.#pingedAt = now;
+      this.#peer.ping();
+      this.#upstream?.ping();
+    }
+    this.#upstream?.check(now);
+    this.#limitWaiting();
+    if (!this.isAnonymous) void this.#identify();
+  }
+
+  onNotification({ method, subscription: id, text: given, idPart }: Notification): void {
+    const subscription = this.#subscriptions.get(id);
+    if (!subscription || subscription.notification !== method) return;
+    subscription.isNotified = true;
+    const text = idPart
+      ? given.slice(0, idPart.start) + (subscription.call.id ?? null) + given.slice(idPart.end)
+      : given;
+    if (!subscription.waiting) return this.#send(text);
+    subscription.waiting.push(text);
+    this.#heldLength += text.length;
+    this.#limitWaiting();
+  }
+
+  onUpstreamEnd(): void {
+    this.#owner.onUpstreamEnd();
+    this.end("node");
+  }
+
+  /** Subscribes for a message, or ends a subscription. */
+  async subscribe(call: ReadyCall, made: Subscription[]): Promise<RpcOutcome> {
+    const { entry: { operation }, params, unsubscribe } = call;
+    if (unsubscribe !== undefined) return await this.#unsubscribe(unsubscribe, params);
+    this.#forgetEnded();
+    if (this.#subscriptions.size + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
+    this.#subscribing++;
+    try {
+      const upstream = await this.#open(await this.#owner.gateway.isAnonymous(operation));
+      const responding = upstream.call(operation.path, params);
+      const callId = String(upstream.lastId);
+      const outcome = await responding;
+      if (outcome.error || this.#reason) return outcome;
+      const { notification, once = false } = operation.subscription!;
+      const id = notification === undefined ? callId : outcome.result;
+      if (!SUBSCRIPTION_ID.test(id)) {
+        this.end("node");
+        return failure(new SourceError("bad_answer", "sent no id of a subscription"));
+      }
+      const subscription: Subscription = {
+        notification,
+        once,
+        call,
+        isNotified: false,
+        waiting: [],
+      };
+      this.#subscriptions.set(id, subscription);
+      made.push(subscription);
+      return outcome;
+    } catch (error) {
+      return failure(error);
+    } finally {
+      this.#subscribing--;
+    }
+  }
+
+  async #unsubscribe(method: string, params: string | undefined): Promise<RpcOutcome> {
+    const only = (params ?? "").replace(/^\s*\[\s*|\s*\]\s*$/g, "");
+    const ended = [...this.#subscriptions].filter(([id, { notification, call }]) =>
+      notification === undefined ? call.params === params : id === only
+    );
+    if (!this.#upstream || ended.length === 0) return failure(NO_SUBSCRIPTION);
+    const outcome = await this.#upstream.call(method, params);
+    if (!outcome.error) { for (const [id] of ended) this.#subscriptions.delete(id); }
+    return outcome;
+  }
+
+  /** Drops the first of the subscriptions that the node may have ended, if there are many. */
+  #forgetEnded(): void {
+    if (this.#subscriptions.size < SUBSCRIPTIONS_MAX) return;
+    const ended = [...this.#subscriptions].find(([, { once, isNotified }]) => once && isNotified);
+    if (ended) this.#subscriptions.delete(ended[0]);
+  }
+
+  async #open(isAnonymous: boolean): Promise<Upstream> {
+    if (this.#upstream) return this.#upstream;
+    this.#opening ??= this.#owner.openUpstream(isAnonymous);
+    try {
+      const upstream = await this.#opening;
+      if (!this.#upstream) this.#use(upstream);
+      return upstream;
+    } catch (error) {
+      // A client that keeps the connection would never subscribe again.
+      this.end("node");
+      throw error;
+    }
+  }
+
+  #use(upstream: Upstream): void {
+    if (this.#reason) return upstream.end();
+    this.#upstream = upstream;
+    upstream.owner = this;
+    if (upstream.hasEnded) this.onUpstreamEnd();
+  }
+
+  #next(): void {
+    while (this.#unanswered < UNANSWERED_MAX) {
+      const text = this.#unread.shift();
+      if (text === undefined) return;
+      this.#unreadLength -= text.length;
+      this.#unanswered++;
+      void this.#answer(text).catch(() => this.end("failed")).then(() => {
+        this.#unanswered--;
+        if (this.#reason) return;
+        if (this.#unread.length === 0) this.#peer.resume();
+        this.#next();
+      });
+    }
+  }
+
+  async #answer(message: string): Promise<void> {
+    const { gateway } = this.#owner;
+    const caller = await this.#identify();
+    const table = await gateway.table();
+    const reason = await this.#owner.reasonAgainstCalls();
+    if (!caller || this.#reason) return;
+    const lease = gateway.lease({ gone: this.#gone }, caller);
+    const made: Subscription[] = [];
+    const subscriber: Subscriber = { subscribe: (call) => this.subscribe(call, made) };
+    try {
+      const refusal = !table.isKnown
+        ? NOT_FORWARDED.unknown
+        : reason
+        ? new Refusal(503, CODES.notReached, reason, { headers: LATER })
+        : lease.quota?.refusal ?? (lease.body.set(message.length) ? undefined : FULL);
+      const text = refusal ? await refuseMessage(refusal, message) : await answerMessage(
+        gateway,
+        { table, caller, lease },
+        message,
+        subscriber,
+      );
+      if (text !== undefined) this.#send(text);
+    } finally {
+      lease.dispose();
+    }
+    for (const subscription of made) {
+      const { waiting = [] } = subscription;
+      subscription.waiting = undefined;
+      for (const text of waiting) {
+        this.#heldLength -= text.length;
+        this.#send(text);
+      }
+    }
+  }
+
+  /** Ends the connection if its token has become invalid, or another client's. */
+  async #identify(): Promise<Caller | undefined> {
+    const caller = await this.#owner.gateway.identify(this.#request, this.#query);
+    if (caller.client === this.#caller.client) return caller;
+    this.end("right");
+    return undefined;
+  }
+
+  #send(text: string): void {
+    if (this.#reason) return;
+    this.#owner.count("sent");
+    this.#peer.send(text);
+    this.#limitWaiting();
+  }
+
+  #limitWaiting(): void {
+    const { waiting } = this;
+    if (waiting > WAITING_MAX) this.end("slow");
+    else if (!this.#room.set(waiting)) this.#owner.makeRoom();
+  }
+
+  #finish(reason: EndReason): void {
+    if (this.#reason) return;
+    this.#reason = reason;
+    this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
+    this.#unread.length = 0;
+    this.#subscriptions.clear();
+    this.#upstream?.end();
+    this.#room.dispose();
+    this.#owner.onEnd(this, reason);
+  }
+}
+
+/** The handshake of a client that may connect. */
+export interface Handshake {
+  readonly request: CallerRequest;
+  readonly query: string;
+  readonly caller: Caller;
+  /** Present if a connection to the node had to be tried first. */
+  readonly upstream: Upstream | undefined;
+}
+
+const failure = (reason: unknown): RpcOutcome => ({ error: failureOf(reason), reason });

@@ -1,0 +1,242 @@
+/**
+ * JSON-RPC over WebSocket: handshakes, and the connections of all clients. Loaded at the first
+ * handshake.
+ *
+ * @module
+ */
+import type { Gateway } from "../gateway/gateway.ts";
+import {
+  type Caller,
+  type CallerRequest,
+  hasTokenInQuery,
+  TOKEN_IN_QUERY,
+} from "../gateway/guard.ts";
+import { invalidCall, LATER, NOT_FORWARDED, problemOf, Refusal } from "../gateway/response.ts";
+import type { ServedRequest } from "../http/request.ts";
+import type { Connect, Peer, Upgrade } from "../http/socket.ts";
+import { CODES } from "../node/json-rpc.ts";
+import { type EndReason, type Handshake, Session, type SessionOwner } from "./session.ts";
+import { Upstream } from "./upstream.ts";
+
+/** Counts what happens on all connections, for the metrics. */
+export interface SocketCounts {
+  countMessage(direction: "received" | "sent"): void;
+  countEnd(reason: EndReason): void;
+}
+
+/** The connections and handshakes of clients without a token, or with one. */
+interface Places {
+  taken: number;
+}
+
+interface SocketsOptions {
+  readonly gateway: Gateway;
+  readonly reasonAgainstCalls: () => Promise<string | undefined>;
+  readonly counts: SocketCounts | undefined;
+}
+
+const SOCKETS_MAX = 256, CHECK_MS = 1000;
+
+const wrongHandshake = (message: string): Refusal => invalidCall(message);
+
+const FULL = new Refusal(503, CODES.busy, "Too many clients are connected", { headers: LATER });
+
+const STOPPING = new Refusal(503, CODES.busy, "The service is stopping", { headers: LATER });
+
+const NO_NODE = new Refusal(
+  503,
+  CODES.notReached,
+  "The node takes no WebSocket connection; node.ws names another address",
+  { headers: LATER },
+);
+
+export class Sockets implements SessionOwner {
+  readonly gateway: Gateway;
+  readonly #options: SocketsOptions;
+  readonly #sessions = new Set<Session>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #connect: Connect | undefined;
+  /** Whether the last connection to the node was successful, and has not ended since. */
+  #isNodeReady = false;
+  #hasEnded = false;
+  readonly #anonymous: Places = { taken: 0 };
+  readonly #named: Places = { taken: 0 };
+  constructor(options: SocketsOptions) {
+    this.gateway = options.gateway;
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  get subscriptions(): number {
+    return [...this.#sessions].reduce((sum, { subscriptions }) => sum + subscriptions, 0);
+  }
+
+  /** Responds to a handshake, whose host has been checked. */
+  async respond(request: ServedRequest, query: string, upgrade: Upgrade): Promise<Response> {
+    try {
+      checkForm(request);
+      const { headers, protocol } = headersOf(request);
+      const known: CallerRequest = { method: request.method, url: request.url, headers };
+      const caller = await this.gateway.identify(known, query);
+      request.clientName = known.clientName;
+      const places = this.#placesFor(caller, query);
+      this.#connect = request.connect;
+      places.taken++;
+      const drop = () => void places.taken--;
+      const upstream = await this.#try().catch((error) => {
+        drop();
+        throw error;
+      });
+      const handshake = { request: known, query, caller, upstream };
+      return upgrade.accept({
+        protocol,
+        open: (peer) => this.#open(peer, handshake),
+        drop() {
+          drop();
+          upstream?.end();
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const response = problemOf(error);
+      response.headers.set("connection", "close");
+      return response;
+    }
+  }
+
+  reasonAgainstCalls(): Promise<string | undefined> {
+    return this.#options.reasonAgainstCalls();
+  }
+
+  async openUpstream(isAnonymous: boolean): Promise<Upstream> {
+    this.#isNodeReady = false;
+    const rpcPath = await (await this.gateway.table()).rpcPath.get();
+    const upstream = await Upstream.open(this.gateway.node, this.#connect!, rpcPath, isAnonymous);
+    this.#isNodeReady = true;
+    return upstream;
+  }
+
+  onUpstreamEnd(): void {
+    this.#isNodeReady = false;
+  }
+
+  makeRoom(): void {
+    const [largest] = [...this.#sessions].sort((a, b) => b.waiting - a.waiting);
+    largest?.end("slow");
+  }
+
+  count(direction: "received" | "sent"): void {
+    this.#options.counts?.countMessage(direction);
+  }
+
+  onEnd(session: Session, reason: EndReason): void {
+    if (!this.#sessions.delete(session)) return;
+    this.#placesOf(!session.isAnonymous).taken--;
+    this.#options.counts?.countEnd(reason);
+    if (this.#sessions.size === 0) clearInterval(this.#timer);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    for (const session of this.#sessions) session.end("stopping");
+  }
+
+  #open(peer: Peer, handshake: Handshake): Session {
+    const session = new Session(this, peer, handshake);
+    if (this.#sessions.size === 0) {
+      this.#timer = setInterval(() => {
+        const now = performance.now();
+        for (const session of this.#sessions) session.check(now);
+      }, CHECK_MS);
+    }
+    this.#sessions.add(session);
+    if (this.#hasEnded) session.end("stopping");
+    return session;
+  }
+
+  /** @throws {Refusal} if the client may not connect */
+  #placesFor(caller: Caller, query: string): Places {
+    if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
+    caller.checkOrigin();
+    if (this.#hasEnded) throw STOPPING;
+    const quota = this.gateway.quotaOf(caller)?.refusal;
+    if (quota) throw quota;
+    const places = this.#placesOf(caller.client !== undefined);
+    const most = places === this.#named || !this.gateway.hasClients ? SOCKETS_MAX : SOCKETS_MAX / 2;
+    if (this.#anonymous.taken + this.#named.taken >= SOCKETS_MAX || places.taken >= most) {
+      throw FULL;
+    }
+    return places;
+  }
+
+  #placesOf(isNamed: boolean): Places {
+    return isNamed ? this.#named : this.#anonymous;
+  }
+
+  /**
+   * Opens a connection to the node if the last one failed: a client that is accepted subscribes
+   * once, and would be silent if that was refused.
+   *
+   * @throws {Refusal} if there is no connection
+   */
+  async #try(): Promise<Upstream | undefined> {
+    const table = await this.gateway.table();
+    if (!table.isKnown) throw NOT_FORWARDED.unknown;
+    const reason = await this.reasonAgainstCalls();
+    if (reason) throw new Refusal(503, CODES.notReached, reason, { headers: LATER });
+    if (this.#isNodeReady || table.unsubscribing.size === 0) return undefined;
+    try {
+      return await this.openUpstream(false);
+    } catch {
+      throw NO_NODE;
+    }
+  }
+}
+
+/** @throws {Refusal} if the request is not a handshake (RFC 6455, section 4.2.1) */
+function checkForm(request: Request): void {
+  const { headers } = request;
+  if (headers.get("sec-websocket-version") !== "13") {
+    throw new Refusal(426, CODES.invalidCall, "The version of WebSocket must be 13", {
+      headers: { "sec-websocket-version": "13" },
+    });
+  }
+  if (!/^[A-Za-z0-9+/]{22}==$/.test(headers.get("sec-websocket-key") ?? "")) {
+    throw wrongHandshake("The header Sec-WebSocket-Key must be 16 bytes in Base64");
+  }
+}
+
+/**
+ * Returns the headers that tell who the client is. Browsers can send a token as a protocol only:
+ * after `bearer`, in the alphabet of URLs.
+ */
+function headersOf(
+  request: Request,
+): { readonly headers: Headers; readonly protocol: string | undefined } {
+  const headers = new Headers([...request.headers]
+    .filter(([name]) => !name.startsWith("sec-websocket-")));
+  const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",")
+    .map((name) => name.trim());
+  const at = offered.indexOf("bearer");
+  if (at < 0) return { headers, protocol: undefined };
+  const word = offered[at + 1] ?? "";
+  if (headers.has("authorization") || !/^[\w-]+$/.test(word)) {
+    throw wrongHandshake("The protocol bearer must be followed by the token in base64url");
+  }
+  headers.set("authorization", `Bearer ${decode(word)}`);
+  return { headers, protocol: "bearer" };
+}
+
+function decode(word: string): string {
+  try {
+    const token = atob(word.replaceAll("-", "+").replaceAll("_", "/"));
+    // A header must not contain other characters.
+    if (/^[\x21-\x7e]+$/.test(token)) return token;
+  } catch {
+    // Refused below.
+  }
+  throw wrongHandshake("The protocol bearer must be followed by the token in base64url");
+}

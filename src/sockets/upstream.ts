@@ -1,0 +1,176 @@
+/**
+ * A WebSocket connection to the node, for the subscriptions of one client.
+ *
+ * @module
+ */
+import { DEPTH_MAX } from "../gateway/call.ts";
+import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
+import { findParts, type Part, textOfPart } from "../json/parts.ts";
+import { outcomeOf, type RpcOutcome, writeCall } from "../node/json-rpc.ts";
+import { SourceError } from "../node/failures.ts";
+import type { Node } from "../node/node.ts";
+import { inSlices } from "../slices.ts";
+
+/** A message of the node that is no response to a call that waits for one. */
+export interface Notification {
+  /** Missing if the message is a further response. */
+  readonly method?: string | undefined;
+  /** The id of the subscription, or of the call, as JSON text. */
+  readonly subscription: string;
+  /** The whole message. */
+  readonly text: string;
+  /** The place of the id of a further response. */
+  readonly idPart?: Part | undefined;
+}
+
+interface PendingCall {
+  readonly sentAt: number;
+  resolve(outcome: RpcOutcome): void;
+}
+
+interface UpstreamOwner {
+  onNotification(notification: Notification): void;
+  /** The connection to the node has ended, and not because of `end`. */
+  onUpstreamEnd(): void;
+}
+
+/** The messages that may wait before reading stops, and the sum of their lengths. */
+const UNREAD_MAX = 64, UNREAD_LENGTH_MAX = 1_048_576;
+
+/** The time for a response, and the time without any sign of life. */
+const CALL_MS = 30_000, SILENCE_MS = 55_000;
+
+const MEMBERS = /^(?:id|method|params|subscription|result|error)$/;
+
+export class Upstream implements PeerEvents {
+  #owner: UpstreamOwner | undefined;
+  #peer: Peer | undefined;
+  readonly #calls = new Map<string, PendingCall>();
+  readonly #unread: string[] = [];
+  #unreadLength = 0;
+  #heardAt = performance.now();
+  #isReading = false;
+  /** The id of the last call. */
+  lastId = 0;
+  #hasEnded = false;
+
+  static async open(
+    node: Node,
+    connect: Connect,
+    rpcPath: string,
+    isAnonymous: boolean,
+  ): Promise<Upstream> {
+    const upstream = new Upstream();
+    upstream.#peer = await node.connect(connect, rpcPath, isAnonymous, upstream);
+    return upstream;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  set owner(owner: UpstreamOwner) {
+    this.#owner = owner;
+  }
+
+  /** @param params JSON text */
+  call(method: string, params: string | undefined): Promise<RpcOutcome> {
+    if (this.#hasEnded) return Promise.resolve(ENDED);
+    const id = ++this.lastId;
+    this.#peer!.send(writeCall(method, id, params));
+    const sentAt = performance.now();
+    return new Promise((resolve) => this.#calls.set(String(id), { sentAt, resolve }));
+  }
+
+  ping(): void {
+    this.#peer!.ping();
+  }
+
+  /** Called once a second. A node that does not respond is disconnected. */
+  check(now: number): void {
+    const [oldest] = this.#calls.values();
+    const isLate = oldest !== undefined && now - oldest.sentAt > CALL_MS;
+    if (isLate || now - this.#heardAt > SILENCE_MS) this.#peer!.terminate();
+  }
+
+  end(): void {
+    this.#owner = undefined;
+    if (!this.#hasEnded) this.#peer!.terminate();
+  }
+
+  onText(text: string): void {
+    this.#heardAt = performance.now();
+    this.#unread.push(text);
+    this.#unreadLength += text.length;
+    if (this.#unread.length > UNREAD_MAX || this.#unreadLength > UNREAD_LENGTH_MAX) {
+      this.#peer!.pause();
+    }
+    if (!this.#isReading) void this.#read();
+  }
+
+  onControl(): void {
+    this.#heardAt = performance.now();
+  }
+
+  onClose(): void {
+    this.#hasEnded = true;
+    for (const { resolve } of this.#calls.values()) resolve(ENDED);
+    this.#calls.clear();
+    this.#owner?.onUpstreamEnd();
+  }
+
+  /** Messages are read one after the other, so that they stay in order. */
+  async #read(): Promise<void> {
+    this.#isReading = true;
+    try {
+      for (let text = this.#unread.shift(); text !== undefined; text = this.#unread.shift()) {
+        this.#unreadLength -= text.length;
+        await this.#take(text);
+      }
+      this.#peer!.resume();
+    } catch {
+      // What is not JSON ends the connection.
+      this.#peer!.terminate();
+    }
+    this.#isReading = false;
+  }
+
+  async #take(text: string): Promise<void> {
+    const wanted = { levels: 2, member: isMember, duplicates: "wanted" } as const;
+    const { members } = await inSlices(findParts(text, wanted, DEPTH_MAX));
+    const member = (name: string) => textOf(text, members?.get(name));
+    const method = members?.get("method");
+    if (method?.kind === "string") {
+      const subscription = textOf(text, members!.get("params")?.members?.get("subscription"));
+      if (subscription === undefined) return;
+      this.#owner?.onNotification({
+        method: JSON.parse(textOfPart(text, method)),
+        subscription,
+        text,
+      });
+      return;
+    }
+    const id = member("id") ?? "";
+    const call = this.#calls.get(id);
+    if (!call) {
+      const idPart = members?.get("id");
+      return this.#owner?.onNotification({ subscription: id, text, idPart });
+    }
+    this.#calls.delete(id);
+    const error = member("error");
+    call.resolve(
+      await outcomeOf({ result: member("result"), error: error === "null" ? undefined : error }),
+    );
+    // The caller notes the subscription before its first notification is read.
+    await Promise.resolve();
+  }
+}
+
+const isMember = (name: string): boolean => MEMBERS.test(name);
+
+const textOf = (text: string, part: Part | undefined): string | undefined =>
+  part && textOfPart(text, part);
+
+const ENDED: RpcOutcome = {
+  error: new SourceError("reset", "closed the connection"),
+};

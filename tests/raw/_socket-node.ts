@@ -1,0 +1,205 @@
+/** A simulated Ethereum node that takes WebSocket connections, and clients of a service. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import WebSocket, { WebSocketServer } from "ws";
+
+export interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
+const RESULTS: Readonly<Record<string, unknown>> = {
+  eth_chainId: "0x1",
+  eth_blockNumber: "0x10",
+  eth_syncing: false,
+  web3_clientVersion: "simulated/v1.0.0",
+  eth_unsubscribe: true,
+};
+
+export class SocketNode {
+  /** The calls that came over WebSocket. */
+  readonly calls: Call[] = [];
+  readonly connections: WebSocket[] = [];
+  /** The headers of the handshakes. */
+  readonly heads: Record<string, unknown>[] = [];
+  takesSockets = true;
+  /** Makes the id of a subscription. */
+  makeId: (() => unknown) | undefined;
+  /** Called after a subscription has been confirmed. */
+  onSubscribe: (connection: WebSocket, id: string, call: Call) => void = () => {};
+  readonly #results: Readonly<Record<string, unknown>>;
+  readonly #sockets = new Set<Socket>();
+  #above: Server | undefined;
+  readonly #server = createServer(async (request, response) => {
+    let text = "";
+    for await (const part of request) text += part;
+    const asked = JSON.parse(text || "{}");
+    const one = ({ id, method }: Call) => ({
+      jsonrpc: "2.0",
+      id,
+      result: this.#results[method] ?? null,
+    });
+    response.end(
+      JSON.stringify(Array.isArray(asked) ? asked.map(one) : one(asked)),
+    );
+  });
+
+  /** @param results the results of further methods */
+  static async start(results: Readonly<Record<string, unknown>> = {}): Promise<SocketNode> {
+    const node = new SocketNode(results);
+    const sockets = new WebSocketServer({ noServer: true });
+    node.#server.on("connection", (socket) => node.#sockets.add(socket));
+    node.#server.on("upgrade", (message, socket, head) => {
+      node.heads.push({ ...message.headers, url: message.url });
+      if (!node.takesSockets) {
+        return void socket.end("HTTP/1.1 404 Not Found\r\n\r\n");
+      }
+      sockets.handleUpgrade(
+        message,
+        socket,
+        head,
+        (connection) => node.#serve(connection),
+      );
+    });
+    const above = createServer().on("upgrade", (message, socket, head) => {
+      node.#server.emit("upgrade", message, socket, head);
+    });
+    above.on("connection", (socket) => node.#sockets.add(socket));
+    // Solana's nodes take WebSocket connections one port above.
+    while (!above.listening) {
+      node.#server.close();
+      await new Promise<void>((resolve) => node.#server.listen(0, "127.0.0.1", resolve));
+      const port = Number(new URL(node.url).port) + 1;
+      await new Promise<void>((resolve) => {
+        above.once("error", () => resolve()).listen(port, "127.0.0.1", resolve);
+      });
+    }
+    node.#above = above;
+    return node;
+  }
+
+  private constructor(results: Readonly<Record<string, unknown>>) {
+    this.#results = { ...RESULTS, ...results };
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#above!.close(resolve));
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #serve(connection: WebSocket): void {
+    this.connections.push(connection);
+    connection.on("error", () => {});
+    connection.on("message", (data) => {
+      const call = JSON.parse(String(data)) as Call;
+      this.calls.push(call);
+      const id = this.makeId ? this.makeId() as string : `0x${this.calls.length.toString(16)}`;
+      const isSubscribing = /^(?!.*unsub).*subscribe/i.test(call.method);
+      const result = this.#results[call.method] ?? (isSubscribing ? id : null);
+      connection.send(JSON.stringify({ jsonrpc: "2.0", id: call.id, result }));
+      if (isSubscribing) this.onSubscribe(connection, id, call);
+    });
+  }
+}
+
+export const notification = (id: string, result: unknown): string =>
+  JSON.stringify({
+    jsonrpc: "2.0",
+    method: "eth_subscription",
+    params: { subscription: id, result },
+  });
+
+/** A client of the service. */
+export class SocketClient {
+  readonly messages: Record<string, unknown>[] = [];
+  readonly socket: WebSocket;
+  /** The status of the handshake's response, and its body. */
+  refused:
+    | { status: number; headers: Record<string, unknown>; text: string }
+    | undefined;
+  isOpen = false;
+  /** The code and reason with which the connection ended. */
+  ended: readonly [number, string] | undefined;
+  #nextId = 0;
+
+  /** Resolves when the handshake has ended. */
+  static async open(
+    url: string,
+    headers: Record<string, string> = {},
+    protocols: readonly string[] = [],
+  ): Promise<SocketClient> {
+    const client = new SocketClient(
+      url.replace(/^http/, "ws"),
+      headers,
+      protocols,
+    );
+    await new Promise<void>((resolve) => {
+      client.socket.once("open", () => {
+        client.isOpen = true;
+        resolve();
+      });
+      client.socket.once("close", () => resolve());
+    });
+    return client;
+  }
+
+  private constructor(
+    url: string,
+    headers: Record<string, string>,
+    protocols: readonly string[],
+  ) {
+    this.socket = new WebSocket(url, protocols, {
+      headers,
+      perMessageDeflate: false,
+    });
+    this.socket.on("error", () => {});
+    this.socket.on(
+      "message",
+      (data) => this.messages.push(JSON.parse(String(data))),
+    );
+    this.socket.on(
+      "close",
+      (code, reason) => this.ended = [code, String(reason)],
+    );
+    this.socket.on("unexpected-response", (_, response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => text += part);
+      response.on("end", () => {
+        this.refused = {
+          status: response.statusCode,
+          headers: response.headers,
+          text,
+        };
+        this.socket.emit("close", 0, "");
+      });
+    });
+  }
+
+  async call(
+    method: string,
+    params: readonly unknown[] = [],
+  ): Promise<Record<string, unknown>> {
+    const id = ++this.#nextId;
+    this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    for (;;) {
+      const response = this.messages.find((message) => message.id === id);
+      if (response) return response;
+      if (this.ended) {
+        throw new Error(`The connection has ended: ${this.ended}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  /** The notifications so far. */
+  get notifications(): readonly { subscription: string; result: unknown }[] {
+    return this.messages.filter(({ method }) => method === "eth_subscription")
+      .map(({ params }) => params as { subscription: string; result: unknown });
+  }
+}
