@@ -3,11 +3,13 @@
  * haproxy caddy nginx`): while a node hangs, stalls, dies, and is of another chain, reads succeed at
  * the others, and a write is carried out once.
  */
+import { on, once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import WebSocket from "ws";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
@@ -258,6 +260,33 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
         assert.is(carriedOut.length, 1, `at ${base}`);
       }
       for (const node of nodes) node.close();
+    }),
+  );
+
+  testWhere(
+    balanced,
+    missing,
+    "a subscription goes through, and each notification arrives",
+    bench("subscription", async (bench) => {
+      const port = await freePort();
+      await bench.daemon([ANVIL, "--port", `${port}`, "--block-time", "1", "--silent"], port);
+      const service = await bench.service([`http://127.0.0.1:${port}`, "--forward", "reads"]);
+      await until(async () => await healthOf(service) === 200);
+      const { reads } = await startBalancer(bench, balancer, [service, service, service]);
+      await until(async () => (await fetch(`${reads}/v1/health`)).status === 200);
+      const client = new WebSocket(reads.replace("http:", "ws:"));
+      await once(client, "open");
+      const call = { ...CALL, method: "eth_subscribe", params: ["newHeads"] };
+      client.send(JSON.stringify(call));
+      const numbers: number[] = [];
+      for await (const [message] of on(client, "message")) {
+        const { method, params } = JSON.parse(String(message));
+        if (method === "eth_subscription") numbers.push(Number(params.result.number));
+        if (numbers.length === 3) break;
+      }
+      client.close();
+      const [first = 0] = numbers;
+      assert.equal(numbers, [first, first + 1, first + 2]);
     }),
   );
 
