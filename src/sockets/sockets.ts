@@ -37,8 +37,6 @@ interface SocketsOptions {
 
 const SOCKETS_MAX = 256, CHECK_MS = 1000;
 
-const wrongHandshake = (message: string): Refusal => invalidCall(message);
-
 const FULL = new Refusal(503, CODES.busy, "Too many clients are connected", { headers: LATER });
 
 const STOPPING = new Refusal(503, CODES.busy, "The service is stopping", { headers: LATER });
@@ -78,9 +76,14 @@ export class Sockets implements SessionOwner {
   async respond(request: ServedRequest, query: string, upgrade: Upgrade): Promise<Response> {
     try {
       checkForm(request);
-      const { headers, protocol } = headersOf(request);
+      const { headers, word } = headersOf(request);
       const known: CallerRequest = { method: request.method, url: request.url, headers };
-      const caller = await this.gateway.identify(known, query);
+      let caller = await this.gateway.identify(known, query);
+      const decoded = word !== undefined && !caller.client ? decode(word) : undefined;
+      if (decoded !== undefined) {
+        headers.set("authorization", `Bearer ${decoded}`);
+        caller = await this.gateway.identify(known, query);
+      }
       request.clientName = known.clientName;
       const places = this.#placesFor(caller, query);
       this.#connect = request.connect;
@@ -92,7 +95,7 @@ export class Sockets implements SessionOwner {
       });
       const handshake = { request: known, query, caller, upstream };
       return upgrade.accept({
-        protocol,
+        protocol: word && BEARER,
         open: (peer) => this.#open(peer, handshake),
         drop() {
           drop();
@@ -205,38 +208,39 @@ function checkForm(request: Request): void {
     });
   }
   if (!/^[A-Za-z0-9+/]{22}==$/.test(headers.get("sec-websocket-key") ?? "")) {
-    throw wrongHandshake("The header Sec-WebSocket-Key must be 16 bytes in Base64");
+    throw invalidCall("The header Sec-WebSocket-Key must be 16 bytes in Base64");
   }
 }
 
+const BEARER = "bearer";
+
 /**
  * Returns the headers that tell who the client is. Browsers can send a token as a protocol only:
- * after `bearer`, in the alphabet of URLs.
+ * `word` is what follows `bearer`, the token itself or its base64url.
  */
 function headersOf(
   request: Request,
-): { readonly headers: Headers; readonly protocol: string | undefined } {
+): { readonly headers: Headers; readonly word: string | undefined } {
   const headers = new Headers([...request.headers]
     .filter(([name]) => !name.startsWith("sec-websocket-")));
   const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",")
     .map((name) => name.trim());
-  const at = offered.indexOf("bearer");
-  if (at < 0) return { headers, protocol: undefined };
+  const at = offered.indexOf(BEARER);
+  if (at < 0) return { headers, word: undefined };
   const word = offered[at + 1] ?? "";
   if (headers.has("authorization") || !/^[\w-]+$/.test(word)) {
-    throw wrongHandshake("The protocol bearer must be followed by the token in base64url");
+    throw invalidCall("The protocol bearer must be followed by the token, or by its base64url");
   }
-  headers.set("authorization", `Bearer ${decode(word)}`);
-  return { headers, protocol: "bearer" };
+  headers.set("authorization", `Bearer ${word}`);
+  return { headers, word };
 }
 
-function decode(word: string): string {
+/** Returns `undefined` if the word is not the base64url of what a header may contain. */
+function decode(word: string): string | undefined {
   try {
     const token = atob(word.replaceAll("-", "+").replaceAll("_", "/"));
-    // A header must not contain other characters.
-    if (/^[\x21-\x7e]+$/.test(token)) return token;
+    return /^[\x21-\x7e]+$/.test(token) ? token : undefined;
   } catch {
-    // Refused below.
+    return undefined;
   }
-  throw wrongHandshake("The protocol bearer must be followed by the token in base64url");
 }

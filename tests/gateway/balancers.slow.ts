@@ -284,7 +284,7 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
         if (method === "eth_subscription") numbers.push(Number(params.result.number));
         if (numbers.length === 3) break;
       }
-      client.close();
+      client.close(1000, "");
       const [first = 0] = numbers;
       assert.equal(numbers, [first, first + 1, first + 2]);
     }),

@@ -286,7 +286,8 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
         const program = await SocketClient.open(`${url}/v1/rpc`, {
           authorization: `Bearer ${TOKEN}`,
         });
-        for (const client of [page, program]) {
+        const plain = await SocketClient.open(`${url}/v1/rpc`, {}, ["bearer", TOKEN]);
+        for (const client of [page, plain, program]) {
           assert.is((await client.call("eth_chainId")).result, "0x1");
         }
         const wrong = await SocketClient.open(`${url}/v1/rpc`, {
@@ -297,7 +298,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
           node.heads.filter(({ authorization }) => authorization),
           [],
         );
-        for (const client of [page, program, wrong]) {
+        for (const client of [page, plain, program, wrong]) {
           client.socket.close(1000, "");
         }
       }, { clients: CLIENTS.clients }),
