@@ -53,7 +53,6 @@ export class CallRoutes {
       const { Sockets } = await import("./sockets/sockets.ts");
       return new Sockets({
         gateway: this.gateway!,
-        reasonAgainstCalls: async () => await resources.monitor.reasonAgainstCalls(),
         counts: options.meters,
       });
     });

@@ -68,10 +68,20 @@ export class LightSignal implements Signal {
   }
 }
 
-export function following(signal: Signal): LightSignal {
-  const own = new LightSignal();
-  const follow = () => own.abort(signal.reason);
-  signal.addEventListener("abort", follow);
-  if (signal.aborted) follow();
-  return own;
+/** A signal that is aborted with any of others, until it is disposed of. */
+export class FollowingSignal extends LightSignal {
+  readonly #leaders: readonly Signal[];
+  readonly #follow = () => this.abort(this.#leaders.find(({ aborted }) => aborted)!.reason);
+
+  constructor(...leaders: readonly Signal[]) {
+    super();
+    this.#leaders = leaders;
+    for (const leader of leaders) leader.addEventListener("abort", this.#follow);
+    if (leaders.some(({ aborted }) => aborted)) this.#follow();
+  }
+
+  /** Without this, a leader that lasts, such as that of a connection, would keep all of them. */
+  dispose(): void {
+    for (const leader of this.#leaders) leader.removeEventListener("abort", this.#follow);
+  }
 }

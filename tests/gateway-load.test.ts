@@ -3,6 +3,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Lease, Leases } from "../src/gateway/lease.ts";
+import { LightSignal } from "../src/with-timeout.ts";
 import { FULL, Refusal } from "../src/gateway/response.ts";
 import { type Sharer, Slots } from "../src/gateway/slots.ts";
 import { nextTurn } from "../src/slices.ts";
@@ -814,6 +815,17 @@ load(
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
   },
 );
+
+load("a call leaves nothing at its connection, which may last for thousands of calls", async () => {
+  const { leases } = leasing();
+  const connection = new LightSignal();
+  const lease = new Lease(leases, connection, undefined);
+  await lease.begin(false);
+  assert.ok(connection.isHeard);
+  lease.dispose();
+  await Promise.resolve();
+  assert.not(connection.isHeard);
+});
 
 load("the memory for reading a response counts while the response is read", async () => {
   const { leases, send } = leasing();

@@ -335,7 +335,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["spec: a.yaml", "1:1: unknown key spec; did you mean description?"],
   [
     "node: x",
-    '1:7: node must be an object with keys such as url, kind, auth, tls, not "x"',
+    '1:7: node must be an object with keys such as url, kind, ws, auth, not "x"',
   ],
   [
     "node: { url: ftp://x }",
@@ -490,7 +490,7 @@ health: { ok: it answers }
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
-    "7:1: unknown key colour; expected one of title, url, aliases, concurrency, batch_max, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi, extends, loosen",
+    "7:1: unknown key colour; expected one of title, url, aliases, concurrency, batch_max, websocket, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi, extends, loosen",
   ],
   [
     "aliases: [Geth]",

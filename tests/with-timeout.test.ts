@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { following, LightSignal, withSignal, withTimeout } from "../src/with-timeout.ts";
+import { FollowingSignal, LightSignal, withSignal, withTimeout } from "../src/with-timeout.ts";
 
 const waiting = suite("waiting with a timeout");
 
@@ -27,7 +27,7 @@ waiting("a timeout of many years does not end at once", async () => {
 
 waiting("the abort of a followed signal ends the wait, with its reason", async () => {
   const controller = new AbortController();
-  const signal = following(controller.signal);
+  const signal = new FollowingSignal(controller.signal);
   const waited = withSignal(never(), signal);
   const reasons: unknown[] = [];
   signal.addEventListener("abort", () => reasons.push(signal.reason));
@@ -43,7 +43,7 @@ waiting("the abort of a followed signal ends the wait, with its reason", async (
 waiting("a signal that follows an aborted signal is aborted at once", () => {
   const first = new LightSignal();
   first.abort("gone");
-  assert.is(following(first).reason, "gone");
+  assert.is(new FollowingSignal(new LightSignal(), first).reason, "gone");
 });
 
 waiting.run();

@@ -11,7 +11,7 @@ import { type NodeRequest, type RequestContent, STALE } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { isBusy, type Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
+import { FollowingSignal, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
 import { Budget, Room, SMALL } from "./budget.ts";
 import type { ResolvedForward } from "./policy.ts";
 import type { Quota } from "./quota.ts";
@@ -294,18 +294,13 @@ type NodeEnd = "in time" | "late" | "with client";
 /** The end of a call for its client, and for the node. */
 class Deadline {
   /** Aborted when nobody waits for the response any more. */
-  readonly client: LightSignal;
+  readonly client: FollowingSignal;
   /** Aborted when the request to the node must end. */
   readonly node: LightSignal;
   #timer: ReturnType<typeof setTimeout>;
-  readonly #token: Signal | undefined;
-  readonly #leave = () => this.client.abort(this.#token!.reason);
   constructor(gone: Signal, token: Signal | undefined, timeout: number, nodeEnd: NodeEnd) {
-    this.client = following(gone);
-    this.#token = token;
-    token?.addEventListener("abort", this.#leave);
-    if (token?.aborted) this.#leave();
-    this.node = nodeEnd === "with client" ? following(this.client) : new LightSignal();
+    this.client = token ? new FollowingSignal(gone, token) : new FollowingSignal(gone);
+    this.node = nodeEnd === "with client" ? new FollowingSignal(this.client) : new LightSignal();
     this.#timer = setTimeout(() => {
       const message = `The node did not finish its response within ${timeout / 1000} s`;
       const reason = new Refusal(504, CODES.tooLate, message, { isUncertain: true });
@@ -322,6 +317,6 @@ class Deadline {
 
   dispose(): void {
     clearTimeout(this.#timer);
-    this.#token?.removeEventListener("abort", this.#leave);
+    this.client.dispose();
   }
 }

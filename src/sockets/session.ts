@@ -7,7 +7,7 @@ import { answerMessage, refuseMessage } from "../gateway/call-rpc.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { Room } from "../gateway/budget.ts";
-import { FULL, LATER, NOT_FORWARDED, Refusal } from "../gateway/response.ts";
+import { FULL, NOT_FORWARDED, Refusal } from "../gateway/response.ts";
 import type { ReadyCall, Subscriber } from "../gateway/rpc-exchange.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
@@ -18,8 +18,6 @@ import type { Notification, Upstream } from "./upstream.ts";
 /** What a session needs of all sessions. */
 export interface SessionOwner {
   readonly gateway: Gateway;
-  /** Returns why no calls are forwarded at the moment. */
-  reasonAgainstCalls(): Promise<string | undefined>;
   openUpstream(isAnonymous: boolean): Promise<Upstream>;
   onUpstreamEnd(): void;
   /** Ends sessions until the bytes that wait for clients have room again. */
@@ -281,7 +279,7 @@ export class Session implements PeerEvents {
     const { gateway } = this.#owner;
     const caller = await this.#identify();
     const table = await gateway.table();
-    const reason = await this.#owner.reasonAgainstCalls();
+    const unexpected = await gateway.refusalOfNode();
     if (!caller || this.#reason) return;
     const lease = gateway.lease({ gone: this.#gone }, caller);
     const made: Subscription[] = [];
@@ -289,9 +287,7 @@ export class Session implements PeerEvents {
     try {
       const refusal = !table.isKnown
         ? NOT_FORWARDED.unknown
-        : reason
-        ? new Refusal(503, CODES.notReached, reason, { headers: LATER })
-        : lease.quota?.refusal ?? (lease.body.set(message.length) ? undefined : FULL);
+        : unexpected ?? lease.quota?.refusal ?? (lease.body.set(message.length) ? undefined : FULL);
       const text = refusal ? await refuseMessage(refusal, message) : await answerMessage(
         gateway,
         { table, caller, lease },

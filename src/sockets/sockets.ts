@@ -31,7 +31,6 @@ interface Places {
 
 interface SocketsOptions {
   readonly gateway: Gateway;
-  readonly reasonAgainstCalls: () => Promise<string | undefined>;
   readonly counts: SocketCounts | undefined;
 }
 
@@ -110,10 +109,6 @@ export class Sockets implements SessionOwner {
     }
   }
 
-  reasonAgainstCalls(): Promise<string | undefined> {
-    return this.#options.reasonAgainstCalls();
-  }
-
   async openUpstream(isAnonymous: boolean): Promise<Upstream> {
     this.#isNodeReady = false;
     const rpcPath = await (await this.gateway.table()).rpcPath.get();
@@ -188,8 +183,8 @@ export class Sockets implements SessionOwner {
   async #try(): Promise<Upstream | undefined> {
     const table = await this.gateway.table();
     if (!table.isKnown) throw NOT_FORWARDED.unknown;
-    const reason = await this.reasonAgainstCalls();
-    if (reason) throw new Refusal(503, CODES.notReached, reason, { headers: LATER });
+    const unexpected = await this.gateway.refusalOfNode();
+    if (unexpected) throw unexpected;
     if (this.#isNodeReady || table.unsubscribing.size === 0) return undefined;
     try {
       return await this.openUpstream(false);
