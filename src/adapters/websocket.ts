@@ -105,18 +105,31 @@ export const connect: Connect = async (url, options, events) => {
   const client = new WebSocket(url, [], {
     ...LIMITS,
     headers: options.headers,
-    ca: options.ca === undefined ? undefined : [...rootCertificates, options.ca],
+    ...trustOf(options.ca),
     maxPayload: NODE_MESSAGE_MAX,
     handshakeTimeout: HANDSHAKE_MS,
   });
   const peer = new WsPeer(client);
-  await new Promise((resolve, reject) => {
-    client.once("open", resolve).once("error", reject)
-      .once("close", () => reject(new Error("the connection has ended")));
-  });
+  // Bun's own `ws` has neither this limit nor that of a message.
+  const timer = setTimeout(() => client.terminate(), HANDSHAKE_MS);
+  try {
+    await new Promise((resolve, reject) => {
+      client.once("open", resolve).once("error", reject)
+        .once("close", () => reject(new Error("the connection has ended")));
+    });
+  } finally {
+    clearTimeout(timer);
+  }
   peer.tell(events);
   return peer;
 };
+
+/** Bun's own `ws` takes `tls`. */
+function trustOf(ca: string | undefined): { ca?: string[]; tls?: { ca: string[] } } {
+  if (ca === undefined) return {};
+  const all = [...rootCertificates, ca];
+  return { ca: all, tls: { ca: all } };
+}
 
 class WsPeer implements Peer {
   readonly #socket: WebSocket;
@@ -132,7 +145,8 @@ class WsPeer implements Peer {
 
   tell(events: PeerEvents): void {
     this.#socket.on("message", (data: Uint8Array, isBinary: boolean) => {
-      if (isBinary) this.close(1003, "Messages must be text");
+      if (data.length > NODE_MESSAGE_MAX) this.terminate();
+      else if (isBinary) this.close(1003, "Messages must be text");
       else events.onText(String(data));
     });
     for (const name of ["ping", "pong"]) this.#socket.on(name, () => events.onControl());

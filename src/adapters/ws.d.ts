@@ -21,6 +21,7 @@ declare module "ws" {
       options?: Partial<Limits> & {
         readonly headers?: Readonly<Record<string, string>>;
         readonly ca?: readonly string[] | undefined;
+        readonly tls?: { readonly ca: readonly string[] } | undefined;
         readonly handshakeTimeout?: number;
       },
     );

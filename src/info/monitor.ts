@@ -25,6 +25,8 @@ const GRACE = 200;
  * request that started it ends.
  */
 const POLL_MAX = 60_000;
+/** The number of polls that a call may wait for while connections are lost. */
+const POLLS_MAX = 3;
 
 interface MonitorOptions {
   readonly service: Service;
@@ -147,11 +149,13 @@ export class Monitor implements AsyncDisposable {
     if (Object.keys(this.#node.expect).length === 0) return undefined;
     // A poll that began before the loss may tell of the node that was there before.
     if (this.#reader.isDoubtful && this.#poller.isRunning) await this.#nextSnapshot();
-    if (this.#reader.isDoubtful) this.#poller.hasten();
-    const isKnown = this.#reader.isIdentityKnown(this.#options.clock.monotonic());
-    if (!isKnown || this.#reader.isDoubtful) {
+    let isOld = !this.#reader.isIdentityKnown(this.#options.clock.monotonic());
+    // Some nodes close each connection after their response, so that doubt remains.
+    for (let polls = 0; polls < POLLS_MAX && (isOld || this.#reader.isDoubtful); polls++) {
+      if (this.#reader.isDoubtful) this.#poller.hasten();
       this.#poller.startIfDue();
       await this.#nextSnapshot();
+      isOld = false;
     }
     const { status } = this.#reader.report();
     if (status.code === "wrong_network") {

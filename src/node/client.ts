@@ -20,8 +20,8 @@ export interface Trust {
   readonly ca_file: string;
 }
 
-/** @param onLoss is called when the node refuses, closes or breaks a connection */
-export function createClient(tls?: Trust, onLoss?: () => void): Client {
+/** @param onLoss is called with the URL when a server refuses, closes or breaks a connection */
+export function createClient(tls?: Trust, onLoss?: (url: URL) => void): Client {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   const client = lazy(async () => new SocketClient(openerOf(tls && await readTrust(tls)), onLoss));
   return async (request) => await (client.made ?? await client.get()).send(request);

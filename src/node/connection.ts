@@ -39,12 +39,12 @@ const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 /** Keeps connections for further requests. */
 export class SocketClient {
   readonly #open: OpenSocket;
-  readonly #onLoss: () => void;
+  readonly #onLoss: (url: URL) => void;
   readonly #idle = new Map<string, Connection[]>();
   readonly #owned = new WeakMap<object, Connection[]>();
 
-  /** @param onLoss is called when the node refuses, closes or breaks a connection */
-  constructor(open: OpenSocket, onLoss: () => void = () => {}) {
+  /** @param onLoss is called with the URL when a server refuses, closes or breaks a connection */
+  constructor(open: OpenSocket, onLoss: (url: URL) => void = () => {}) {
     this.#open = open;
     this.#onLoss = onLoss;
   }
@@ -69,7 +69,8 @@ export class SocketClient {
     }
     if (isStale?.()) throw STALE;
     const idleTimeout = isOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-    const connection = new Connection(this.#open(url), idleTimeout, kept, this.#onLoss);
+    const onLoss = () => this.#onLoss(url);
+    const connection = new Connection(this.#open(url), idleTimeout, kept, onLoss);
     return await connection.exchange(request);
   }
 

@@ -86,7 +86,11 @@ export class Node {
 
   constructor(options: NodeOptions, kinds: () => Promise<Kinds>) {
     const { url, kind, auth, tls, timeout = 2000, expect = {} } = options;
-    const { client = createClient(tls, () => this.losses++) } = options;
+    const origin = url === undefined ? undefined : new URL(url).origin;
+    const onLoss = (lost: URL) => {
+      if (lost.origin === origin) this.losses++;
+    };
+    const { client = createClient(tls, onLoss) } = options;
     this.url = url;
     this.auth = auth;
     this.timeout = timeout;

@@ -43,6 +43,8 @@ const UNANSWERED_MAX = 16, SUBSCRIPTIONS_MAX = 32, WAITING_MAX = 8_388_608;
 
 /** The number of characters of messages that wait for others of the same client. */
 const UNREAD_MAX = 1_048_576;
+/** What a message takes besides its characters. */
+const OVERHEAD = 64;
 
 /** Control frames in a second. */
 const CONTROLS_MAX = 20;
@@ -87,6 +89,7 @@ export class Session implements PeerEvents {
   #unreadLength = 0;
   #unanswered = 0;
   readonly #subscriptions = new Map<string, Subscription>();
+  readonly #tried: Upstream | undefined;
   #upstream: Upstream | undefined;
   #opening: Promise<Upstream> | undefined;
   #subscribing = 0;
@@ -108,7 +111,12 @@ export class Session implements PeerEvents {
     this.#query = query;
     this.#caller = caller;
     this.#room = owner.gateway.roomFor(caller);
-    if (upstream) this.#use(upstream);
+    this.#tried = upstream;
+  }
+
+  /** Uses the connection to the node that was tried for the handshake. */
+  start(): void {
+    if (this.#tried) this.#use(this.#tried);
   }
 
   get isAnonymous(): boolean {
@@ -128,7 +136,7 @@ export class Session implements PeerEvents {
     this.#owner.count("received");
     this.#heardAt = performance.now();
     this.#unread.push(text);
-    this.#unreadLength += text.length;
+    this.#unreadLength += text.length + OVERHEAD;
     // A runtime that cannot stop reading reads on.
     if (this.#unreadLength > UNREAD_MAX + text.length) return this.end("flood");
     if (this.#unanswered >= UNANSWERED_MAX) this.#peer.pause();
@@ -156,6 +164,8 @@ export class Session implements PeerEvents {
   /** Called once a second. */
   check(now: number): void {
     this.#controls = 0;
+    // While reading is paused, no sign of life can arrive.
+    if (this.#unread.length > 0) this.#heardAt = now;
     if (now - this.#heardAt > SILENCE_MS) return this.end("silent");
     if (now - this.#pingedAt > PING_MS) {
       this.#pingedAt = now;
@@ -194,6 +204,9 @@ export class Session implements PeerEvents {
     this.#subscribing++;
     try {
       const upstream = await this.#open(await this.#owner.gateway.isAnonymous(operation));
+      // Another node may have taken over the address while the call waited for its slot.
+      const unexpected = await this.#owner.gateway.refusalOfNode();
+      if (unexpected) return failure(unexpected);
       const responding = upstream.call(operation.path, params);
       const callId = String(upstream.lastId);
       const outcome = await responding;
@@ -224,11 +237,13 @@ export class Session implements PeerEvents {
   async #unsubscribe(method: string, params: string | undefined): Promise<RpcOutcome> {
     const only = (params ?? "").replace(/^\s*\[\s*|\s*\]\s*$/g, "");
     const ended = [...this.#subscriptions].filter(([id, { notification, call }]) =>
-      notification === undefined ? call.params === params : id === only
+      call.entry.operation.subscription?.unsubscribe === method &&
+      (notification === undefined ? call.params === params : id === only)
     );
     if (!this.#upstream || ended.length === 0) return failure(NO_SUBSCRIPTION);
     const outcome = await this.#upstream.call(method, params);
-    if (!outcome.error) { for (const [id] of ended) this.#subscriptions.delete(id); }
+    const hasEnded = !outcome.error && outcome.result !== "false";
+    if (hasEnded) { for (const [id] of ended) this.#subscriptions.delete(id); }
     return outcome;
   }
 
@@ -264,7 +279,7 @@ export class Session implements PeerEvents {
     while (this.#unanswered < UNANSWERED_MAX) {
       const text = this.#unread.shift();
       if (text === undefined) return;
-      this.#unreadLength -= text.length;
+      this.#unreadLength -= text.length + OVERHEAD;
       this.#unanswered++;
       void this.#answer(text).catch(() => this.end("failed")).then(() => {
         this.#unanswered--;
@@ -277,9 +292,9 @@ export class Session implements PeerEvents {
 
   async #answer(message: string): Promise<void> {
     const { gateway } = this.#owner;
-    const caller = await this.#identify();
     const table = await gateway.table();
     const unexpected = await gateway.refusalOfNode();
+    const caller = await this.#identify();
     if (!caller || this.#reason) return;
     const lease = gateway.lease({ gone: this.#gone }, caller);
     const made: Subscription[] = [];

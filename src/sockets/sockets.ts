@@ -151,6 +151,7 @@ export class Sockets implements SessionOwner {
       }, CHECK_MS);
     }
     this.#sessions.add(session);
+    session.start();
     if (this.#hasEnded) session.end("stopping");
     return session;
   }

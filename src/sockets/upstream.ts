@@ -43,6 +43,7 @@ const CALL_MS = 30_000, SILENCE_MS = 55_000;
 const MEMBERS = /^(?:id|method|params|subscription|result|error)$/;
 
 export class Upstream implements PeerEvents {
+  readonly #node: Node;
   #owner: UpstreamOwner | undefined;
   #peer: Peer | undefined;
   readonly #calls = new Map<string, PendingCall>();
@@ -54,13 +55,17 @@ export class Upstream implements PeerEvents {
   lastId = 0;
   #hasEnded = false;
 
+  constructor(node: Node) {
+    this.#node = node;
+  }
+
   static async open(
     node: Node,
     connect: Connect,
     rpcPath: string,
     isAnonymous: boolean,
   ): Promise<Upstream> {
-    const upstream = new Upstream();
+    const upstream = new Upstream(node);
     upstream.#peer = await node.connect(connect, rpcPath, isAnonymous, upstream);
     return upstream;
   }
@@ -114,6 +119,7 @@ export class Upstream implements PeerEvents {
 
   onClose(): void {
     this.#hasEnded = true;
+    if (this.#owner) this.#node.losses++;
     for (const { resolve } of this.#calls.values()) resolve(ENDED);
     this.#calls.clear();
     this.#owner?.onUpstreamEnd();
