@@ -152,7 +152,7 @@ export interface EventSettings {
   per_address?: number | undefined;
 }
 
-/** The keys of `forwardclients`: see [Configuration](../docs/configuration.md#forwardclients). */
+/** The keys of `forward.clients`: see [Configuration](../docs/configuration.md#forwardclients). */
 export interface ClientSettings {
   /** The name of the client in the log and in metrics. */
   name: string;

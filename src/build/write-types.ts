@@ -22,18 +22,18 @@ export function settingTypes(): string {
   const { node, info, events, forward } = partsOf(configuration()).entries!;
   const { clients } = partsOf(objectIn(forward!)).entries!;
   const options = partsOf(optionsSchema([])).entries!;
-  const interfaces: [name: string, section: string, schema: Schema][] = [
+  const interfaces: [name: string, key: string, schema: Schema][] = [
     ["NodeSettings", "node", node!],
     ["NodeOptions", "node", objectIn(options.node!)],
     ["InfoSettings", "info", info!],
     ["EventSettings", "events", events!],
-    ["ClientSettings", "forwardclients", partsOf(clients!).item!],
+    ["ClientSettings", "forward.clients", partsOf(clients!).item!],
     ["ForwardSettings", "forward", objectIn(forward!)],
     ["PageSettings", "page", options.page!],
   ];
-  const written = interfaces.map(([name, section, schema]) => {
-    const link = `[Configuration](../docs/configuration.md#${section})`;
-    return interfaceOf(name, `The keys of \`${section}\`: see ${link}.`, schema);
+  const written = interfaces.map(([name, key, schema]) => {
+    const link = `[Configuration](../docs/configuration.md#${key.replace(".", "")})`;
+    return interfaceOf(name, `The keys of \`${key}\`: see ${link}.`, schema);
   });
   return [HEAD, ...written].join("\n");
 }

@@ -1,5 +1,5 @@
 /**
- * The resources of the service, each created on its first request.
+ * The resources of the service; those for requests are each made at the first one.
  *
  * @module
  */
