@@ -92,7 +92,7 @@ async function complete(
     handleProtocols: () => protocol ?? false,
   });
   let isOpen = false;
-  server.handleUpgrade(message, socket, head, (client) => {
+  server.handleUpgrade(message, socket, head, (client: WebSocket) => {
     isOpen = true;
     const peer = new WsPeer(client);
     peer.tell(open(peer));
