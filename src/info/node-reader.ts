@@ -59,7 +59,7 @@ export class NodeReader {
   #isLoaded: boolean;
   #detection: Detection | undefined;
   #detectedAt = -Infinity;
-  /** The losses of connections before the last poll. */
+  /** The losses of connections before the last poll that has ended. */
   #losses = -1;
   /** The optional sources that have not responded yet. */
   readonly #pending = new Map<string, Promise<void>>();
@@ -94,8 +94,8 @@ export class NodeReader {
   }
 
   /**
-   * True if a certain node is expected, and a connection was lost since the last poll began, so
-   * that another node may be at the address.
+   * True if a certain node is expected, and a connection was lost since the last poll that
+   * has ended began, so that another node may be at the address.
    */
   get isDoubtful(): boolean {
     const { expect, losses } = this.#node;
@@ -111,7 +111,7 @@ export class NodeReader {
   async read(poll: Poll): Promise<boolean> {
     const { signal } = poll;
     const { isDoubtful } = this;
-    this.#losses = this.#node.losses;
+    const { losses } = this.#node;
     if (!this.#isLoaded) await this.#useKind(this.#node.kind);
     if (this.isUnknown) await this.#detectKind(signal);
     if (!signal.aborted) await this.#askSources(poll, isDoubtful);
@@ -124,6 +124,8 @@ export class NodeReader {
       await this.#detectKind(signal);
       if (!signal.aborted && this.#kind !== before) await this.#askSources(poll);
     }
+    // Until here, the cache may tell of the node that was there before.
+    this.#losses = losses;
     const { cache } = this.#kind;
     return !this.isUnknown && !cache.isUnreachable && !cache.gaveNothing;
   }
