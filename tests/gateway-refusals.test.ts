@@ -378,9 +378,15 @@ refusals("when the token file changes, only the new token is valid", async () =>
   assert.equal([await call(TOKEN), await call(other)], [401, 200]);
 });
 
-/** Runs `work`, and calls `opened` with the number of times that the token file has been opened. */
+/**
+ * Runs `work` with a token file of its own, which services of other tests do not read. Calls
+ * `opened` with the number of times that the file has been opened.
+ */
 async function whileOpening(opened: (count: number) => void, work: () => Promise<void>) {
   const { createReadStream } = fs;
+  const shared = file;
+  file = `${shared}-${Math.random()}`;
+  writeFileSync(file, TOKEN);
   let count = 0;
   const counting: typeof createReadStream = (path, ...more) => {
     if (path === file) opened(++count);
@@ -391,6 +397,7 @@ async function whileOpening(opened: (count: number) => void, work: () => Promise
     syncBuiltinESMExports();
     await work();
   } finally {
+    file = shared;
     fs.createReadStream = createReadStream;
     syncBuiltinESMExports();
   }
@@ -403,9 +410,9 @@ testOnNode(
   refusals,
   "a batch of 100 calls opens the token file at most once a second",
   async () => {
-    const { rpc } = shared(RPC, settings());
     const started = performance.now();
     const count = await whileOpening(() => {}, async () => {
+      const { rpc } = shared(RPC, settings());
       const responses = await (await rpc(BATCH, { headers: BEARER })).json();
       assert.is(responses.length, 100);
       for (const { result } of responses) assert.is(result, 1);
@@ -420,8 +427,8 @@ testOnNode(
   refusals,
   "a token that is replaced while it is read refuses a whole batch",
   async () => {
-    const { rpc } = shared(RPC, settings());
     await whileOpening(() => writeFileSync(file, "b".repeat(40)), async () => {
+      const { rpc } = shared(RPC, settings());
       const responses = await (await rpc(BATCH, { headers: BEARER })).json();
       assert.is(responses.filter(({ error }: { error: object | null }) => error).length, 100);
     });
@@ -446,10 +453,10 @@ testOnNode(
 );
 
 testOnNode(refusals, "requests with a token open its file once a second", async () => {
-  const { rpc } = shared(RPC, settings());
-  const call = () => rpc({ id: 1, method: "send", params: ["a"] }, { headers: BEARER });
   const started = performance.now();
   const count = await whileOpening(() => {}, async () => {
+    const { rpc } = shared(RPC, settings());
+    const call = () => rpc({ id: 1, method: "send", params: ["a"] }, { headers: BEARER });
     for (let second = 0; second < 3; second++) {
       await Promise.all(Array.from({ length: 20 }, call));
       for (let calls = 0; calls < 20; calls++) assert.is((await call()).status, 200);
