@@ -102,8 +102,8 @@ export class Gateway {
     this.clients = new Clients(forward.clients, (error) => {
       options.log(error, { code: "error", level: "error", error });
     });
-    const isVerified = Object.keys(node.expect).length > 0;
-    this.#leases = new Leases(node, forward, isVerified ? () => this.refusalOfNode() : undefined);
+    const verify = node.isExpected ? () => this.refusalOfNode() : undefined;
+    this.#leases = new Leases(node, forward, verify);
     // Another kind of node may handle more calls.
     node.onKind.add(() => this.#table = undefined);
   }

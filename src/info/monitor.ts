@@ -146,7 +146,7 @@ export class Monitor implements AsyncDisposable {
    * connection. Resolves to `undefined` if it may.
    */
   async reasonAgainstCalls(): Promise<string | undefined> {
-    if (Object.keys(this.#node.expect).length === 0) return undefined;
+    if (!this.#node.isExpected) return undefined;
     // A poll that began before the loss may tell of the node that was there before.
     if (this.#reader.isDoubtful && this.#poller.isRunning) await this.#nextSnapshot();
     let isOld = !this.#reader.isIdentityKnown(this.#options.clock.monotonic());

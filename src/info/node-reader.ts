@@ -98,8 +98,7 @@ export class NodeReader {
    * has ended began, so that another node may be at the address.
    */
   get isDoubtful(): boolean {
-    const { expect, losses } = this.#node;
-    return this.#losses !== losses && Object.keys(expect).length > 0;
+    return this.#node.isExpected && this.#losses !== this.#node.losses;
   }
 
   /** @param time in milliseconds: responses that are due for another query by then do not count */

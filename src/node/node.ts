@@ -67,6 +67,8 @@ export class Node {
   readonly auth: SecretPlace | undefined;
   readonly timeout: number;
   readonly expect: Readonly<Record<string, string | number>>;
+  /** True if only a certain node may be at the address. */
+  readonly isExpected: boolean;
   readonly kinds: Resource<Kinds>;
   readonly client: Client;
   /**
@@ -95,6 +97,7 @@ export class Node {
     this.auth = auth;
     this.timeout = timeout;
     this.expect = expect;
+    this.isExpected = Object.keys(expect).length > 0;
     this.#ws = options.ws;
     this.#tls = tls;
     this.kinds = lazy(kinds);
