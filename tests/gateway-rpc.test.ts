@@ -495,6 +495,8 @@ const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[
   ["nested in 100,000 levels", `{"result":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
   ["followed by another object", '{"result":1} {"result":2}'],
   ["incomplete", '{"result":"words of the node'],
+  ["closed by the wrong bracket", '{"result":[{"words of the node":1]}}'],
+  ["an error that is no JSON", '{"error":{"code":1,"message":words of the node}}'],
   [
     "not UTF-8",
     new Uint8Array([...'{"result":"'].map((c) => c.charCodeAt(0)).concat(0xff, 0x22, 0x7d)),
@@ -508,6 +510,7 @@ for (const [why, content] of NONSENSE) {
     const text = await answer.text();
     assert.is(answer.status, 502, text);
     assert.not.match(text, "words of the node");
+    assert.not.match(text, "cannot be queried");
     const wrapped = await (await gateway.rpc(call("number"))).json();
     assert.equal([wrapped.error.code, wrapped.id], [-32052, 7]);
   });
@@ -517,6 +520,13 @@ rpc("what a node repeats within its result reaches the client unchanged", async 
   const result = '{"a":{"b":1,"b":2},"a":3}';
   node.answer = (_, response) => response.end(`{"x":0,"x":1,"result":${result}}`);
   assert.is(await (await gateway.ask("/v1/rpc/number")).text(), result);
+});
+
+rpc("what is no JSON within a result reaches the client as the node said it", async () => {
+  const result = '{"a":NaN,"b":[1,,2],"c":"\\"}]"}';
+  node.answer = (_, response) => response.end(`{"result":${result}}`);
+  assert.is(await (await gateway.ask("/v1/rpc/number")).text(), result);
+  assert.match(await (await gateway.rpc(call("number"))).text(), result);
 });
 
 for (const status of [503, 429]) {

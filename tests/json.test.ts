@@ -255,6 +255,19 @@ json("while a long response is read, others have their turns", async () => {
   assert.ok(turns > 3, `${turns} turns`);
 });
 
+json("a result is found whole, whatever it holds, and missed if any of it is missing", async () => {
+  const content = fc.tuple(anyJson, fc.nat());
+  const property = fc.asyncProperty(content, async ([value, place]) => {
+    const result = formatJson(value, 2);
+    const text = `{"id":1,"result":[${result}],"error":null}`;
+    const response = await readRpcResponse(text, DEPTH_MAX);
+    assert.equal(response, { id: "1", result: `[${result}]`, error: undefined });
+    const part = readRpcResponse(text.slice(0, place % text.length), DEPTH_MAX);
+    assert.instance(await part.catch((error) => error), JsonSyntaxError);
+  });
+  await fc.assert(property, { numRuns: sampleSize(300) });
+});
+
 json("of a batch, at most a thousand responses are read", async () => {
   const responses = await readRpcResponse(`[${"{},".repeat(300_000)}{}]`, 64);
   assert.is((responses as RpcResponse[]).length, 1000);

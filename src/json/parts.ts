@@ -27,6 +27,11 @@ interface PartsWanted {
    * which may take ten times the memory of the text.
    */
   readonly duplicates?: "refused" | "wanted" | "last";
+  /**
+   * True if the parts below `levels` are passed on as they are, to who reads them anew: then only
+   * strings and brackets are looked at in them, and their items are not counted.
+   */
+  readonly isPassedOn?: boolean;
 }
 
 /** In UTF-16 code units; takes about a millisecond. */
@@ -48,10 +53,11 @@ export function* findParts(
     items: itemsMax = Infinity,
     member: isWanted = () => true,
     duplicates = "refused",
+    isPassedOn = false,
   }: PartsWanted,
   depthMax: number,
 ): Generator<void, Part> {
-  const scanner = new JsonScanner(text, depthMax, STEP);
+  const scanner = new JsonScanner(text, depthMax, STEP, isPassedOn ? levels : Infinity);
   const isReturned = ({ items, members }: Part, key: string) =>
     items ? items.length < itemsMax : members !== undefined && isWanted(key);
   const parts: (Part | undefined)[] = [];

@@ -9,7 +9,7 @@ import { quote } from "../untrusted-text.ts";
 /** RFC 8259, section 9, allows parsers to limit the nesting depth. */
 export const DEPTH_MAX = 512;
 
-/** `piece` is a part of a string that goes on, see the constructor of `JsonScanner`. */
+/** `piece` is a part of something that goes on, see the constructor of `JsonScanner`. */
 export type TokenKind =
   | "{"
   | "}"
@@ -60,16 +60,26 @@ export class JsonScanner {
   readonly #open: boolean[] = [];
   readonly #depthMax: number;
   readonly #pieceMax: number;
+  readonly #levelsRead: number;
   #expected: keyof typeof EXPECTED = "value";
 
   /**
-   * @param pieceMax A longer string is read in several calls of `next`, so that the caller can
-   * pause; all but the last call find a `piece`. In UTF-16 code units.
+   * @param pieceMax A longer string, or content that is skipped, is read in several calls of
+   * `next`, so that the caller can pause; all but the last call find a `piece`. In UTF-16 code
+   * units.
+   * @param levelsRead The content of containers nested deeper is skipped: the token after their
+   * start is their end. In what is skipped only strings and brackets must end as they should.
    */
-  constructor(text: string, depthMax: number = DEPTH_MAX, pieceMax: number = Infinity) {
+  constructor(
+    text: string,
+    depthMax: number = DEPTH_MAX,
+    pieceMax: number = Infinity,
+    levelsRead: number = Infinity,
+  ) {
     this.#text = text;
     this.#depthMax = depthMax;
     this.#pieceMax = pieceMax;
+    this.#levelsRead = levelsRead;
   }
 
   get depth(): number {
@@ -86,6 +96,10 @@ export class JsonScanner {
   }
 
   next(): boolean {
+    if (this.depth > this.#levelsRead) {
+      this.#skip();
+      return true;
+    }
     const text = this.#text;
     if (this.kind === "piece") {
       this.#readString(this.end);
@@ -118,22 +132,12 @@ export class JsonScanner {
     if (code === QUOTE && (isValue || expected === "key" || expected === "firstKey")) {
       this.#readString(start + 1);
     } else if (isValue && (code === OPEN_OBJECT || code === OPEN_LIST)) {
-      if (this.depth === this.#depthMax) {
-        throw new JsonSyntaxError(`nested more than ${this.#depthMax} levels deep`, start);
-      }
-      const isObject = code === OPEN_OBJECT;
-      this.kind = isObject ? "{" : "[";
-      this.end = start + 1;
-      this.#open.push(isObject);
-      this.#expected = isObject ? "firstKey" : "first";
+      this.#enter(code === OPEN_OBJECT, start);
     } else if (
       (code === CLOSE_OBJECT && (expected === "firstKey" || expected === "member")) ||
       (code === CLOSE_LIST && (expected === "first" || expected === "item"))
     ) {
-      this.kind = code === CLOSE_OBJECT ? "}" : "]";
-      this.end = start + 1;
-      this.#open.pop();
-      this.#leaveValue();
+      this.#leave(start);
     } else {
       const isNumber = code === MINUS || isDigit(code);
       const end = !isValue ? -1 : isNumber ? this.#endOfNumber(start) : this.#endOfLiteral(start);
@@ -142,6 +146,62 @@ export class JsonScanner {
       this.end = end;
       this.#leaveValue();
     }
+  }
+
+  #enter(isObject: boolean, start: number): void {
+    if (this.depth === this.#depthMax) {
+      throw new JsonSyntaxError(`nested more than ${this.#depthMax} levels deep`, start);
+    }
+    this.kind = isObject ? "{" : "[";
+    this.end = start + 1;
+    this.#open.push(isObject);
+    this.#expected = isObject ? "firstKey" : "first";
+  }
+
+  #leave(start: number): void {
+    this.kind = this.#open.pop() ? "}" : "]";
+    this.end = start + 1;
+    this.#leaveValue();
+  }
+
+  /** Reads to the end of the containers that are nested too deep to be read. */
+  #skip(): void {
+    const text = this.#text;
+    const pieceEnd = this.end + this.#pieceMax;
+    for (let at = this.end; at < text.length; at++) {
+      if (at >= pieceEnd) {
+        this.end = at;
+        this.kind = "piece";
+        return;
+      }
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) {
+        at = this.#endOfSkippedString(at);
+      } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+        this.#enter(code === OPEN_OBJECT, at);
+      } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
+        if (this.#open[this.depth - 1] !== (code === CLOSE_OBJECT)) break;
+        this.start = at;
+        this.#leave(at);
+        if (this.depth === this.#levelsRead) return;
+      }
+    }
+    throw new JsonSyntaxError("an array or object does not end where it should", this.end);
+  }
+
+  /** Returns the place of the closing quotation mark. */
+  #endOfSkippedString(start: number): number {
+    const text = this.#text;
+    let at = start;
+    let isEscaped = true;
+    while (isEscaped) {
+      at = text.indexOf('"', at + 1);
+      if (at < 0) throw new JsonSyntaxError("this string does not end", start);
+      let backslashes = 0;
+      while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++;
+      isEscaped = backslashes % 2 === 1;
+    }
+    return at;
   }
 
   #leaveValue(): void {

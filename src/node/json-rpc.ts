@@ -7,7 +7,7 @@ import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { inSlices } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { SourceError } from "./failures.ts";
+import { notJson, SourceError } from "./failures.ts";
 
 /**
  * The codes from -32700 to -32600 are those of JSON-RPC 2.0 (section 5.1). Our own begin at -32050,
@@ -46,11 +46,12 @@ export interface RpcResponse {
 
 /**
  * Of a batch, reads at most `CALLS_MAX` responses, since a node may send many more than it was
- * asked for.
+ * asked for. What a result or an error holds is not checked here, since it is passed on or parsed
+ * later.
  *
  * @param duplicates if `wanted`, the response must not have two results; if `last`, the last one is
  * used
- * @throws {JsonSyntaxError} if the text is invalid or too deep
+ * @throws {JsonSyntaxError} if the text is invalid around its results, or too deep
  */
 export async function readRpcResponse(
   text: string,
@@ -63,6 +64,7 @@ export async function readRpcResponse(
     items: CALLS_MAX,
     member: (name: string) => /^(?:id|result|error)$/.test(name),
     duplicates,
+    isPassedOn: true,
   };
   const root = await inSlices(findParts(text, wanted, depthMax));
   const read = ({ members }: Part): RpcResponse => {
@@ -149,7 +151,14 @@ export interface RpcFailure {
 
 export async function outcomeOf({ result, error }: RpcResponse): Promise<RpcOutcome> {
   if (error === undefined) return result === undefined ? { error: noResult() } : { result };
-  const { code, message } = await readRpcError(error, "an error");
+  let read: RpcError;
+  try {
+    read = await readRpcError(error, "an error");
+  } catch (reason) {
+    if (!(reason instanceof JsonSyntaxError)) throw reason;
+    return { error: notJson(error) };
+  }
+  const { code, message } = read;
   const words = `${excerpt(message, 80)} (${excerpt(code?.toString() ?? "no code", 20)})`;
   const failure = new SourceError("bad_answer", `responded with an error: ${words}`, {
     number: code === undefined ? undefined : Number(code),
