@@ -12,7 +12,7 @@ export function testWhere(
   suite: Test,
   missing: string | undefined,
   name: string,
-  check: () => Promise<void>,
+  check: () => Promise<void> | void,
 ): void {
   if (missing === undefined) return suite(name, check);
   suite.skip(name);

@@ -1,7 +1,7 @@
 /**
  * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also
- * compiles an executable for each platform into `dist/executables/`, with images, checksums,
- * licences and a bill of materials.
+ * compiles an executable for each platform into `dist/executables/`, with images, Debian packages,
+ * checksums, licences and a bill of materials.
  *
  * @module
  */
@@ -13,6 +13,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { bundle } from "./bundle-for-runtime.ts";
+import { writeDebianPackage } from "./debian.ts";
 import { ARCHITECTURES, writeImage } from "./image.ts";
 import { writeChecksums } from "./release.ts";
 import { billOfMaterials, licenses, shippedPackages } from "./shipped-packages.ts";
@@ -72,6 +73,7 @@ async function main(all: boolean) {
     await writeFile(join(ALL, "nodeface.cdx.json"), await billOfMaterials(shipped, version));
     await writeFile(join(ALL, "LICENSES.txt"), licenses(shipped));
     await writeImages();
+    await writeDebianPackages();
     writeChecksums(ALL);
   } finally {
     await rm(stage, { recursive: true });
@@ -90,5 +92,23 @@ async function writeImages(): Promise<void> {
     const program = join(ALL, fileOf(architecture.target));
     const image = await writeImage(architecture, program, join(ALL, "LICENSES.txt"), ALL, labels);
     console.error(`${basename(image)}: ${Math.round((await stat(image)).size / 1e6)} MB`);
+  }
+}
+
+async function writeDebianPackages(): Promise<void> {
+  const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const git = await promisify(execFile)("git", ["log", "-1", "--format=%cI"], { cwd: ROOT });
+  for (const { name: architecture, target } of ARCHITECTURES) {
+    const file = writeDebianPackage({
+      version,
+      architecture,
+      program: join(ALL, fileOf(target)),
+      licenses: await readFile(join(ALL, "LICENSES.txt"), "utf8"),
+      license: await readFile(join(ROOT, "LICENSE"), "utf8"),
+      units: join(ROOT, "deploy"),
+      date: new Date(git.stdout.trim()),
+      maintainer: process.env.NODEFACE_MAINTAINER ?? "Nodeface <maintainer@nodeface.invalid>",
+    }, ALL);
+    console.error(`${basename(file)}: ${Math.round((await stat(file)).size / 1e6)} MB`);
   }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
+import { partsOf } from "../settings/schema.ts";
 import { wrap } from "./output.ts";
 
 export type CommandName = "check" | "init" | "kinds" | "probe";
@@ -40,31 +41,57 @@ export const SWITCHES: Readonly<Record<SwitchName, { short?: string; text: strin
   help: { short: "h", text: "print this text" },
 };
 
+/** A flag, as `--help`, the manual page and the completions list it. */
+export interface Flag {
+  name: string;
+  short?: string | undefined;
+  /** The placeholder for its value. */
+  argument?: string | undefined;
+  text: string;
+  /** The only values that it takes. */
+  words?: readonly string[] | undefined;
+}
+
+const { url, ...settings } = CLI_OPTIONS;
+
+export const NODE_URL_TEXT: string = textOf(url);
+
+export const FLAGS: readonly Flag[] = [
+  ...Object.values<CliOption>(settings).map((option) => ({
+    name: option.flag!,
+    argument: option.argument,
+    text: textOf(option),
+    words: partsOf(option.schema).words,
+  })),
+  ...Object.entries(SWITCHES).map(([name, { short, text }]) => ({ name, short, text })),
+];
+
 const COLUMN = 21, LONGEST = 96;
 
+export const WHAT_IT_DOES: string =
+  "Serves the explorer at /v1/spec, information about the node at " +
+  "/v1/info and the description at /spec.json and /spec.yaml.";
+export const WHAT_WINS: string =
+  "Flags override variables, and variables override the configuration file.";
+
 export function usage(): string {
-  const { url, ...flags } = CLI_OPTIONS;
   const commands = Object.entries(COMMANDS);
   const synopses = commands.map(([name, { arguments: more }]) => `nodeface ${name} ${more}`);
   const rows = [
     ...commands.map(([name, { text }]) => row(name, text)),
     "\n",
-    row("NODE_URL", textOf(url)),
-    ...Object.values<CliOption>(flags).map((option) =>
-      row(`--${option.flag} ${option.argument ?? ""}`, textOf(option))
-    ),
-    ...Object.entries(SWITCHES).map(([name, { short, text }]) =>
-      row(short ? `-${short}, --${name}` : `--${name}`, text)
+    row("NODE_URL", NODE_URL_TEXT),
+    ...FLAGS.map(({ name, short, argument = "", text }) =>
+      row(short ? `-${short}, --${name}` : `--${name} ${argument}`, text)
     ),
   ];
   return `Usage: nodeface [NODE_URL] [options]
        ${synopses.join("\n       ")}
 
-Serves the explorer at /v1/spec, information about the node at /v1/info and the description
-at /spec.json and /spec.yaml.
+${wrap(WHAT_IT_DOES, LONGEST - 4).join("\n")}
 
 ${rows.join("")}
-Flags override variables, and variables override the configuration file.
+${WHAT_WINS}
 `;
 }
 

@@ -12,7 +12,11 @@ import { runtimeSuite } from "../runtimes/_suite.ts";
 import { NOWHERE } from "./_executable.ts";
 
 const FOLDER = `${ROOT}dist/executables/`;
-const IMAGES = ARCHITECTURES.map(({ name }) => `nodeface-image-${name}.tar`);
+const { version: VERSION } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
+const PACKAGED = ARCHITECTURES.flatMap(({ name }) => [
+  `nodeface-image-${name}.tar`,
+  `nodeface_${VERSION}_${name}.deb`,
+]);
 
 type Component = Readonly<Record<"name" | "version", string>>;
 
@@ -35,7 +39,7 @@ testWhere(targets, notBuilt, "each executable has the checksum in the list", asy
   const lines = await readFileSync(`${FOLDER}SHA256SUMS`, "utf8").trimEnd().split("\n");
   const names = lines.map((line) => line.split("  ")[1]);
   assert.equal(names, readdirSync(FOLDER).filter((name) => name !== "SHA256SUMS").sort());
-  for (const name of [...TARGETS.map(fileOf), ...IMAGES, "LICENSES.txt", "nodeface.cdx.json"]) {
+  for (const name of [...TARGETS.map(fileOf), ...PACKAGED, "LICENSES.txt", "nodeface.cdx.json"]) {
     assert.ok(names.includes(name), name);
   }
   for (const line of lines) {

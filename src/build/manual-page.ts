@@ -1,0 +1,76 @@
+/**
+ * The manual page `nodeface.1`, for `man` (roff, as in man-pages(7)), made from the usage.
+ *
+ * @module
+ */
+import { COMMANDS, FLAGS, NODE_URL_TEXT, WHAT_IT_DOES, WHAT_WINS } from "../cli/usage.ts";
+
+const EXIT_CODES = {
+  0: "Success.",
+  1: "The service could not run, check found an error, or the node that probe asked about is not " +
+    "well.",
+  2: "The arguments or the configuration are wrong.",
+};
+
+const SIGNALS = {
+  SIGHUP: "Reads the configuration again. A configuration with errors is refused, and logged.",
+  SIGTERM: "Finishes the current responses, then ends. SIGINT does the same.",
+};
+
+const FILES = {
+  "/etc/nodeface/nodeface.yaml":
+    "The configuration of nodeface.service. nodeface@NAME.service reads /etc/nodeface/NAME.yaml.",
+  "/etc/nodeface/environment": "Environment variables of nodeface.service.",
+};
+
+const EXAMPLES = {
+  "nodeface http://127.0.0.1:8545": "Serves the face of this node at http://127.0.0.1:8080.",
+  "nodeface check http://127.0.0.1:8545":
+    "Shows what would be served, and which operations would be open to whom.",
+  "nodeface init http://127.0.0.1:8545 --config /etc/nodeface/nodeface.yaml":
+    "Writes a configuration with every setting explained.",
+};
+
+/** @param date when the version was made, such as `2026-11-27` */
+export function manualPage(version: string, date: string): string {
+  const commands = Object.entries(COMMANDS);
+  const synopses = commands.map(([name, { arguments: more }]) =>
+    `.br\n.B nodeface ${name}\n${escape(more)}\n`
+  );
+  const flags = FLAGS.map(({ name, short, argument, text }) => {
+    const flag = `\\fB${escape(`--${name}`)}\\fR`;
+    const names = short ? `\\fB${escape(`-${short}`)}\\fR, ${flag}` : flag;
+    return `.TP\n${names}${argument ? ` \\fI${argument}\\fR` : ""}\n${sentence(text)}\n`;
+  });
+  return `.TH NODEFACE 1 "${date}" "Nodeface ${version}" "User Commands"
+.SH NAME
+nodeface \\- give a network node a REST face
+.SH SYNOPSIS
+.B nodeface
+[NODE_URL] [options]
+${synopses.join("")}.SH DESCRIPTION
+${escape(WHAT_IT_DOES)}
+It runs beside the node, and needs no configuration.
+.SH COMMANDS
+${list(commands.map(([name, { text }]) => [name, text]))}.SH OPTIONS
+.TP
+.I NODE_URL
+${sentence(NODE_URL_TEXT)}
+${flags.join("")}.PP
+${escape(WHAT_WINS)}
+.SH EXIT STATUS
+${list(Object.entries(EXIT_CODES))}.SH SIGNALS
+${list(Object.entries(SIGNALS))}.SH FILES
+${list(Object.entries(FILES))}.SH EXAMPLES
+${list(Object.entries(EXAMPLES))}`;
+}
+
+const list = (entries: readonly (readonly [name: string, text: string])[]): string =>
+  entries.map(([name, text]) => `.TP\n.B ${escape(name)}\n${sentence(text)}\n`).join("");
+
+const sentence = (text: string): string =>
+  escape(text.charAt(0).toUpperCase() + text.slice(1).replace(/\.?$/, "."));
+
+/** A hyphen that is typed as it is needs a backslash, and so does a dot that begins a line. */
+const escape = (text: string): string =>
+  text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replace(/^(?=[.'])/, "\\&");
