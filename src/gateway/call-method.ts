@@ -11,17 +11,18 @@ import {
   notFound,
   problemWith,
 } from "../http/response.ts";
-import { CODES, isNoMethod, readRpcError, readRpcParams, type RpcError } from "../node/json-rpc.ts";
+import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
-import { type Call, type CallForm, decodeUtf8, DEPTH_MAX, inTurn, readContent } from "./call.ts";
+import { type Call, type CallForm, decodeUtf8, inTurn, readContent } from "./call.ts";
 import { ONLY_OVER_WEBSOCKET } from "./call-rpc.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
 import { invalidCall, JSON_HEADERS, LATER, NO_UPGRADE, problemOf, Refusal } from "./response.ts";
-import { RpcExchange } from "./rpc-exchange.ts";
+import { readRpcParams } from "./rpc-calls.ts";
+import { refusalOfFailure, sendCalls } from "./send-calls.ts";
 
 export const methodCalls: CallForm = {
   start: "/v1/rpc/",
@@ -54,18 +55,16 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   const given = await paramsOf(operation, call);
   const sent = await inTurn(given.length, () => readParams(operation, given, true));
   const recording = gateway.record(operation, lease);
-  const exchange = new RpcExchange(gateway, call);
   try {
     await lease.begin(sent.isHeavy, operation.isWaiting);
   } catch (error) {
     throw recording.fail(error);
   }
-  const outcomes = await exchange.send([{ entry, ...sent }]);
+  const isAnonymous = await gateway.isAnonymous(operation);
+  const outcomes = await sendCalls(gateway, call, [{ entry, ...sent }], isAnonymous);
   const outcome = outcomes[0]!;
-  recording.bytes = exchange.upstream?.size ?? 0;
-  if (outcome.error && outcome.json === undefined) {
-    throw recording.fail(exchange.refusalOf(outcome));
-  }
+  recording.bytes = outcome.response?.size ?? 0;
+  if (outcome.error && outcome.json === undefined) throw recording.fail(refusalOfFailure(outcome));
   const response = outcome.error
     ? refuseAsNode(await readRpcError(outcome.json!))
     : await sendJson(outcome.result, call);
@@ -83,7 +82,7 @@ async function paramsOf(operation: NodeOperation, call: Call): Promise<string> {
   const text = decodeUtf8(bytes);
   const params = text === undefined
     ? { code: CODES.noJson, message: "The content is not UTF-8" }
-    : await readRpcParams(text, DEPTH_MAX);
+    : await readRpcParams(text);
   if (typeof params === "string") return params;
   throw new Refusal(400, params.code, params.message);
 }

@@ -3,49 +3,33 @@
  *
  * @module
  */
-import { type Bytes, joinBytes } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
 import { FastResponse, makeResponse, titleOf } from "../http/response.ts";
-import {
-  CODES,
-  isFault,
-  readRpcBody,
-  type RpcBody,
-  type RpcCall,
-  type RpcFault,
-  type RpcOutcome,
-  type RpcReply,
-  wholeFault,
-  writeRpcResponse,
-} from "../node/json-rpc.ts";
-import { excerpt } from "../untrusted-text.ts";
-import {
-  type Call,
-  type CallForm,
-  decodeUtf8,
-  DEPTH_MAX,
-  type Excess,
-  EXCESS_MAX,
-  inTurn,
-  JSON_MAX,
-  readContent,
-  type UnreadCall,
-} from "./call.ts";
+import type { RpcOutcome } from "../node/json-rpc.ts";
+import { type Call, type CallForm, inTurn, type UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { readParams } from "./params.ts";
-import { isAboutConnection, JSON_HEADERS, NO_UPGRADE, Refusal } from "./response.ts";
-import { type ReadyCall, RpcExchange, type Subscriber } from "./rpc-exchange.ts";
-import type { UpstreamResponse } from "./upstream.ts";
-
-/** What clients send. A page of another origin is refused whatever it sends: see `guard.ts`. */
-const TYPES = [
-  "application/json",
-  "application/json-rpc",
-  "application/jsonrequest",
-  "text/plain",
-  "",
-];
+import { isAboutConnection, JSON_HEADERS, NO_UPGRADE, type Refusal } from "./response.ts";
+import { isFault, readCalls, readRpcBody, type RpcCall, type RpcFault } from "./rpc-calls.ts";
+import {
+  type Answer,
+  answerOf,
+  answerToFault,
+  NONE,
+  refusalsOf,
+  unavailable,
+  type Written,
+  written,
+} from "./rpc-replies.ts";
+import {
+  type CallsResponse,
+  isUnreadable,
+  type ReadyCall,
+  refusalOfFailure,
+  sendCalls,
+  type SentOutcome,
+} from "./send-calls.ts";
 
 export const rpcCalls: CallForm = {
   start: "/v1/rpc",
@@ -53,15 +37,6 @@ export const rpcCalls: CallForm = {
   toResponse: refuseCalls,
   methodsAt: () => ["POST"],
 };
-
-/** What a call gets, and the HTTP status that its response has if the call is alone. */
-interface Answer {
-  readonly reply: RpcReply;
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** True if nobody has the method. */
-  readonly isAbsent?: boolean;
-}
 
 async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const { request, query, caller, common } = call;
@@ -77,6 +52,11 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   return makeResponse(status, headers, call.lease.handOverBytes([bytes]), common);
 }
 
+/** Sends calls that need the connection of a client. */
+export interface Subscriber {
+  subscribe(call: ReadyCall): Promise<RpcOutcome>;
+}
+
 /** The parts of a call that a message has, too. */
 export type MessageCall = Pick<Call, "table" | "caller" | "lease">;
 
@@ -90,7 +70,7 @@ export async function answerMessage(
   message: string,
   subscriber: Subscriber,
 ): Promise<string | undefined> {
-  const body = await readRpcBody(message, DEPTH_MAX);
+  const body = await readRpcBody(message);
   const answers = await new Calls(gateway, call, subscriber).answer(body.calls);
   return written(body, answers).text;
 }
@@ -99,7 +79,7 @@ export async function refuseMessage(
   refusal: Refusal,
   message: string,
 ): Promise<string | undefined> {
-  const body = await readRpcBody(message, DEPTH_MAX);
+  const body = await readRpcBody(message);
   return written(body, refusalsOf(refusal, body)).text;
 }
 
@@ -113,67 +93,6 @@ async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Respons
   return responseTo(written(body, refusalsOf(refusal, body)));
 }
 
-function refusalsOf(refusal: Refusal, { calls }: RpcBody): Answer[] {
-  const { code, message } = refusal;
-  const isOff = code === CODES.notAllowed;
-  return calls.map((one) =>
-    isFault(one)
-      ? answerToFault(one)
-      : answerOf(isOff ? unavailable(one.method, message, "forward") : refusal)
-  );
-}
-
-async function readCalls(call: UnreadCall): Promise<RpcBody> {
-  const ends = new ContentEnds();
-  let bytes: Bytes | undefined;
-  try {
-    ({ bytes } = await readContent(call, TYPES, JSON_MAX, ends));
-  } catch (error) {
-    const { id } = ends;
-    if (id === undefined || !(error instanceof Refusal)) throw error;
-    return { isBatch: false, calls: [{ id, code: error.code, message: error.message }] };
-  }
-  if (!bytes) return wholeFault("The body is empty");
-  const text = decodeUtf8(bytes);
-  return text === undefined
-    ? wholeFault("The body is not UTF-8")
-    : await readRpcBody(text, DEPTH_MAX);
-}
-
-const ID = String.raw`"id"\s*:\s*("(?:[^"\\]|\\.){0,1000}"|[-+.\deE]{1,100}|null)\s*`;
-const OTHER = String.raw`"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*`;
-const ID_AT_START = new RegExp(String.raw`^\s*\{\s*(?:${OTHER},\s*){0,2}${ID},`);
-const ID_AT_END = new RegExp(String.raw`,\s*${ID}(?:,\s*${OTHER}){0,2}\}\s*$`);
-
-/** The length of each end of a content, in bytes. */
-const END_LENGTH = 4096;
-
-/** The two ends of a content that is too large: at one of them, clients write the id of a call. */
-class ContentEnds implements Excess {
-  #start = "";
-  #end: Bytes = new Uint8Array();
-  #length = 0;
-
-  take(part: Bytes): boolean {
-    if (this.#length === 0) this.#start = textOf(part.subarray(0, END_LENGTH));
-    this.#end = joinBytes([this.#end, part.subarray(-END_LENGTH)]).slice(-END_LENGTH);
-    this.#length += part.byteLength;
-    return this.#isObject && this.#length <= EXCESS_MAX;
-  }
-
-  get id(): string | undefined {
-    if (!this.#isObject) return undefined;
-    return (ID_AT_START.exec(this.#start) ?? ID_AT_END.exec(textOf(this.#end)))?.[1];
-  }
-
-  /** A batch has no id. */
-  get #isObject(): boolean {
-    return /^\s*\{/.test(this.#start);
-  }
-}
-
-const textOf = (bytes: Bytes): string => new TextDecoder().decode(bytes);
-
 interface SentCall extends ReadyCall {
   /** The position of the call in its batch. */
   readonly at: number;
@@ -185,14 +104,12 @@ class Calls {
   readonly #gateway: Gateway;
   readonly #call: MessageCall;
   readonly #subscriber: Subscriber | undefined;
-  readonly #exchange: RpcExchange;
   readonly #answers: Answer[] = [];
   /** @param subscriber present for a message */
   constructor(gateway: Gateway, call: MessageCall, subscriber?: Subscriber) {
     this.#gateway = gateway;
     this.#call = call;
     this.#subscriber = subscriber;
-    this.#exchange = new RpcExchange(gateway, call);
   }
 
   async answer(calls: readonly (RpcCall | RpcFault)[]): Promise<readonly Answer[]> {
@@ -245,29 +162,31 @@ class Calls {
       }
       return;
     }
-    for (const part of await this.#partsOf(calls)) {
-      const [first] = part as [SentCall];
-      const outcomes = first.entry.operation.subscription
+    const parts = await this.#partsOf(calls);
+    for (const { calls: sent, isAnonymous } of parts) {
+      const [first] = sent as [SentCall];
+      const outcomes: SentOutcome[] = first.entry.operation.subscription
         ? [await this.#subscriber!.subscribe(first)]
-        : await this.#exchange.send(part);
+        : await sendCalls(this.#gateway, this.#call, sent, isAnonymous);
       for (const [place, outcome] of outcomes.entries()) {
-        const { at, recording } = part[place]!;
+        const { at, recording } = sent[place]!;
         this.#answers[at] = this.#answerTo(outcome, recording, calls.length === 1);
       }
     }
   }
 
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */
-  async #partsOf(calls: readonly SentCall[]): Promise<SentCall[][]> {
-    const parts: SentCall[][] = [];
-    let before: boolean | undefined;
+  async #partsOf(calls: readonly SentCall[]): Promise<BatchPart[]> {
+    const parts: BatchPart[] = [];
     for (const one of calls) {
       const { operation } = one.entry;
-      const isAlone = operation.access !== "read" || one.isHeavy || operation.subscription;
-      const isAnonymous = isAlone ? undefined : await this.#gateway.isAnonymous(operation);
-      if (isAnonymous !== undefined && isAnonymous === before) parts.at(-1)!.push(one);
-      else parts.push([one]);
-      before = isAnonymous;
+      const isAlone = operation.access !== "read" || one.isHeavy ||
+        operation.subscription !== undefined;
+      const isAnonymous = await this.#gateway.isAnonymous(operation);
+      const last = parts.at(-1);
+      if (!isAlone && last && !last.isAlone && last.isAnonymous === isAnonymous) {
+        last.calls.push(one);
+      } else parts.push({ calls: [one], isAlone, isAnonymous });
     }
     return parts;
   }
@@ -276,104 +195,40 @@ class Calls {
     return answerOf(error, this.#gateway.node.kind);
   }
 
-  #answerTo(outcome: RpcOutcome, recording: Recording, isAlone: boolean): Answer {
-    const { upstream } = this.#exchange;
-    recording.bytes = upstream?.size ?? 0;
+  #answerTo(outcome: SentOutcome, recording: Recording, isAlone: boolean): Answer {
+    const { response } = outcome;
+    recording.bytes = response?.size ?? 0;
     if (outcome.error && outcome.json === undefined) {
-      const answer = this.#answerOf(recording.fail(this.#exchange.refusalOf(outcome)));
-      return upstream && this.#exchange.isOfNode(outcome)
-        ? { ...answer, ...headOf(upstream) }
-        : answer;
+      const answer = this.#answerOf(recording.fail(refusalOfFailure(outcome)));
+      return response && isUnreadable(outcome) ? { ...answer, ...headOf(response) } : answer;
     }
-    const reply = outcome.error ? { error: outcome.json! } : outcome;
-    const head = isAlone && upstream ? headOf(upstream) : { status: 200 };
+    const reply = outcome.error ? { error: outcome.json! } : { result: outcome.result };
+    const head = isAlone && response ? headOf(response) : { status: 200 };
     if (!isAlone) recording.bytes = Object.values(reply)[0]!.length;
     recording.end(head.status);
     return { reply, isAbsent: outcome.error?.isAbsent ?? false, ...head };
   }
 }
 
+/** Calls that are sent together. */
+interface BatchPart {
+  readonly calls: SentCall[];
+  /** True if the only call must be sent alone. */
+  readonly isAlone: boolean;
+  /** True if the calls are sent without the node's secret. */
+  readonly isAnonymous: boolean;
+}
+
 export const ONLY_OVER_WEBSOCKET = "it subscribes to notifications; call it over WebSocket";
 
-/** Clients know these words. */
-function unavailable(method: string, reason: string, setting?: string): Refusal {
-  const message = `the method ${excerpt(method, 80)} does not exist/is not available: ${reason}`;
-  return new Refusal(404, CODES.noMethod, message, setting === undefined ? {} : { setting });
-}
-
-const answerToFault = ({ code, message, status = 200 }: RpcFault): Answer => ({
-  reply: { error: JSON.stringify({ code, message }) },
-  status,
-});
-
-/**
- * A refusal is a response to the call, with the status 200, unless the client should try again.
- *
- * @throws what is no refusal
- */
-function answerOf(error: unknown, kind?: string): Answer {
-  if (!(error instanceof Refusal)) throw error;
-  const { status, code, message, details: { setting, headers } } = error;
-  const data = setting === undefined ? undefined : { setting };
-  const isLater = headers?.["retry-after"] !== undefined;
-  return {
-    reply: {
-      error: JSON.stringify({ ...kind === "near" && nearError(message), code, message, data }),
-    },
-    status: isLater ? status : 200,
-    headers: isLater ? headers : undefined,
-    isAbsent: code === CODES.noMethod,
-  };
-}
-
-/** Clients of NEAR show no other errors than those of its own form. */
-const nearError = (message: string) => ({
-  name: "REQUEST_VALIDATION_ERROR",
-  cause: { name: "PARSE_ERROR", info: { error_message: message } },
-});
-
 /** Returns the part of the node's head that is passed on. */
-function headOf({ status, headers }: UpstreamResponse): Pick<Answer, "status" | "headers"> {
+function headOf({ status, headers }: CallsResponse): Pick<Answer, "status" | "headers"> {
   const later = headers.get("retry-after") ?? "";
   return {
     status: status >= 400 && !isAboutConnection(status) ? status : 200,
     headers: /^[\w ,:+-]{1,40}$/.test(later) ? { "retry-after": later } : undefined,
   };
 }
-
-interface Written {
-  /** `undefined` if all calls are notifications. */
-  readonly text: string | undefined;
-  readonly status: number;
-  readonly headers: Record<string, string>;
-}
-
-/** @param answers what each call gets */
-function written({ calls, isBatch }: RpcBody, answers: readonly Answer[]): Written {
-  const texts = calls.flatMap((call, at) =>
-    call.id === undefined ? [] : writeRpcResponse(call, answers[at]!.reply)
-  );
-  if (texts.length === 0) {
-    return { text: undefined, status: 204, headers: { "cache-control": "no-store" } };
-  }
-  const [first] = answers as [Answer];
-  const isSame = answers.every(({ status }) => status === first.status);
-  return {
-    text: isBatch ? `[${texts.join(",")}]` : texts[0],
-    status: !isSame ? 200 : isBatch ? first.status : statusOf(calls[0]!, first),
-    headers: { ...JSON_HEADERS, ...isSame ? first.headers : {} },
-  };
-}
-
-/** Clients of Bitcoin Core tell an error of JSON-RPC 1 by its status. */
-function statusOf(call: RpcCall | RpcFault, { reply, status, isAbsent }: Answer): number {
-  const isByStatus = !isFault(call) && call.isJsonRpc1 && "error" in reply;
-  if (!isByStatus || status >= 400) return status;
-  return isAbsent ? 404 : 500;
-}
-
-/** What is refused as a whole. */
-const NONE: RpcBody = { isBatch: false, calls: [{ id: "null", code: 0, message: "" }] };
 
 const encoder = new TextEncoder();
 

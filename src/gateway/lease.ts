@@ -6,10 +6,10 @@
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
-import { failureOf } from "../node/failures.ts";
+import { failureOf, isBusy } from "../node/failures.ts";
 import { type NodeRequest, type RequestContent, STALE } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
-import { isBusy, type Node } from "../node/node.ts";
+import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { FollowingSignal, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
 import { Budget, Room, SMALL } from "./budget.ts";

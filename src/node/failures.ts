@@ -66,6 +66,9 @@ export class SourceError extends Error {
 /** File servers respond to POST with 501. */
 export const ABSENT: readonly number[] = [404, 405, 501];
 
+/** Tells whether a status means that the node has too much to do. */
+export const isBusy = (status: number | undefined): boolean => status === 429 || status === 503;
+
 export function failureOfStatus(status: number): SourceError {
   return new SourceError("bad_answer", `responded with ${status}`, {
     number: status,

@@ -1,5 +1,6 @@
 /**
- * JSON-RPC 2.0 messages. Values are kept as JSON text, so that numbers are forwarded unchanged.
+ * The JSON-RPC messages that the node gets and sends. Values are kept as JSON text, so that numbers
+ * are forwarded unchanged.
  *
  * @module
  */
@@ -27,6 +28,9 @@ export const CODES = {
   internal: -32603,
   noJson: -32700,
 } as const;
+
+/** The number of calls in a batch. */
+export const CALLS_MAX = 1000;
 
 export const RPC_HEADERS = { "content-type": "application/json", accept: "application/json" };
 
@@ -82,7 +86,7 @@ export async function readRpcResponse(
   return root.items?.map(read) ?? read(root);
 }
 
-const isList = (text: string): boolean => /^\s*\[/.test(text);
+export const isList = (text: string): boolean => /^\s*\[/.test(text);
 
 export interface RpcError {
   /** The code as the node sends it, or `undefined` if it is not a number. */
@@ -170,131 +174,3 @@ export async function outcomeOf({ result, error }: RpcResponse): Promise<RpcOutc
 
 const noResult = () =>
   new SourceError("bad_answer", "sent a response without a JSON-RPC result", { isForeign: true });
-
-/** `id` and `params` are JSON text. */
-export interface RpcCall {
-  /** `undefined` for a notification. */
-  readonly id: string | undefined;
-  readonly method: string;
-  readonly params: string | undefined;
-  /**
-   * True for a call without `"jsonrpc": "2.0"`. The response to a JSON-RPC 1 call has both `result`
-   * and `error`, one of which is null.
-   */
-  readonly isJsonRpc1: boolean;
-}
-
-/** Why a call cannot be read. */
-export interface RpcFault {
-  readonly id: string;
-  readonly code: number;
-  readonly message: string;
-  /** The HTTP status, if the whole body cannot be read. */
-  readonly status?: number;
-}
-
-const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
-
-export const isFault = (call: object): call is RpcFault => "code" in call;
-
-/** The body of a request that cannot be read. */
-export const wholeFault = (message: string): RpcBody => ({
-  isBatch: false,
-  calls: [{ ...fault(CODES.noJson, message), status: 400 }],
-});
-
-/** The number of calls in a batch. */
-const CALLS_MAX = 1000;
-/** The number of calls in a batch up to which each call of a batch that is too long is refused. */
-const REFUSED_MAX = 10_000;
-
-export interface RpcBody {
-  readonly isBatch: boolean;
-  readonly calls: readonly (RpcCall | RpcFault)[];
-}
-
-export async function readRpcBody(text: string, depthMax: number): Promise<RpcBody> {
-  let root: Part;
-  try {
-    const wanted = {
-      levels: isList(text) ? 2 : 1,
-      items: REFUSED_MAX,
-      member: (name: string) => /^(?:jsonrpc|id|method|params)$/.test(name),
-      duplicates: "wanted",
-    } as const;
-    root = await inSlices(findParts(text, wanted, depthMax));
-  } catch (error) {
-    return wholeFault(messageOf(error));
-  }
-  const { items, count } = root;
-  if (!items) return { isBatch: false, calls: [readCall(text, root)] };
-  if (count === 0) {
-    const empty = fault(CODES.invalidCall, "A batch must have at least one call");
-    return { isBatch: false, calls: [empty] };
-  }
-  const calls = items.map((part) => readCall(text, part));
-  if (count <= CALLS_MAX) return { isBatch: true, calls };
-  const tooMany = (id?: string) =>
-    fault(CODES.invalidCall, `A batch may have at most ${CALLS_MAX} calls`, id);
-  return count > REFUSED_MAX
-    ? { isBatch: false, calls: [{ ...tooMany(), status: 413 }] }
-    : { isBatch: true, calls: calls.map(({ id }) => tooMany(id)) };
-}
-
-function readCall(text: string, { members }: Part): RpcCall | RpcFault {
-  if (!members) return fault(CODES.invalidCall, "A call must be an object");
-  const idPart = members.get("id");
-  const id = idPart && textOfPart(text, idPart);
-  if (idPart && (idPart.kind === "{" || idPart.kind === "[" || id === "true" || id === "false")) {
-    return fault(CODES.invalidCall, "The id of a call must be a string or a number");
-  }
-  const methodPart = members.get("method");
-  if (methodPart?.kind !== "string") {
-    return fault(CODES.invalidCall, "The method of a call must be a string", id);
-  }
-  const method = JSON.parse(textOfPart(text, methodPart)) as string;
-  const part = members.get("params");
-  const params = part && listOrObject(text, part);
-  if (params && typeof params !== "string") return { ...params, id: id ?? "null" };
-  const version = members.get("jsonrpc");
-  const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
-  return { id, method, params, isJsonRpc1 };
-}
-
-export async function readRpcParams(text: string, depthMax: number): Promise<string | RpcFault> {
-  try {
-    const wanted = { levels: 0, duplicates: "last" } as const;
-    return listOrObject(text, await inSlices(findParts(text, wanted, depthMax)));
-  } catch (error) {
-    return fault(CODES.noJson, messageOf(error));
-  }
-}
-
-function listOrObject(text: string, params: Part): string | RpcFault {
-  const json = textOfPart(text, params);
-  // Some clients send null instead of omitting the parameters.
-  if (json === "null") return "[]";
-  if (params.kind === "[" || params.kind === "{") return json;
-  return fault(CODES.wrongParams, "The params of a call must be an array or an object");
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof JsonSyntaxError)) throw error;
-  return `Invalid JSON: ${error.message}`;
-}
-
-/** What a call gets: the JSON text of its result, or of an error. */
-export type RpcReply = { readonly result: string } | { readonly error: string };
-
-export function writeRpcResponse(
-  { id = "null", isJsonRpc1 = false }: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,
-  reply: RpcReply,
-): string {
-  const isError = "error" in reply;
-  if (isJsonRpc1) {
-    const [result, error] = isError ? ["null", reply.error] : [reply.result, "null"];
-    return `{"result":${result},"error":${error},"id":${id}}`;
-  }
-  const member = isError ? `"error":${reply.error}` : `"result":${reply.result}`;
-  return `{"jsonrpc":"2.0",${member},"id":${id}}`;
-}

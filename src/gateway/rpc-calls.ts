@@ -1,0 +1,189 @@
+/**
+ * Reads the JSON-RPC calls that clients send. Values are kept as JSON text, so that numbers are
+ * forwarded unchanged.
+ *
+ * @module
+ */
+import { type Bytes, joinBytes } from "../bytes.ts";
+import { findParts, type Part, textOfPart } from "../json/parts.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
+import { CALLS_MAX, CODES, isList } from "../node/json-rpc.ts";
+import { inSlices } from "../slices.ts";
+import {
+  decodeUtf8,
+  DEPTH_MAX,
+  type Excess,
+  EXCESS_MAX,
+  JSON_MAX,
+  readContent,
+  type UnreadCall,
+} from "./call.ts";
+import { Refusal } from "./response.ts";
+
+/** `id` and `params` are JSON text. */
+export interface RpcCall {
+  /** `undefined` for a notification. */
+  readonly id: string | undefined;
+  readonly method: string;
+  readonly params: string | undefined;
+  /**
+   * True for a call without `"jsonrpc": "2.0"`. The response to a JSON-RPC 1 call has both `result`
+   * and `error`, one of which is null.
+   */
+  readonly isJsonRpc1: boolean;
+}
+
+/** Why a call cannot be read. */
+export interface RpcFault {
+  readonly id: string;
+  readonly code: number;
+  readonly message: string;
+  /** The HTTP status, if the whole body cannot be read. */
+  readonly status?: number;
+}
+
+const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
+
+export const isFault = (call: object): call is RpcFault => "code" in call;
+
+/** The body of a request that cannot be read. */
+const wholeFault = (message: string): RpcBody => ({
+  isBatch: false,
+  calls: [{ ...fault(CODES.noJson, message), status: 400 }],
+});
+
+/** The number of calls in a batch up to which each call of a batch that is too long is refused. */
+const REFUSED_MAX = 10_000;
+
+export interface RpcBody {
+  readonly isBatch: boolean;
+  readonly calls: readonly (RpcCall | RpcFault)[];
+}
+
+/** What clients send. A page of another origin is refused whatever it sends: see `guard.ts`. */
+const TYPES = [
+  "application/json",
+  "application/json-rpc",
+  "application/jsonrequest",
+  "text/plain",
+  "",
+];
+
+export async function readCalls(call: UnreadCall): Promise<RpcBody> {
+  const ends = new ContentEnds();
+  let bytes: Bytes | undefined;
+  try {
+    ({ bytes } = await readContent(call, TYPES, JSON_MAX, ends));
+  } catch (error) {
+    const { id } = ends;
+    if (id === undefined || !(error instanceof Refusal)) throw error;
+    return { isBatch: false, calls: [{ id, code: error.code, message: error.message }] };
+  }
+  if (!bytes) return wholeFault("The body is empty");
+  const text = decodeUtf8(bytes);
+  return text === undefined ? wholeFault("The body is not UTF-8") : await readRpcBody(text);
+}
+
+export async function readRpcBody(text: string): Promise<RpcBody> {
+  let root: Part;
+  try {
+    const wanted = {
+      levels: isList(text) ? 2 : 1,
+      items: REFUSED_MAX,
+      member: (name: string) => /^(?:jsonrpc|id|method|params)$/.test(name),
+      duplicates: "wanted",
+    } as const;
+    root = await inSlices(findParts(text, wanted, DEPTH_MAX));
+  } catch (error) {
+    return wholeFault(messageOf(error));
+  }
+  const { items, count } = root;
+  if (!items) return { isBatch: false, calls: [readCall(text, root)] };
+  if (count === 0) {
+    const empty = fault(CODES.invalidCall, "A batch must have at least one call");
+    return { isBatch: false, calls: [empty] };
+  }
+  const calls = items.map((part) => readCall(text, part));
+  if (count <= CALLS_MAX) return { isBatch: true, calls };
+  const tooMany = (id?: string) =>
+    fault(CODES.invalidCall, `A batch may have at most ${CALLS_MAX} calls`, id);
+  return count > REFUSED_MAX
+    ? { isBatch: false, calls: [{ ...tooMany(), status: 413 }] }
+    : { isBatch: true, calls: calls.map(({ id }) => tooMany(id)) };
+}
+
+function readCall(text: string, { members }: Part): RpcCall | RpcFault {
+  if (!members) return fault(CODES.invalidCall, "A call must be an object");
+  const idPart = members.get("id");
+  const id = idPart && textOfPart(text, idPart);
+  if (idPart && (idPart.kind === "{" || idPart.kind === "[" || id === "true" || id === "false")) {
+    return fault(CODES.invalidCall, "The id of a call must be a string or a number");
+  }
+  const methodPart = members.get("method");
+  if (methodPart?.kind !== "string") {
+    return fault(CODES.invalidCall, "The method of a call must be a string", id);
+  }
+  const method = JSON.parse(textOfPart(text, methodPart)) as string;
+  const part = members.get("params");
+  const params = part && listOrObject(text, part);
+  if (params && typeof params !== "string") return { ...params, id: id ?? "null" };
+  const version = members.get("jsonrpc");
+  const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
+  return { id, method, params, isJsonRpc1 };
+}
+
+export async function readRpcParams(text: string): Promise<string | RpcFault> {
+  try {
+    const wanted = { levels: 0, duplicates: "last" } as const;
+    return listOrObject(text, await inSlices(findParts(text, wanted, DEPTH_MAX)));
+  } catch (error) {
+    return fault(CODES.noJson, messageOf(error));
+  }
+}
+
+function listOrObject(text: string, params: Part): string | RpcFault {
+  const json = textOfPart(text, params);
+  // Some clients send null instead of omitting the parameters.
+  if (json === "null") return "[]";
+  if (params.kind === "[" || params.kind === "{") return json;
+  return fault(CODES.wrongParams, "The params of a call must be an array or an object");
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof JsonSyntaxError)) throw error;
+  return `Invalid JSON: ${error.message}`;
+}
+
+const ID = String.raw`"id"\s*:\s*("(?:[^"\\]|\\.){0,1000}"|[-+.\deE]{1,100}|null)\s*`;
+const OTHER = String.raw`"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*`;
+const ID_AT_START = new RegExp(String.raw`^\s*\{\s*(?:${OTHER},\s*){0,2}${ID},`);
+const ID_AT_END = new RegExp(String.raw`,\s*${ID}(?:,\s*${OTHER}){0,2}\}\s*$`);
+
+/** The length of each end of a content, in bytes. */
+const END_LENGTH = 4096;
+
+/** The two ends of a content that is too large: at one of them, clients write the id of a call. */
+class ContentEnds implements Excess {
+  #start = "";
+  #end: Bytes = new Uint8Array();
+  #length = 0;
+
+  take(part: Bytes): boolean {
+    if (this.#length === 0) this.#start = textOf(part.subarray(0, END_LENGTH));
+    this.#end = joinBytes([this.#end, part.subarray(-END_LENGTH)]).slice(-END_LENGTH);
+    this.#length += part.byteLength;
+    return this.#isObject && this.#length <= EXCESS_MAX;
+  }
+
+  get id(): string | undefined {
+    if (!this.#isObject) return undefined;
+    return (ID_AT_START.exec(this.#start) ?? ID_AT_END.exec(textOf(this.#end)))?.[1];
+  }
+
+  /** A batch has no id. */
+  get #isObject(): boolean {
+    return /^\s*\{/.test(this.#start);
+  }
+}
+
+const textOf = (bytes: Bytes): string => new TextDecoder().decode(bytes);

@@ -1,0 +1,115 @@
+/**
+ * Writes what JSON-RPC calls get.
+ *
+ * @module
+ */
+import { CODES } from "../node/json-rpc.ts";
+import { excerpt } from "../untrusted-text.ts";
+import { JSON_HEADERS, Refusal } from "./response.ts";
+import { isFault, type RpcBody, type RpcCall, type RpcFault } from "./rpc-calls.ts";
+
+/** The JSON text of a result, or of an error. */
+type RpcReply = { readonly result: string } | { readonly error: string };
+
+/** What a call gets, and the HTTP status that its response has if the call is alone. */
+export interface Answer {
+  readonly reply: RpcReply;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** True if nobody has the method. */
+  readonly isAbsent?: boolean;
+}
+
+/** Clients know these words. */
+export function unavailable(method: string, reason: string, setting?: string): Refusal {
+  const message = `the method ${excerpt(method, 80)} does not exist/is not available: ${reason}`;
+  return new Refusal(404, CODES.noMethod, message, setting === undefined ? {} : { setting });
+}
+
+export const answerToFault = ({ code, message, status = 200 }: RpcFault): Answer => ({
+  reply: { error: JSON.stringify({ code, message }) },
+  status,
+});
+
+/**
+ * A refusal is a response to the call, with the status 200, unless the client should try again.
+ *
+ * @throws what is no refusal
+ */
+export function answerOf(error: unknown, kind?: string): Answer {
+  if (!(error instanceof Refusal)) throw error;
+  const { status, code, message, details: { setting, headers } } = error;
+  const data = setting === undefined ? undefined : { setting };
+  const isLater = headers?.["retry-after"] !== undefined;
+  return {
+    reply: {
+      error: JSON.stringify({ ...kind === "near" && nearError(message), code, message, data }),
+    },
+    status: isLater ? status : 200,
+    headers: isLater ? headers : undefined,
+    isAbsent: code === CODES.noMethod,
+  };
+}
+
+/** Clients of NEAR show no other errors than those of its own form. */
+const nearError = (message: string) => ({
+  name: "REQUEST_VALIDATION_ERROR",
+  cause: { name: "PARSE_ERROR", info: { error_message: message } },
+});
+
+export function refusalsOf(refusal: Refusal, { calls }: RpcBody): Answer[] {
+  const { code, message } = refusal;
+  const isOff = code === CODES.notAllowed;
+  return calls.map((one) =>
+    isFault(one)
+      ? answerToFault(one)
+      : answerOf(isOff ? unavailable(one.method, message, "forward") : refusal)
+  );
+}
+
+export interface Written {
+  /** `undefined` if all calls are notifications. */
+  readonly text: string | undefined;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+}
+
+/** @param answers what each call gets */
+export function written({ calls, isBatch }: RpcBody, answers: readonly Answer[]): Written {
+  const texts = calls.flatMap((call, at) =>
+    call.id === undefined ? [] : writeRpcResponse(call, answers[at]!.reply)
+  );
+  if (texts.length === 0) {
+    return { text: undefined, status: 204, headers: { "cache-control": "no-store" } };
+  }
+  const [first] = answers as [Answer];
+  const isSame = answers.every(({ status }) => status === first.status);
+  return {
+    text: isBatch ? `[${texts.join(",")}]` : texts[0],
+    status: !isSame ? 200 : isBatch ? first.status : statusOf(calls[0]!, first),
+    headers: { ...JSON_HEADERS, ...isSame ? first.headers : {} },
+  };
+}
+
+/** Clients of Bitcoin Core tell an error of JSON-RPC 1 by its status. */
+function statusOf(call: RpcCall | RpcFault, { reply, status, isAbsent }: Answer): number {
+  const isByStatus = !isFault(call) && call.isJsonRpc1 && "error" in reply;
+  if (!isByStatus || status >= 400) return status;
+  return isAbsent ? 404 : 500;
+}
+
+/** What is refused as a whole. */
+export const NONE: RpcBody = { isBatch: false, calls: [{ id: "null", code: 0, message: "" }] };
+
+function writeRpcResponse(
+  { id = "null", isJsonRpc1 = false }: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,
+  reply: RpcReply,
+): string {
+  const isError = "error" in reply;
+  if (isJsonRpc1) {
+    const [result, error] = isError ? ["null", reply.error] : [reply.result, "null"];
+    return `{"result":${result},"error":${error},"id":${id}}`;
+  }
+  const member = isError ? `"error":${reply.error}` : `"result":${reply.result}`;
+  return `{"jsonrpc":"2.0",${member},"id":${id}}`;
+}

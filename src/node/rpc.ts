@@ -1,0 +1,172 @@
+/**
+ * Calls the node's JSON-RPC methods, alone or in batches, and reads what each call has come to.
+ *
+ * @module
+ */
+import { formatJson } from "../json/lossless.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
+import type { JsonRpcSource, Kinds } from "../kinds/kind.ts";
+import type { Resource } from "../lazy.ts";
+import { failureOf, failureOfStatus, isBusy, notJson } from "./failures.ts";
+import {
+  outcomeOf,
+  readRpcResponse,
+  type RpcFailure,
+  type RpcOutcome,
+  type RpcResponse,
+  writeCall,
+} from "./json-rpc.ts";
+import type { TextResponse } from "./request.ts";
+
+/** A method to call, and its parameters. */
+export interface RpcRequest extends Pick<JsonRpcSource, "jsonrpc"> {
+  /** A text is JSON. With `null`, no parameters are sent. @default [] */
+  readonly params?: JsonRpcSource["params"] | string | null;
+}
+
+/** How calls are sent, and how their responses are read. */
+interface RpcUse<R extends TextResponse> {
+  /** The path of the JSON-RPC endpoint, as for `Node.resolve`. */
+  readonly path: string;
+  /** Sends the text of a call or of a batch, and resolves to the node's response. */
+  readonly post: (text: string) => Promise<R>;
+  /**
+   * The maximum nesting depth of a response, which may not have two results. @default any depth,
+   * and the last of several results
+   */
+  readonly depthMax?: number;
+  /** True if a call waits for the response to the one before, unless both are in a batch. */
+  readonly isOneByOne?: boolean;
+}
+
+/** What a call has come to, and the response that was read. */
+type Outcome<R> = RpcOutcome & { readonly response?: R | undefined };
+
+type Responses = RpcResponse | RpcResponse[];
+
+export class Methods {
+  readonly #node: { readonly kind: string | undefined; readonly kinds: Resource<Kinds> };
+  /** The paths of the endpoints that take no batches. */
+  readonly #single = new Set<string>();
+
+  constructor(node: { readonly kind: string | undefined; readonly kinds: Resource<Kinds> }) {
+    this.#node = node;
+  }
+
+  /**
+   * Calls methods: several, which must only read, in one batch, or one by one if the node takes no
+   * batches. Never rejects: the outcome of a call that failed has an `error`.
+   */
+  async call<R extends TextResponse>(
+    calls: readonly RpcRequest[],
+    use: RpcUse<R>,
+  ): Promise<Outcome<R>[]> {
+    const max = await this.#batchMax(use.path);
+    if (calls.length === 1 || max === 1) return await callSingly(calls, use);
+    const outcomes: Outcome<R>[] = [];
+    for (let at = 0; at < calls.length; at += max) {
+      outcomes.push(...await this.#callBatch(calls.slice(at, at + max), use));
+    }
+    return outcomes;
+  }
+
+  /** Resolves to the number of calls that the node takes in one batch. */
+  async #batchMax(path: string): Promise<number> {
+    if (this.#single.has(path)) return 1;
+    const kind = (await this.#node.kinds.get())[this.#node.kind ?? "none"];
+    return kind?.batch_max ?? Infinity;
+  }
+
+  async #callBatch<R extends TextResponse>(
+    calls: readonly RpcRequest[],
+    use: RpcUse<R>,
+  ): Promise<Outcome<R>[]> {
+    const texts = calls.map((call, id) => textOfCall(call, id));
+    const asked = await ask(`[${texts.join(",")}]`, use);
+    if ("error" in asked) {
+      // Only the code `bad_answer` can mean that the node refuses batches.
+      const { code, number } = asked.error;
+      if (code !== "bad_answer" || isBusy(number)) return calls.map(() => asked);
+    } else if (Array.isArray(asked.read)) {
+      // If several responses have the same id, the first one is used.
+      const byId = new Map(asked.read.toReversed().map((one) => [one.id, one]));
+      const found = calls.map((_, id) => byId.get(String(id)));
+      if (found.some((one) => one !== undefined)) {
+        return await Promise.all(found.map((one = {}) => readOutcome(one, asked.response)));
+      }
+    }
+    const outcomes = await callSingly(calls, use);
+    // If all single calls fail too, the batch may not be the cause.
+    if (outcomes.some((outcome) => "result" in outcome)) this.#single.add(use.path);
+    return outcomes;
+  }
+}
+
+async function callSingly<R extends TextResponse>(
+  calls: readonly RpcRequest[],
+  use: RpcUse<R>,
+): Promise<Outcome<R>[]> {
+  const outcomes: Promise<Outcome<R>>[] = [];
+  for (const call of calls) {
+    const outcome = callOne(call, use);
+    if (use.isOneByOne) await outcome;
+    outcomes.push(outcome);
+  }
+  return await Promise.all(outcomes);
+}
+
+async function callOne<R extends TextResponse>(
+  call: RpcRequest,
+  use: RpcUse<R>,
+): Promise<Outcome<R>> {
+  const asked = await ask(textOfCall(call, 1), use);
+  if ("error" in asked) return asked;
+  return await readOutcome(Array.isArray(asked.read) ? {} : asked.read, asked.response);
+}
+
+const readOutcome = async <R>(read: RpcResponse, response: R): Promise<Outcome<R>> => ({
+  ...await outcomeOf(read),
+  response,
+});
+
+/** Never rejects. */
+async function ask<R extends TextResponse>(
+  text: string,
+  { post, depthMax }: RpcUse<R>,
+): Promise<{ read: Responses; response: R } | (RpcFailure & { response: R | undefined })> {
+  let response: R | undefined;
+  try {
+    response = await post(text);
+    return { read: await readResponse(response, depthMax), response };
+  } catch (reason) {
+    return { error: failureOf(reason), reason, response };
+  }
+}
+
+/** @throws {SourceError} if the response is not JSON-RPC */
+async function readResponse(
+  { status, text }: TextResponse,
+  depthMax: number = Infinity,
+): Promise<Responses> {
+  // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
+  if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
+  let response: Responses;
+  try {
+    response = await readRpcResponse(text, depthMax, depthMax === Infinity ? "last" : "wanted");
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? notJson(text) : error;
+  }
+  if (status > 299 && !Array.isArray(response) && !isRpcError(response)) {
+    throw failureOfStatus(status);
+  }
+  return response;
+}
+
+/** A text without an id may be an error of another server. */
+const isRpcError = ({ id, error = "" }: RpcResponse): boolean =>
+  error.startsWith("{") || (error.startsWith('"') && id !== undefined);
+
+function textOfCall({ jsonrpc: method, params = [] }: RpcRequest, id: number): string {
+  const text = typeof params === "string" ? params : params && formatJson(params);
+  return writeCall(method, id, text ?? undefined);
+}
