@@ -195,8 +195,6 @@ export class CallRoutes {
     if (!gateway || !table?.isKnown) {
       return await refuse(NOT_FORWARDED[gateway ? "unknown" : "off"]);
     }
-    const unexpected = await gateway.refusalOfNode();
-    if (unexpected) return await refuse(unexpected);
     const query = target!.search.slice(1);
     const caller = await gateway.identify(request, query);
     const lease = gateway.lease(request, caller);

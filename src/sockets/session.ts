@@ -293,7 +293,6 @@ export class Session implements PeerEvents {
   async #answer(message: string): Promise<void> {
     const { gateway } = this.#owner;
     const table = await gateway.table();
-    const unexpected = await gateway.refusalOfNode();
     const caller = await this.#identify();
     if (!caller || this.#reason) return;
     const lease = gateway.lease({ gone: this.#gone }, caller);
@@ -302,7 +301,7 @@ export class Session implements PeerEvents {
     try {
       const refusal = !table.isKnown
         ? NOT_FORWARDED.unknown
-        : unexpected ?? lease.quota?.refusal ?? (lease.body.set(message.length) ? undefined : FULL);
+        : lease.quota?.refusal ?? (lease.body.set(message.length) ? undefined : FULL);
       const text = refusal ? await refuseMessage(refusal, message) : await answerMessage(
         gateway,
         { table, caller, lease },
