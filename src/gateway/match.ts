@@ -4,10 +4,11 @@
  * @module
  */
 import {
+  byRank,
   fold,
   foldPath,
   normalizePath,
-  parsePathTemplate,
+  PathTemplate,
   readSegment,
 } from "../http/path-template.ts";
 import type { MultiSegment } from "../kinds/interface.ts";
@@ -34,28 +35,43 @@ const FORBIDDEN =
  */
 const OPAQUE_SLASH = "\0";
 
-interface Compiled {
+/** An operation, and the paths at which it is called. */
+interface Place {
   readonly entry: PolicyEntry;
-  readonly names: readonly string[];
+  readonly method: string;
+  readonly rank: string;
+  readonly template: PathTemplate;
+  /** The template as the most lenient server would read it. */
+  readonly folded: PathTemplate;
+  /** What stands between the parameters, decoded. */
   readonly literals: readonly string[];
   readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
-  readonly rank: string;
-  match(path: string): readonly string[] | undefined;
-  matchFolded(path: string): readonly string[] | undefined;
+}
+
+function placeOf(entry: PolicyEntry): Place {
+  const { method, path, parameters = [] } = entry.operation;
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
+  const multiSegment = new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
+  const spans = (name: string) => multiSegment.get(name) === true;
+  const readFolded = (literal: string) => fold(decodePercent(literal));
+  const template = new PathTemplate(path, spans);
+  const folded = new PathTemplate(path.replace(/\/$/, ""), spans, readFolded);
+  const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
+  return { entry, method, rank: template.rank, template, folded, literals, multiSegment };
 }
 
 /** The operations that are called by their paths. Paths are percent-encoded. */
 export class PathTable {
-  readonly #operations: readonly Compiled[];
+  readonly #operations: readonly Place[];
   readonly #matchesAt = memoize((path) => this.#match(path));
   /** The methods of one template have the same folded path. */
   readonly #fittingFolded = memoize((path) => {
     const folded = foldPath(path);
-    return this.#operations.filter((one) => one.matchFolded(folded));
+    return this.#operations.filter((one) => one.folded.match(folded));
   });
   constructor(policy: readonly PolicyEntry[]) {
-    this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(compile)
-      .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
+    this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(placeOf)
+      .sort(byRank);
   }
 
   /**
@@ -80,10 +96,10 @@ export class PathTable {
     if (fits.length === 0) return matches;
     const normalized = normalizePath(path);
     for (const method of CALL_METHODS) {
-      const own = fits.find((one) => methodOf(one) === method) ??
-        (method === "HEAD" ? fits.find((one) => methodOf(one) === "GET") : undefined);
+      const own = fits.find((one) => one.method === method) ??
+        (method === "HEAD" ? fits.find((one) => one.method === "GET") : undefined);
       if (!own || takersOf(own, fits, true).length > 0) continue;
-      const texts = own.match(normalized) ?? [];
+      const texts = own.template.match(normalized) ?? [];
       const { parameters, wrong } = readParameters(own, texts);
       if (!wrong && this.#isTakenByOther(own, texts)) continue;
       matches.set(method, { entry: own.entry, parameters, wrong });
@@ -91,13 +107,13 @@ export class PathTable {
     return matches;
   }
 
-  #fitting(path: string): readonly Compiled[] {
+  #fitting(path: string): readonly Place[] {
     if (!isPlain(path)) return [];
     const normalized = normalizePath(path);
-    const fits = this.#operations.filter((one) => one.match(normalized));
+    const fits = this.#operations.filter(({ template }) => template.match(normalized));
     if (fits.length > 0) return fits;
-    return this.#operations.filter(({ entry, match }) =>
-      entry.operation.isBase && match(`${normalized}/`)
+    return this.#operations.filter(({ entry, template }) =>
+      entry.operation.isBase && template.match(`${normalized}/`)
     );
   }
 
@@ -105,8 +121,8 @@ export class PathTable {
    * Tells whether a lenient server might route the path to another operation: with the address
    * `connect`, `/peers/{address}` becomes `/peers/connect`.
    */
-  #isTakenByOther(own: Compiled, texts: readonly string[]): boolean {
-    const { names, literals, multiSegment } = own;
+  #isTakenByOther(own: Place, texts: readonly string[]): boolean {
+    const { template: { names }, literals, multiSegment } = own;
     const isOpaque = (text: string, at: number) =>
       multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
     const isTaken = (slash: string, isSure: boolean) => {
@@ -129,19 +145,6 @@ function isPlain(path: string): boolean {
   return !path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
 }
 
-function compile(entry: PolicyEntry): Compiled {
-  const { path, parameters = [] } = entry.operation;
-  const inPath = parameters.filter((parameter) => parameter.in === "path");
-  const multiSegment = new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
-  const spans = (name: string) => multiSegment.get(name) === true;
-  const { names, rank, match } = parsePathTemplate(path, spans);
-  const readFolded = (literal: string) => fold(decodePercent(literal));
-  const folded = parsePathTemplate(path.replace(/\/$/, ""), spans, readFolded);
-  const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
-  return { entry, names, literals, multiSegment, rank, match, matchFolded: folded.match };
-}
-
-const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
@@ -150,11 +153,11 @@ const CLOSED = { open: 0, token: 1, refused: 2 } as const;
  * if its permission is stricter. If `isSure` is false, only operations with a stricter permission
  * are included.
  */
-function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
+function takersOf(own: Place, fits: readonly Place[], isSure: boolean): Place[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
   if (at === 0) return [];
   const before = at < 0 ? fits : fits.slice(0, at);
-  const hasMethod = (one: Compiled) => methodOf(one) === methodOf(own);
+  const hasMethod = (one: Place) => one.method === own.method;
   const ranks = new Set(before.filter(hasMethod).map(({ rank }) => rank));
   return before.filter((one) => {
     const isMoreClosed = CLOSED[one.entry.permission] > CLOSED[own.entry.permission];
@@ -164,7 +167,7 @@ function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Co
 }
 
 function readParameters(
-  { names, multiSegment }: Compiled,
+  { template: { names }, multiSegment }: Place,
   texts: readonly string[],
 ): Pick<PathMatch, "parameters" | "wrong"> {
   const parameters = new Map<string, string>();

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
+import { normalizePath, PathTemplate } from "../http/path-template.ts";
 import { isFromOtherOrigin, isReadByOtherOrigin } from "../http/request.ts";
 import { type Cors, createCommonHeaders, FastResponse, problem } from "../http/response.ts";
 import type { OtherRoute } from "../http/routes.ts";
@@ -20,7 +20,7 @@ export function operationRoutes(operations: readonly Operation[], cors: Cors): O
   const listed = cors === "*" ? [] : cors;
   return operations.toSorted(bySpecificity).map((operation) => {
     const { method, path, cors = listed } = operation;
-    const template = parsePathTemplate(path);
+    const template = new PathTemplate(path);
     return {
       path,
       methods: method === "GET" ? ["GET", "HEAD"] : [method],
@@ -47,7 +47,7 @@ export function operationRoutes(operations: readonly Operation[], cors: Cors): O
 }
 
 export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
-  operations.some((operation) => parsePathTemplate(operation.path).match(path));
+  operations.some((operation) => new PathTemplate(operation.path).match(path));
 
 /**
  * Sorts paths with fewer parameters first (OpenAPI 3.1, "Paths Object"). Paths with the same number

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parsePathTemplate } from "../http/path-template.ts";
+import { PathTemplate } from "../http/path-template.ts";
 import type { DescribedOperation } from "../openapi/merge.ts";
 import { followReference } from "../openapi/operations.ts";
 import { type Json, listOf } from "../json/values.ts";
@@ -47,7 +47,7 @@ export function* diagnosticsOfPaths(
       yield diagnostic(["operations", at, "path"], wrong);
       continue;
     }
-    const template = parsePathTemplate(path).source;
+    const template = new PathTemplate(path).source;
     const earlier = first.get(template);
     const same = taken.get(`${method} ${template}`);
     if (same !== undefined) {

@@ -1,23 +1,10 @@
 /**
- * Matches OpenAPI path templates such as `/v1/peers/{id}` in linear time. A regular expression
- * could backtrack for seconds.
+ * OpenAPI path templates such as `/v1/peers/{id}`: the paths that a template matches, in linear
+ * time (a regular expression could backtrack for seconds), and which of two templates takes a path.
  *
  * @module
  */
-export interface PathTemplate {
-  readonly names: readonly string[];
-  /**
-   * The template without the names of its parameters. Templates that match the same paths have the
-   * same `source`.
-   */
-  readonly source: string;
-  /**
-   * A sort key. Of the templates that match a path, the most specific one has the lowest `rank`.
-   */
-  readonly rank: string;
-  /** The path must come from {@linkcode normalizePath}. */
-  match(path: string): readonly string[] | undefined;
-}
+import { decodePercent } from "../untrusted-text.ts";
 
 const NAME = /\{([^{}]*)\}/;
 
@@ -27,29 +14,75 @@ const NAME = /\{([^{}]*)\}/;
  */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
-/** The first multi-segment placeholder matches as much as possible. */
-export function parsePathTemplate(
-  template: string,
-  spans: (name: string) => boolean = () => false,
-  readLiteral: (literal: string) => string = encodeLiteral,
-): PathTemplate {
-  const parts = template.split(NAME);
-  const names = parts.filter((_, at) => at % 2 === 1);
-  const literals = parts.filter((_, at) => at % 2 === 0).map(readLiteral);
-  const rank = parts.map((part, at) =>
-    at % 2 === 0
-      ? at === parts.length - 1 ? part.replace(/\/$/, "") : part
-      : at > 1 && parts[at - 1] === "" || spans(part)
-      ? SPAN_OR_END
-      : ONE
-  );
-  const spanning = names.findIndex(spans);
-  /** The index of the first multi-segment placeholder, or else of the last placeholder. */
-  const middle = spanning < 0 ? names.length - 1 : spanning;
-  const [first, last] = [literals[0]!, literals.at(-1)!];
-  const match = (path: string): readonly string[] | undefined => {
+/**
+ * The character that stands for a parameter in sample paths. Percent-encoded literals never contain
+ * it.
+ */
+const ANY = "\uf8ff";
+/**
+ * Sample paths are made with 1, 2 and 50 segments in place of a multi-segment parameter. It is
+ * assumed that a template that matches all three paths also matches a path with any other number of
+ * segments.
+ */
+const SPANNED = [1, 2, 50];
+
+export class PathTemplate {
+  readonly names: readonly string[];
+  /**
+   * The template without the names of its parameters. Templates that match the same paths have the
+   * same `source` and `rank`.
+   */
+  readonly source: string;
+  /**
+   * A sort key. Of the templates that match a path, the most specific one has the lowest `rank`.
+   */
+  readonly rank: string;
+  readonly #literals: readonly string[];
+  /** For each name, whether it stands for several segments. */
+  readonly #spans: readonly boolean[];
+
+  /**
+   * @param spans tells whether a parameter stands for several segments
+   * @param readLiteral changes what stands between the parameters
+   */
+  constructor(
+    template: string,
+    spans: (name: string) => boolean = () => false,
+    readLiteral: (literal: string) => string = encodeLiteral,
+  ) {
+    const parts = template.split(NAME);
+    this.names = parts.filter((_, at) => at % 2 === 1);
+    this.#spans = this.names.map(spans);
+    this.#literals = parts.filter((_, at) => at % 2 === 0).map(readLiteral);
+    this.source = this.#literals.join("{}");
+    const rank = parts.map((part, at) => {
+      if (at % 2 === 0) return at === parts.length - 1 ? part.replace(/\/$/, "") : part;
+      const isBesideOther = at > 1 && parts[at - 1] === "";
+      return isBesideOther || spans(part) ? SPAN_OR_END : ONE;
+    });
+    this.rank = rank.join("").toLowerCase() + SPAN_OR_END;
+  }
+
+  /** The number of parameters that stand for several segments. */
+  get spanning(): number {
+    return this.#spans.filter(Boolean).length;
+  }
+
+  /**
+   * Returns the values of the parameters, or `undefined`. The first multi-segment placeholder
+   * matches as much as possible.
+   *
+   * @param path must come from {@linkcode normalizePath}
+   */
+  match(path: string): readonly string[] | undefined {
+    const { names } = this;
+    const literals = this.#literals;
+    const [first, last] = [literals[0]!, literals.at(-1)!];
     if (names.length === 0) return path === first ? [] : undefined;
     if (!path.startsWith(first) || !path.endsWith(last)) return undefined;
+    const spanning = this.#spans.indexOf(true);
+    /** The index of the first multi-segment placeholder, or else of the last placeholder. */
+    const middle = spanning < 0 ? names.length - 1 : spanning;
     const values: string[] = Array(names.length);
     let start = first.length;
     let end = path.length - last.length;
@@ -69,16 +102,48 @@ export function parsePathTemplate(
     }
     if (start >= end) return undefined;
     values[middle] = path.slice(start, end);
-    const fits = values.every((value, at) => !value.includes("/") || spans(names[at]!));
-    return fits ? values : undefined;
-  };
-  return {
-    names,
-    source: literals.join("{}"),
-    rank: rank.join("").toLowerCase() + SPAN_OR_END,
-    match,
-  };
+    return values.every((value, at) => !value.includes("/") || this.#spans[at])
+      ? values
+      : undefined;
+  }
+
+  /** Tells whether this template matches all paths of another one. */
+  covers(other: PathTemplate): boolean {
+    if (this.source === other.source && this.rank === other.rank) return true;
+    return other.spanning > 0 &&
+      SPANNED.every((count) => this.match(other.#sample(count)) !== undefined);
+  }
+
+  /** Returns a path of this template. */
+  #sample(count: number): string {
+    let at = 0;
+    const several = Array(count).fill(ANY).join("/");
+    return this.source.replaceAll("{}", () => this.#spans[at++] ? several : ANY);
+  }
+
+  /** Tells whether a lenient server may read a path of one template as a path of the other. */
+  overlaps(other: PathTemplate): boolean {
+    const [own, others] = [this.folded, other.folded].map((path) => path.split("/").slice(1));
+    const isName = (segment: string) => segment.includes("{}");
+    const hasSpan = this.spanning + other.spanning > 0;
+    if (!hasSpan && own!.length !== others!.length) return false;
+    const fixed = hasSpan
+      ? Math.min(...[own!, others!].map((one) => [...one, "{}"].findIndex(isName)))
+      : own!.length;
+    return own!.slice(0, fixed).every((segment, at) =>
+      segment === others![at] || isName(segment) || isName(others![at]!)
+    );
+  }
+
+  /** The `source` as the most lenient server would read it. */
+  get folded(): string {
+    return foldPath(decodePercent(this.source));
+  }
 }
+
+/** Sorts by a `rank`. */
+export const byRank = (a: { readonly rank: string }, b: { readonly rank: string }): number =>
+  a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0;
 
 /**
  * Normalizes a path: writes percent-encodings in upper case (RFC 3986, section 6.2.2.1) and encodes

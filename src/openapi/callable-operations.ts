@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parsePathTemplate, type PathTemplate } from "../http/path-template.ts";
+import { byRank, PathTemplate } from "../http/path-template.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { type MultiSegment, multiSegmentOf, type Subscription } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
@@ -318,77 +318,45 @@ export type Place = "path" | "query" | "header";
 export const isPlace = (place: unknown): place is Place =>
   place === "path" || place === "query" || place === "header";
 
-/**
- * The character that stands for a parameter in sample paths. Percent-encoded literals never contain
- * it.
- */
-const ANY = "\uf8ff";
-/**
- * Sample paths are made with 1, 2 and 50 segments in place of a multi-segment parameter. It is
- * assumed that a template that matches all three paths also matches a path with any other number of
- * segments.
- */
-const SPANNED = [1, 2, 50];
+interface Templated {
+  readonly operation: NodeOperation;
+  readonly template: PathTemplate;
+  readonly rank: string;
+}
+
+function templateOf(operation: NodeOperation): Templated {
+  const spanning = (operation.parameters ?? [])
+    .filter((one) => one.in === "path" && one.multiSegment === true).map(({ name }) => name);
+  const template = new PathTemplate(operation.path, (name) => spanning.includes(name));
+  return { operation, template, rank: `${operation.method} ${template.rank}` };
+}
 
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
   const obstacles = new Map<NodeOperation, string>();
   const reachable: Templated[] = [];
-  const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf)
-    .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   // More specific templates come first.
+  const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf).sort(byRank);
   for (const own of all) {
-    const taker = takerOf(own, reachable);
-    const obstacle = mistakeIn(own) ??
-      (taker && `${taker.operation.name} matches the same paths`);
+    const obstacle = mistakeIn(own) ?? takenBy(own, reachable);
     if (obstacle === undefined) reachable.push(own);
     else obstacles.set(own.operation, obstacle);
   }
   return obstacles;
 }
 
-function mistakeIn({ operation, template: { names }, spans }: Templated): string | undefined {
+function mistakeIn({ operation, template: { names, spanning } }: Templated): string | undefined {
   const [separator] = /[?#]/.exec(operation.path) ?? [];
   if (separator) return `its path has a ${separator === "?" ? "query" : "fragment"}`;
   if (operation.path.includes("}{")) return "its path has two parameters side by side";
   if (new Set(names).size < names.length) return "its path has two parameters with the same name";
-  return names.filter(spans).length > 1
-    ? "its path has two parameters that span several segments"
-    : undefined;
+  return spanning > 1 ? "its path has two parameters that span several segments" : undefined;
 }
 
-/**
- * A template without multi-segment parameters is unreachable only if an equal template precedes it.
- */
-function takerOf(own: Templated, before: readonly Templated[]): Templated | undefined {
-  const last = before.at(-1);
-  if (last?.rank === own.rank && last.template.source === own.template.source) return last;
-  const samples = samplesOf(own);
-  return samples &&
-    before.find(({ operation, template }) =>
-      operation.method === own.operation.method && samples.every((path) => template.match(path))
-    );
-}
-
-interface Templated {
-  readonly operation: NodeOperation;
-  readonly template: PathTemplate;
-  readonly rank: string;
-  readonly spans: (name: string) => boolean;
-}
-
-function templateOf(operation: NodeOperation): Templated {
-  const spanning = (operation.parameters ?? [])
-    .filter((one) => one.in === "path" && one.multiSegment === true).map(({ name }) => name);
-  const spans = (name: string) => spanning.includes(name);
-  const template = parsePathTemplate(operation.path, spans);
-  return { operation, template, spans, rank: `${operation.method} ${template.rank}` };
-}
-
-function samplesOf({ template: { names, source }, spans }: Templated): string[] | undefined {
-  if (!names.some(spans)) return undefined;
-  return SPANNED.map((count) => {
-    let at = 0;
-    const several = Array(count).fill(ANY).join("/");
-    return source.replaceAll("{}", () => spans(names[at++]!) ? several : ANY);
-  });
+function takenBy(own: Templated, before: readonly Templated[]): string | undefined {
+  // Without multi-segment parameters, only an equal template takes all paths, and it is the last.
+  const takers = own.template.spanning > 0 ? before : before.slice(-1);
+  const taker = takers.find(({ operation, template }) =>
+    operation.method === own.operation.method && template.covers(own.template)
+  );
+  return taker && `${taker.operation.name} matches the same paths`;
 }

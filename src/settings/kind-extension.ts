@@ -7,9 +7,9 @@
 import { isEqual, isObject, type Json, listOf, mapMembers, objectOf } from "../json/values.ts";
 import { multiSegmentOf } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { foldPath, parsePathTemplate } from "../http/path-template.ts";
+import { PathTemplate } from "../http/path-template.ts";
 import { followReference, operationsOf } from "../openapi/operations.ts";
-import { decodePercent, describeValue } from "../untrusted-text.ts";
+import { describeValue } from "../untrusted-text.ts";
 import type { Path, SettingDiagnostic } from "./schema.ts";
 
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
@@ -81,17 +81,19 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
   }));
   const rest = objectOf(own.openapi);
   const components = mergedComponents(objectOf(base.openapi), rest);
-  const spans = ({ parameters, shared }: Json) =>
-    [...listOf(parameters), ...listOf(shared)].some((parameter) =>
-      multiSegmentOf(followReference({ components }, parameter)) === true
-    );
+  const templateOf = (path: string, { parameters, shared }: Json) => {
+    const spanning = [...listOf(parameters), ...listOf(shared)]
+      .map((value) => followReference({ components }, value))
+      .filter((parameter) => multiSegmentOf(parameter) === true).map(({ name }) => name);
+    return new PathTemplate(path, (name) => spanning.includes(name));
+  };
   for (const [path, item] of Object.entries(objectOf(rest.paths))) {
     for (const { keys: [key], operation } of operationsOf(item)) {
       const place = { name: operation.operationId, path: ["openapi", "paths", path, key!] };
       // A path item without `parameters` inherits the parameters of the same path in the base kind.
       const { parameters: shared = base.openapi?.paths[path]?.parameters } = objectOf(item);
       const now = { ...operation, shared };
-      for (const before of operationsAt(base, path, key!, now, spans)) {
+      for (const before of operationsAt(base, path, key!, now, templateOf)) {
         pairs.push({ ...place, now, before });
       }
     }
@@ -112,37 +114,20 @@ function operationsAt(
   path: string,
   method: string,
   now: Json,
-  spans: (operation: Json) => boolean,
+  templateOf: (path: string, operation: Json) => PathTemplate,
 ): Json[] {
-  const own = segmentsOf(path);
+  const own = templateOf(path, now);
   const found = Object.entries(base.openapi?.paths ?? {}).flatMap(([template, item]) => {
-    const operation = item[method];
-    if (!isObject(operation)) return [];
-    const segments = segmentsOf(template);
-    return [{ template, segments, operation: { ...operation, shared: item.parameters } }];
+    const known = item[method];
+    if (!isObject(known)) return [];
+    const operation = { ...known, shared: item.parameters };
+    return [{ template: templateOf(template, operation), operation }];
   });
-  const same = found.filter(({ segments }) => isEqual(segments, own));
+  const same = found.filter(({ template }) => template.folded === own.folded);
   if (same.length > 0) return same.map(({ operation }) => operation);
-  const { rank } = parsePathTemplate(path);
   const input = Object.fromEntries(INPUT.map((key) => [key, now[key]]));
-  return found.filter(({ template, segments, operation }) =>
-    rank <= parsePathTemplate(template).rank &&
-    overlap(own, segments, spans(now) || spans(operation))
-  ).map(({ operation }) => ({ ...operation, ...input }));
-}
-
-const segmentsOf = (template: string): string[] =>
-  foldPath(decodePercent(template.replaceAll(/\{[^{}]*\}/g, "{}"))).split("/").slice(1);
-
-function overlap(own: readonly string[], others: readonly string[], hasSpan: boolean): boolean {
-  const isName = (segment: string) => segment.includes("{}");
-  const fixed = hasSpan
-    ? Math.min(...[own, others].map((one) => [...one, "{}"].findIndex(isName)))
-    : own.length;
-  return (hasSpan || own.length === others.length) &&
-    own.slice(0, fixed).every((segment, at) =>
-      segment === others[at] || isName(segment) || isName(others[at]!)
-    );
+  return found.filter(({ template }) => own.rank <= template.rank && own.overlaps(template))
+    .map(({ operation }) => ({ ...operation, ...input }));
 }
 
 /** Values of `x-access`, sorted from least to most restricted. */
