@@ -7,7 +7,7 @@
 import { CallRoutes } from "./call-routes.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
 import { hasTokenInQuery, isAllowedCaller, isProgram, TOKEN_IN_QUERY } from "./gateway/guard.ts";
-import { NO_WEBSOCKET } from "./gateway/response.ts";
+import { NO_WEBSOCKET } from "./gateway/refusal.ts";
 import { hasOperationAt, operationRoutes } from "./host-operations/call-operation.ts";
 import type { Representation } from "./http/representation.ts";
 import {

@@ -12,7 +12,7 @@ import { type CallTable, Gateway } from "./gateway/gateway.ts";
 import { Budget, Room } from "./gateway/budget.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import type { Quota } from "./gateway/quota.ts";
-import { NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/response.ts";
+import { NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/refusal.ts";
 import { isWellKnown, SELF_PATH } from "./http/own-paths.ts";
 import { isWebSocket, namesContent, prefersHtml, type ServedRequest } from "./http/request.ts";
 import {

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import * as assert from "uvu/assert";
 import type { Kind, KindAuth, Kinds } from "../src/kinds/kind.ts";
 import { clientOfFetch } from "../src/node/client.ts";
-import type { Client } from "../src/node/http1.ts";
+import type { HttpClient } from "../src/node/http1.ts";
 import type { SourceError } from "../src/node/failures.ts";
 import { Node, type NodeOptions } from "../src/node/node.ts";
 import type { RequestLimits, TextResponse } from "../src/node/request.ts";
@@ -33,7 +33,7 @@ export function kindsRefusing(
 }
 
 /** The `fetch` function gets request bodies as text. */
-export const playedBy = (fetch: typeof globalThis.fetch): Client =>
+export const playedBy = (fetch: typeof globalThis.fetch): HttpClient =>
   clientOfFetch((input, init) => {
     const body = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : null;
     return fetch(input, { ...init, body });

@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { responseHeaders } from "../src/gateway/response.ts";
+import { responseHeaders } from "../src/gateway/response-headers.ts";
 import { sampleOf } from "./_runtime.ts";
 import { gzipSync } from "node:zlib";
 import {

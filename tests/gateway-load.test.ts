@@ -4,10 +4,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Lease, Leases } from "../src/gateway/lease.ts";
 import { LightSignal } from "../src/with-timeout.ts";
-import { FULL, Refusal } from "../src/gateway/response.ts";
+import { FULL, Refusal } from "../src/gateway/refusal.ts";
 import { type Sharer, Slots } from "../src/gateway/slots.ts";
 import { nextTurn } from "../src/slices.ts";
-import type { Client } from "../src/node/http1.ts";
+import type { HttpClient } from "../src/node/http1.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
   type Come,
@@ -745,7 +745,7 @@ const MIB = 1024 * 1024;
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
-  const client: Client = ({ url }) => {
+  const client: HttpClient = ({ url }) => {
     sent.push(url.pathname);
     const length = Number(url.pathname.slice(1));
     let come = 0;

@@ -6,7 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { NodefaceOptions } from "../src/index.ts";
 import type { Kind } from "../src/kinds/kind.ts";
-import type { Client } from "../src/node/http1.ts";
+import type { HttpClient } from "../src/node/http1.ts";
 import {
   forwarding,
   type Gateway,
@@ -114,7 +114,7 @@ requests("a described header whose name no client can send is ignored", async ()
 requests("the node's secret replaces a client's header in another letter case", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
   let sent: object = {};
-  const client: Client = ({ headers }) => {
+  const client: HttpClient = ({ headers }) => {
     sent = headers;
     return Promise.reject(new Error("not sent"));
   };

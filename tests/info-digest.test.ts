@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findDigestChallenge, writeDigest } from "../src/node/digest.ts";
-import { parseChallenges } from "../src/node/refusal.ts";
+import { parseChallenges } from "../src/node/rejection.ts";
 import { processorTime } from "./_runtime.ts";
 import { contextFor, failure, get, play } from "./_sources.ts";
 

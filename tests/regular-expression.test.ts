@@ -15,7 +15,7 @@ import { detectKind } from "../src/info/detect-kind.ts";
 import { convert } from "../src/info/fields.ts";
 import { createNodeface } from "../src/index.ts";
 import type { Kind } from "../src/kinds/kind.ts";
-import { looksLike } from "../src/node/refusal.ts";
+import { looksLike } from "../src/node/rejection.ts";
 import { readSecret } from "../src/node/secrets.ts";
 import { findAll, findFirst, type Match, mistakeInExpression } from "../src/regular-expression.ts";
 import { createRandom } from "./_random.ts";

@@ -104,12 +104,12 @@ function readerFor(node: Node, file: URL): Reader {
     try {
       // A user and password in the description's URL take precedence over `node.auth`.
       if ("authorization" in headers) return toResponse(await node.client(request));
-      return await node.send(request, ({ response, isSecret, refusal }) => {
-        if (!refusal && !(isSecret && response.headers.get("location") !== null)) {
+      return await node.send(request, ({ response, isSecret, rejection }) => {
+        if (!rejection && !(isSecret && response.headers.get("location") !== null)) {
           return toResponse(response);
         }
         response.cancel();
-        throw refusal ??
+        throw rejection ??
           new ReadError(
             "the node redirects a request that contains a secret; the redirect is not followed",
           );

@@ -20,7 +20,8 @@ import type { CallTable, Gateway } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { invalidCall, JSON_HEADERS, LATER, NO_UPGRADE, problemOf, Refusal } from "./response.ts";
+import { invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
+import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./rpc-calls.ts";
 import { refusalOfFailure, sendCalls } from "./send-calls.ts";
 

@@ -27,15 +27,8 @@ import type { Lease } from "./lease.ts";
 import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
-import {
-  CREDENTIALS_REJECTED,
-  isAboutConnection,
-  NO_UPGRADE,
-  problemOf,
-  Refusal,
-  responseHeaders,
-  WITHOUT_CONTENT,
-} from "./response.ts";
+import { CREDENTIALS_REJECTED, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
+import { isAboutConnection, responseHeaders, WITHOUT_CONTENT } from "./response-headers.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 const COLLECTED_MAX = 1024 * 1024;

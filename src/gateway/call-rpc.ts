@@ -10,7 +10,8 @@ import { type Call, type CallForm, inTurn, type UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { readParams } from "./params.ts";
-import { isAboutConnection, JSON_HEADERS, NO_UPGRADE, type Refusal } from "./response.ts";
+import { NO_UPGRADE, type Refusal } from "./refusal.ts";
+import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcCall, type RpcFault } from "./rpc-calls.ts";
 import {
   type Answer,

@@ -8,7 +8,8 @@ import { makeResponse } from "../http/response.ts";
 import type { Call, CallForm } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Guarded } from "./guard.ts";
-import { JSON_HEADERS, problemOf } from "./response.ts";
+import { problemOf } from "./refusal.ts";
+import { JSON_HEADERS } from "./response-headers.ts";
 
 const METHODS: readonly string[] = ["GET", "HEAD"];
 

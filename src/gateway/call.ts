@@ -13,7 +13,7 @@ import type { Room } from "./budget.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import type { Caller } from "./guard.ts";
 import type { Lease } from "./lease.ts";
-import { FULL, invalidCall, type Refusal } from "./response.ts";
+import { FULL, invalidCall, type Refusal } from "./refusal.ts";
 
 export interface Call {
   readonly request: ServedRequest;

@@ -16,7 +16,7 @@ import { inSlices } from "../slices.ts";
 import { parsePercent, shorten } from "../untrusted-text.ts";
 import { type Content, decodeUtf8, DEPTH_MAX, inTurn } from "./call.ts";
 import { fits } from "./policy.ts";
-import { Refusal } from "./response.ts";
+import { Refusal } from "./refusal.ts";
 
 export interface WrongValue {
   readonly path: readonly string[];

@@ -8,7 +8,7 @@ import { VALUE } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { isProgram } from "./guard.ts";
 import { isForwardable, STANDARD } from "./request-headers.ts";
-import { invalidCall } from "./response.ts";
+import { invalidCall } from "./refusal.ts";
 
 /** The headers for the node, with names in lower case. */
 export interface ChosenHeaders {

@@ -12,7 +12,7 @@ import { readNow, settingOf } from "../node/secrets.ts";
 import { LightSignal } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
 import { Quota } from "./quota.ts";
-import { Refusal } from "./response.ts";
+import { Refusal } from "./refusal.ts";
 
 export const TOKEN_LENGTH_MIN = 32;
 /** The syntax of a token (RFC 6750, section 2.1). */

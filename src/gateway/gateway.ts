@@ -17,7 +17,7 @@ import { PathTable } from "./match.ts";
 import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
-import { invalidCall, LATER, Refusal, refusalOf } from "./response.ts";
+import { invalidCall, LATER, Refusal, refusalOf } from "./refusal.ts";
 import type { Signal } from "../with-timeout.ts";
 
 interface GatewayOptions {

@@ -8,7 +8,7 @@
 import { CODES } from "../node/json-rpc.ts";
 import type { Client, Identity } from "./clients.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
-import { invalidCall, LATER, Refusal } from "./response.ts";
+import { invalidCall, LATER, Refusal } from "./refusal.ts";
 
 export const TOKEN_IN_QUERY: Refusal = invalidCall(
   "Send the token in the Authorization header (Bearer), never in the URL",

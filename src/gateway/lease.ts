@@ -15,7 +15,7 @@ import { FollowingSignal, LightSignal, type Signal, withSignal } from "../with-t
 import { Budget, Room, SMALL } from "./budget.ts";
 import type { ResolvedForward } from "./policy.ts";
 import type { Quota } from "./quota.ts";
-import { FULL, FULL_AFTERWARDS, LATER, Refusal } from "./response.ts";
+import { FULL, FULL_AFTERWARDS, LATER, Refusal } from "./refusal.ts";
 import { type Sharer, type Slot, Slots } from "./slots.ts";
 import {
   sendUpstream,

@@ -10,7 +10,7 @@ import type { NodeOperation, NodeParameter } from "../openapi/callable-operation
 import { QUANTITY } from "../openapi/parameter-schema.ts";
 import { DEPTH_MAX } from "./call.ts";
 import { checkParams, readQuery, refusalOfParameter } from "./check.ts";
-import type { Refusal } from "./response.ts";
+import type { Refusal } from "./refusal.ts";
 
 /** The parameters to send. */
 export interface SentParams {

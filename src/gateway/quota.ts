@@ -4,7 +4,7 @@
  * @module
  */
 import { CODES } from "../node/json-rpc.ts";
-import { invalidCall, Refusal } from "./response.ts";
+import { invalidCall, Refusal } from "./refusal.ts";
 
 const WINDOW_MS = 60_000;
 

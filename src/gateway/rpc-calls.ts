@@ -18,7 +18,7 @@ import {
   readContent,
   type UnreadCall,
 } from "./call.ts";
-import { Refusal } from "./response.ts";
+import { Refusal } from "./refusal.ts";
 
 /** `id` and `params` are JSON text. */
 export interface RpcCall {

@@ -5,7 +5,8 @@
  */
 import { CODES } from "../node/json-rpc.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { JSON_HEADERS, Refusal } from "./response.ts";
+import { Refusal } from "./refusal.ts";
+import { JSON_HEADERS } from "./response-headers.ts";
 import { isFault, type RpcBody, type RpcCall, type RpcFault } from "./rpc-calls.ts";
 
 /** The JSON text of a result, or of an error. */

@@ -11,7 +11,7 @@ import { type Call, decodeUtf8, DEPTH_MAX, inTurn } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { busyNode, Refusal, refusalOf } from "./response.ts";
+import { busyNode, Refusal, refusalOf } from "./refusal.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 /** A call that may be sent. */

@@ -9,7 +9,7 @@
 import { CODES } from "../node/json-rpc.ts";
 import { nextTurn } from "../slices.ts";
 import type { Signal } from "../with-timeout.ts";
-import { LATER, Refusal } from "./response.ts";
+import { LATER, Refusal } from "./refusal.ts";
 
 /** The number of queued calls of a share. */
 const QUEUE_MAX = 1000;

@@ -10,7 +10,7 @@ import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
 import { type Signal, withSignal } from "../with-timeout.ts";
 import { type Room, SMALL } from "./budget.ts";
-import { CREDENTIALS_REJECTED, FULL_AFTERWARDS, Refusal } from "./response.ts";
+import { CREDENTIALS_REJECTED, FULL_AFTERWARDS, Refusal } from "./refusal.ts";
 
 export interface UpstreamUse {
   /** True if the request is sent without the node's secret. */
@@ -41,10 +41,10 @@ export async function sendUpstream(
   { isAnonymous, hasCredentials = false }: UpstreamUse,
   limits: UpstreamLimits,
 ): Promise<UpstreamResponse> {
-  const response = await node.send(request, ({ response, refusal }) => {
+  const response = await node.send(request, ({ response, rejection }) => {
     // A 403 from the node is passed on, since the node may refuse only this call. A 401 means that
     // the node rejected the service's credentials, unless the client sent its own.
-    if (!refusal || response.status === 403 || hasCredentials) return response;
+    if (!rejection || response.status === 403 || hasCredentials) return response;
     response.cancel();
     throw CREDENTIALS_REJECTED;
   }, { isAnonymous });

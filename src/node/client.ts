@@ -9,7 +9,7 @@ import { lazy } from "../lazy.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { openerOf, SocketClient } from "./connection.ts";
 import { SourceError } from "./failures.ts";
-import { type Client, targetOf } from "./http1.ts";
+import { type HttpClient, targetOf } from "./http1.ts";
 import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
 
 /**
@@ -21,13 +21,13 @@ export interface Trust {
 }
 
 /** @param onLoss is called with the URL when a server refuses, closes or breaks a connection */
-export function createClient(tls?: Trust, onLoss?: (url: URL) => void): Client {
+export function createClient(tls?: Trust, onLoss?: (url: URL) => void): HttpClient {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   const client = lazy(async () => new SocketClient(openerOf(tls && await readTrust(tls)), onLoss));
   return async (request) => await (client.made ?? await client.get()).send(request);
 }
 
-export function clientOfFetch(fetch: typeof globalThis.fetch): Client {
+export function clientOfFetch(fetch: typeof globalThis.fetch): HttpClient {
   return async (request) => {
     const { method, url, headers, body = null, signal } = request;
     const target = targetOf(request);

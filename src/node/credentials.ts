@@ -11,23 +11,23 @@ import type { Resource } from "../lazy.ts";
 import { Digest } from "./digest.ts";
 import { SECRET_LENGTH_MIN, SecretSearch, withoutSecrets } from "./echo.ts";
 import type { SourceError } from "./failures.ts";
-import type { Client, NodeRequest, NodeResponse } from "./http1.ts";
+import type { HttpClient, NodeRequest, NodeResponse } from "./http1.ts";
 import {
   challengesIn,
+  credentialsRejected,
+  credentialsUnreadable,
+  credentialsWanted,
   type Failure,
   looksLike,
-  type NodeRefusal,
-  refused,
-  unreadable,
-  wanted,
-} from "./refusal.ts";
+  type Rejection,
+} from "./rejection.ts";
 import { readSecret, type SecretPlace, settingOf } from "./secrets.ts";
 import { LightSignal } from "../with-timeout.ts";
 
 export interface Exchanged {
   readonly response: NodeResponse;
   readonly isSecret: boolean;
-  readonly refusal?: SourceError | undefined;
+  readonly rejection?: SourceError | undefined;
 }
 
 /** The parts of a node that decide which secret is sent to the node. */
@@ -37,7 +37,7 @@ export interface SecretOwner {
   readonly kind: string | undefined;
   readonly kinds: Resource<Kinds>;
   readonly auth: SecretPlace | undefined;
-  readonly client: Client;
+  readonly client: HttpClient;
 }
 
 export interface SecretUse {
@@ -117,7 +117,11 @@ export class Credentials {
     const { auth } = this.#owner;
     if (isAnonymous || request.url.origin !== this.#origin) {
       const response = await this.#exchange(request, NONE);
-      return this.#result(response, NONE, isRefused(response) ? wanted(response) : undefined);
+      return this.#result(
+        response,
+        NONE,
+        isRejected(response) ? credentialsWanted(response) : undefined,
+      );
     }
     if (auth) return await this.#sendConfigured(auth, request);
     return await this.#sendDefault(request, filesOf);
@@ -128,12 +132,12 @@ export class Credentials {
     return this.#owner.client({ ...request, headers: all });
   }
 
-  #result(response: NodeResponse, sent: Authorization, refusal?: SourceError): Exchanged {
+  #result(response: NodeResponse, sent: Authorization, rejection?: SourceError): Exchanged {
     const isSecret = sent !== NONE;
     return {
       response: isSecret ? withoutSecrets(response, this.#searchFor(sent)) : response,
       isSecret,
-      refusal,
+      rejection,
     };
   }
 
@@ -144,30 +148,34 @@ export class Credentials {
   }
 
   async #sendConfigured(place: SecretPlace, request: NodeRequest): Promise<Exchanged> {
-    let refusal: NodeResponse | undefined;
+    let rejection: NodeResponse | undefined;
     let sent: Authorization = NONE;
     let sentAt: number | undefined;
     for (let retries = 0;; retries++) {
       // The daemon may have written another secret since the request was sent.
       const secret = await readSecret(place, sentAt);
-      if ("reason" in secret && refusal) {
-        return this.#result(refusal, sent, unreadable(refusal, place, secret.reason));
+      if ("reason" in secret && rejection) {
+        return this.#result(
+          rejection,
+          sent,
+          credentialsUnreadable(rejection, place, secret.reason),
+        );
       }
       const given = "text" in secret
-        ? this.#authorize(place, secret.text, request, refusal, sent)
+        ? this.#authorize(place, secret.text, request, rejection, sent)
         : undefined;
-      if (refusal) {
+      if (rejection) {
         if (retries > RETRIES || !given || isSame(given, sent)) {
-          const name = looksLike(refusal.headers, await this.#owner.kinds.get());
-          return this.#result(refusal, sent, refused(refusal, place, name));
+          const name = looksLike(rejection.headers, await this.#owner.kinds.get());
+          return this.#result(rejection, sent, credentialsRejected(rejection, place, name));
         }
-        await discard(refusal);
+        await discard(rejection);
       }
       sent = given ?? NONE;
       sentAt = performance.now();
       const response = await this.#exchange(request, sent);
-      if (!isRefused(response)) return this.#result(response, sent);
-      refusal = response;
+      if (!isRejected(response)) return this.#result(response, sent);
+      rejection = response;
     }
   }
 
@@ -178,7 +186,7 @@ export class Credentials {
       ? this.#authorize(this.#cached!, known.text, request) ?? NONE
       : NONE;
     let response = await this.#exchange(request, sent);
-    if (!isRefused(response)) return this.#result(response, sent);
+    if (!isRejected(response)) return this.#result(response, sent);
     const kinds = await this.#owner.kinds.get();
     const failures: Failure[] = [];
     for (const file of this.#filesFor(request.url, response, kinds, filesOf)) {
@@ -189,7 +197,7 @@ export class Credentials {
         sent = given;
         await discard(response);
         response = await this.#exchange(request, sent);
-        if (!isRefused(response)) return this.#result(response, sent);
+        if (!isRejected(response)) return this.#result(response, sent);
       }
       const reason = "reason" in secret
         ? secret.reason
@@ -199,13 +207,13 @@ export class Credentials {
       failures.push({ file, reason });
     }
     this.#cached = undefined;
-    return this.#result(response, sent, wanted(response, kinds, failures));
+    return this.#result(response, sent, credentialsWanted(response, kinds, failures));
   }
 
-  /** Returns the default files of the kind that the refusal is typical of, if they may be tried. */
+  /** Returns the default files of the kind that the rejection is typical of, if they may be tried. */
   #filesFor(
     { hostname }: URL,
-    { headers }: NodeRefusal,
+    { headers }: Rejection,
     kinds: Kinds,
     filesOf: string | undefined = this.#owner.kind,
   ): readonly AuthFile[] {
@@ -220,7 +228,7 @@ export class Credentials {
     place: SecretPlace,
     secret: string,
     request: NodeRequest,
-    refusal?: NodeRefusal,
+    rejection?: Rejection,
     sent?: Authorization,
   ): Authorization | undefined {
     const colon = secret.indexOf(":");
@@ -232,7 +240,7 @@ export class Credentials {
       case "bearer":
         return authorizationOf(`Bearer ${secret}`, secret);
       case "digest": {
-        const challenges = refusal && challengesIn(refusal.headers);
+        const challenges = rejection && challengesIn(rejection.headers);
         const header = this.#digest.authorize(
           secret,
           request,
@@ -251,15 +259,15 @@ export class Credentials {
   }
 }
 
-const isRefused = ({ status }: NodeResponse): boolean => status === 401 || status === 403;
+const isRejected = ({ status }: NodeResponse): boolean => status === 401 || status === 403;
 
 const isSame = (a: Authorization, b: Authorization) => JSON.stringify(a) === JSON.stringify(b);
 
-const REFUSAL_MAX = 65_536;
+const REJECTION_MAX = 65_536;
 
 /** Reads a response to its end, so that the connection can be reused. */
 async function discard(response: NodeResponse): Promise<void> {
-  for (let length = 0; length < REFUSAL_MAX;) {
+  for (let length = 0; length < REJECTION_MAX;) {
     const part = await response.next();
     if (!part) return;
     length += part.byteLength;

@@ -7,7 +7,7 @@ import { md5 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type NodeRequest, targetOf } from "./http1.ts";
-import { parseChallenges } from "./refusal.ts";
+import { parseChallenges } from "./rejection.ts";
 
 interface Session {
   readonly challenge: DigestChallenge;
@@ -26,8 +26,8 @@ export class Digest {
    * Returns `undefined` if the node requires another scheme or has rejected the credentials.
    *
    * @param pair `user:password`
-   * @param challenges the node's `WWW-Authenticate`, if it has refused the request
-   * @param sent the `Authorization` of the refused request
+   * @param challenges the node's `WWW-Authenticate`, if it has rejected the request
+   * @param sent the `Authorization` of the rejected request
    */
   authorize(
     pair: string,

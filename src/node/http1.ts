@@ -57,7 +57,7 @@ export interface NodeResponse extends ResponseHead {
  * Sends a request without following redirects. A client that uses sockets does not decompress
  * content.
  */
-export type Client = (request: NodeRequest) => Promise<NodeResponse>;
+export type HttpClient = (request: NodeRequest) => Promise<NodeResponse>;
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** The value of a header (RFC 9110, section 5.5). */

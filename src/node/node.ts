@@ -10,7 +10,7 @@ import { Listeners } from "../listeners.ts";
 import { createClient, readTrust, type Trust } from "./client.ts";
 import { Credentials, type Exchanged, type SecretUse } from "./credentials.ts";
 import { SourceError } from "./failures.ts";
-import type { Client, NodeRequest } from "./http1.ts";
+import type { HttpClient, NodeRequest } from "./http1.ts";
 import { RPC_HEADERS, type RpcOutcome } from "./json-rpc.ts";
 import { type RequestLimits, requestText, type TextRequest, type TextResponse } from "./request.ts";
 import { Methods, type RpcRequest } from "./rpc.ts";
@@ -30,7 +30,7 @@ export interface NodeOptions {
   readonly expect?: Readonly<Record<string, string | number>> | undefined;
   /** The time limit of a response, in milliseconds. @default 2000 */
   readonly timeout?: number | undefined;
-  readonly client?: Client | undefined;
+  readonly client?: HttpClient | undefined;
 }
 
 export interface RpcOptions extends Partial<RequestLimits>, SecretUse {
@@ -46,7 +46,7 @@ export class Node {
   /** True if only a certain node may be at the address. */
   readonly isExpected: boolean;
   readonly kinds: Resource<Kinds>;
-  readonly client: Client;
+  readonly client: HttpClient;
   /**
    * The number of times that the node has refused, closed or broken a connection. Afterwards,
    * another node may be at its address.

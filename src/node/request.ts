@@ -90,9 +90,9 @@ function withScheme(failure: SourceError, { protocol }: URL): SourceError {
   });
 }
 
-async function readText({ response, refusal }: Exchanged, url: URL): Promise<TextResponse> {
+async function readText({ response, rejection }: Exchanged, url: URL): Promise<TextResponse> {
   const { status, headers } = response;
-  if (refusal) throw refusal;
+  if (rejection) throw rejection;
   if (status >= 300 && status < 400 && status !== 304) {
     const what = `responded with a redirect (${status}), which is not followed`;
     const hint = hintOfRedirect(headers.get("location"), url);

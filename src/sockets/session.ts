@@ -7,7 +7,7 @@ import { answerMessage, refuseMessage, type Subscriber } from "../gateway/call-r
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { Room } from "../gateway/budget.ts";
-import { FULL, NOT_FORWARDED, Refusal } from "../gateway/response.ts";
+import { FULL, NOT_FORWARDED, Refusal } from "../gateway/refusal.ts";
 import type { ReadyCall } from "../gateway/send-calls.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import { failureOf, SourceError } from "../node/failures.ts";

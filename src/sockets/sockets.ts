@@ -11,7 +11,7 @@ import {
   hasTokenInQuery,
   TOKEN_IN_QUERY,
 } from "../gateway/guard.ts";
-import { invalidCall, LATER, NOT_FORWARDED, problemOf, Refusal } from "../gateway/response.ts";
+import { invalidCall, LATER, NOT_FORWARDED, problemOf, Refusal } from "../gateway/refusal.ts";
 import type { ServedRequest } from "../http/request.ts";
 import type { Connect, Peer, Upgrade } from "../http/socket.ts";
 import { CODES } from "../node/json-rpc.ts";

@@ -1,127 +1,11 @@
 /**
- * Makes responses to calls, with headers that stop a browser from running scripts in the node's
- * content.
+ * The headers of responses to calls. They stop a browser from running scripts in the node's content.
  *
  * @module
  */
-import { type HttpStatus, problemWith } from "../http/response.ts";
 import { memoize } from "../lazy.ts";
-import { failureOf } from "../node/failures.ts";
 import type { ResponseHead } from "../node/http1.ts";
-import { CODES } from "../node/json-rpc.ts";
-import { HAS_SOCKETS } from "../platform.ts";
 import { patternOf } from "./request-headers.ts";
-
-interface RefusalDetails {
-  /** Shown after the message in problem details, but not in JSON-RPC errors. */
-  readonly more?: string;
-  /** The setting that would allow the call, shown in JSON-RPC errors. */
-  readonly setting?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Further members of the problem details, as JSON text. */
-  readonly members?: Readonly<Record<string, string | undefined>>;
-  /** True if the node may have carried out the call. */
-  readonly isUncertain?: boolean;
-}
-
-/** The reason why a client does not get the node's response. */
-export class Refusal extends Error {
-  readonly status: HttpStatus;
-  readonly code: number;
-  readonly details: RefusalDetails;
-  constructor(status: HttpStatus, code: number, message: string, details: RefusalDetails = {}) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.details = details;
-  }
-}
-
-/** Refuses a call that nobody may make as it is. */
-export const invalidCall = (message: string, status: HttpStatus = 400): Refusal =>
-  new Refusal(status, CODES.invalidCall, message);
-
-export function problemOf({ status, message, details }: Refusal): Response {
-  const { more = "", members = {}, headers } = details;
-  return problemWith(status, message + more, members, headers);
-}
-
-export const LATER = { "retry-after": "5" };
-
-export const FULL: Refusal = new Refusal(
-  503,
-  CODES.busy,
-  "Too much data is in transit; try again later",
-  { headers: LATER },
-);
-
-/** Like {@linkcode FULL}, for a response that the node has sent. */
-export const FULL_AFTERWARDS: Refusal = new Refusal(503, CODES.busy, FULL.message, {
-  headers: LATER,
-  isUncertain: true,
-});
-
-export const NO_WEBSOCKET: string = "There is no WebSocket here; a started service that " +
-  "forwards calls has JSON-RPC over WebSocket at /v1/rpc";
-
-export const NO_UPGRADE: Refusal = invalidCall(NO_WEBSOCKET);
-
-/** Tells whether a status is about the connection to the node: no client must act on it. */
-export const isAboutConnection = (status: number): boolean => [408, 421, 425, 426].includes(status);
-
-export const CREDENTIALS_REJECTED: Refusal = new Refusal(
-  502,
-  CODES.notReached,
-  "The node rejected the service's credentials",
-);
-
-/** @param retryAfter the node's header `Retry-After` */
-export function busyNode(status: number, retryAfter: string | null): Refusal {
-  return new Refusal(503, CODES.busy, `The node responded with ${status}: it is busy or starting`, {
-    headers: /^\d{1,9}$/.test(retryAfter ?? "") ? { "retry-after": retryAfter! } : LATER,
-  });
-}
-
-export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
-  off: new Refusal(
-    403,
-    CODES.notAllowed,
-    HAS_SOCKETS
-      ? "This service documents the node but does not forward calls to it; " +
-        'the setting "forward" allows calls'
-      : "This service runs in a worker, which cannot forward calls to the node",
-  ),
-  // A 404 would mean that the method does not exist.
-  unknown: new Refusal(
-    503,
-    CODES.notReached,
-    "The node's operations are not known yet; /v1/info shows its status",
-    { headers: LATER },
-  ),
-};
-
-/** Failure codes which show that the node has not received the call. */
-const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
-
-export function refusalOf(error: unknown, isRead: boolean): Refusal {
-  const refusal = error instanceof Refusal ? error : failureToRefusal(error);
-  if (isRead || !refusal.details.isUncertain) return refusal;
-  const { status, code } = refusal;
-  const message = `${refusal.message}; the call may have been carried out`;
-  // A call that may change something gets 502, since clients retry after a 503.
-  return status === 503
-    ? new Refusal(502, CODES.notReached, message)
-    : new Refusal(status, code, message);
-}
-
-function failureToRefusal(error: unknown): Refusal {
-  const { code, message } = failureOf(error);
-  // All messages except "connection refused" complete a sentence that begins with "The node".
-  const clause = message === "connection refused" ? `cannot be reached: ${message}` : message;
-  return new Refusal(502, CODES.notReached, `The node ${clause}`, {
-    isUncertain: !BEFORE.has(code),
-  });
-}
 
 /**
  * Response headers that are never forwarded: a node could steer browsers, proxies and caches that
@@ -148,6 +32,9 @@ const DENIED = patternOf(
 );
 
 const isDenied = memoize((name) => DENIED.test(name));
+
+/** Tells whether a status is about the connection to the node: no client must act on it. */
+export const isAboutConnection = (status: number): boolean => [408, 421, 425, 426].includes(status);
 
 export const WITHOUT_CONTENT: readonly number[] = [204, 205, 304];
 

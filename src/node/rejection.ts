@@ -9,18 +9,18 @@ import { findFirst } from "../regular-expression.ts";
 import { SourceError } from "./failures.ts";
 import { cannotRead, type SecretPlace, settingOf } from "./secrets.ts";
 
-export interface NodeRefusal {
+export interface Rejection {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
 }
 
-export const challengesIn = (headers: NodeRefusal["headers"]): string =>
+export const challengesIn = (headers: Rejection["headers"]): string =>
   headers.get("www-authenticate") ?? "";
 
-const schemesOf = (headers: NodeRefusal["headers"]) =>
+const schemesOf = (headers: Rejection["headers"]) =>
   parseChallenges(challengesIn(headers)).map(({ scheme }) => scheme);
 
-function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
+function kindsLike(headers: Rejection["headers"], kinds: Kinds): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
     if (!header || !pattern) return false;
@@ -32,7 +32,7 @@ function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
   });
 }
 
-export function looksLike(headers: NodeRefusal["headers"], kinds: Kinds): string | undefined {
+export function looksLike(headers: Rejection["headers"], kinds: Kinds): string | undefined {
   const [name, ...others] = kindsLike(headers, kinds);
   return others.length > 0 ? undefined : name;
 }
@@ -42,14 +42,14 @@ export interface Failure {
   readonly reason: string;
 }
 
-const codeOf = ({ status }: NodeRefusal) => status === 401 ? "unauthorized" : "forbidden";
+const codeOf = ({ status }: Rejection) => status === 401 ? "unauthorized" : "forbidden";
 
-export function wanted(
-  refusal: NodeRefusal,
+export function credentialsWanted(
+  rejection: Rejection,
   kinds: Kinds = {},
   failures: readonly Failure[] = [],
 ): SourceError {
-  const { status, headers } = refusal;
+  const { status, headers } = rejection;
   const names = kindsLike(headers, kinds);
   const [name] = names;
   if (status === 403 && !name) {
@@ -67,11 +67,15 @@ export function wanted(
   const scheme = known ?? (schemes.length > 0 ? "header" : "basic");
   const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
     { [`${scheme}_file`]: "/path/to/secret" };
-  return new SourceError(codeOf(refusal), `requires credentials (${status})${as}; set node.auth`, {
-    number: status,
-    looksLike: names.length > 1 ? undefined : name,
-    hint: [`set "auth: ${inFlow(example)}" below node`, ...lookedAt(failures)].join("; "),
-  });
+  return new SourceError(
+    codeOf(rejection),
+    `requires credentials (${status})${as}; set node.auth`,
+    {
+      number: status,
+      looksLike: names.length > 1 ? undefined : name,
+      hint: [`set "auth: ${inFlow(example)}" below node`, ...lookedAt(failures)].join("; "),
+    },
+  );
 }
 
 function lookedAt(failures: readonly Failure[]): string[] {
@@ -82,8 +86,12 @@ function lookedAt(failures: readonly Failure[]): string[] {
   return [`tried ${name}${others}: ${telling.reason}`];
 }
 
-export function refused(refusal: NodeRefusal, place: SecretPlace, name?: string): SourceError {
-  const { status, headers } = refusal;
+export function credentialsRejected(
+  rejection: Rejection,
+  place: SecretPlace,
+  name?: string,
+): SourceError {
+  const { status, headers } = rejection;
   const { key, name: where, scheme } = settingOf(place);
   const offered = schemesOf(headers);
   const other = (["digest", "basic"] as const).find((other) => offered.includes(other));
@@ -91,15 +99,15 @@ export function refused(refusal: NodeRefusal, place: SecretPlace, name?: string)
   const message = isOther
     ? `requires HTTP ${other}; set node.auth.${other}_file`
     : `rejects the credentials of node.auth (${status})`;
-  return new SourceError(codeOf(refusal), message, {
+  return new SourceError(codeOf(rejection), message, {
     number: status,
     looksLike: name,
     hint: isOther ? `node.auth has ${key}` : `the credentials come from ${key} ${where}`,
   });
 }
 
-export function unreadable(
-  { status }: NodeRefusal,
+export function credentialsUnreadable(
+  { status }: Rejection,
   place: SecretPlace,
   reason: string,
 ): SourceError {
