@@ -15,7 +15,7 @@ import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { type Call, type CallForm, decodeUtf8, inTurn, readContent } from "./call.ts";
-import { ONLY_OVER_WEBSOCKET } from "./call-rpc.ts";
+import { ONLY_OVER_WEBSOCKET, refusalOfFailure, sendCalls } from "./call-rpc.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
@@ -23,7 +23,6 @@ import type { PolicyEntry } from "./policy.ts";
 import { invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./rpc-calls.ts";
-import { refusalOfFailure, sendCalls } from "./send-calls.ts";
 
 export const methodCalls: CallForm = {
   start: "/v1/rpc/",

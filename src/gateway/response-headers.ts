@@ -1,5 +1,6 @@
 /**
- * The headers of responses to calls. They stop a browser from running scripts in the node's content.
+ * The headers of responses to calls, which stop a browser from running scripts in the node's
+ * content.
  *
  * @module
  */

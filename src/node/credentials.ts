@@ -210,7 +210,7 @@ export class Credentials {
     return this.#result(response, sent, credentialsWanted(response, kinds, failures));
   }
 
-  /** Returns the default files of the kind that the rejection is typical of, if they may be tried. */
+  /** Returns the default files that may be tried for a rejection: those of the kind that sends it. */
   #filesFor(
     { hostname }: URL,
     { headers }: Rejection,

@@ -3,12 +3,16 @@
  *
  * @module
  */
-import { answerMessage, refuseMessage, type Subscriber } from "../gateway/call-rpc.ts";
+import {
+  answerMessage,
+  type ReadyCall,
+  refuseMessage,
+  type Subscriber,
+} from "../gateway/call-rpc.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { Room } from "../gateway/budget.ts";
 import { FULL, NOT_FORWARDED, Refusal } from "../gateway/refusal.ts";
-import type { ReadyCall } from "../gateway/send-calls.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
