@@ -18,6 +18,7 @@ import { withTimeout } from "../with-timeout.ts";
 import { Checks } from "./checks.ts";
 import { knowKind, type KnownKind, softwareIn } from "./known-interface.ts";
 import { MissingMethods } from "./missing-methods.ts";
+import { NodeOffer } from "./node-offer.ts";
 import { describe, type DescribeOptions, type ServedDescription } from "./prepare.ts";
 import {
   type DescriptionPlace,
@@ -81,6 +82,8 @@ class Reading {
   /** What the node offered, and the stamp of the file, when the source was read. */
   offer: string | undefined;
   stamp = "";
+  /** Why an optional description is missing. */
+  loggedReason: string | undefined;
   /** What has been read last, and could be shown. */
   description: ServedDescription | undefined;
 
@@ -122,21 +125,17 @@ export class Description {
   readonly #missing: MissingMethods;
   readonly #checks: Checks;
   readonly #now: () => number;
-  #info: Partial<Info> = {};
   /** The examples that the node gave when it was first well. They never change afterwards. */
   #examples: Record<string, string> | undefined;
   #known: KnownKind | undefined;
-  /** The kind to which the readings belong. */
-  #described: KnownKind | undefined;
-  #offer: Offer = {};
-  #offeredAt = -Infinity;
+  /** What the node of the kind offers to which the readings belong. */
+  #offer: NodeOffer | undefined;
   /** In the order in which they are read; the last one that can be shown is shown. */
   #readings: Reading[] = [];
   /** Shown while no source can be shown. */
   #alone: ServedDescription;
   /** What was shown when `onChange` was told last. */
   #told: ServedDescription | undefined;
-  #loggedReason: string | undefined;
   /** Resolves when the description of a new kind has been read; `undefined` if none is read. */
   #ofKind: Promise<void> | undefined;
 
@@ -160,9 +159,7 @@ export class Description {
       },
       onError,
     });
-    this.#info = monitor.latest?.info ?? {};
     monitor.onInfo.add((info) => {
-      this.#info = info;
       this.#missing.take(info);
       if (this.#takeExamples()) this.#checks.start();
     });
@@ -174,6 +171,10 @@ export class Description {
       if (this.#ofKind === done) this.#ofKind = undefined;
     });
     this.#ofKind = done;
+  }
+
+  get #info(): Partial<Info> {
+    return this.#monitor.latest?.info ?? {};
   }
 
   get current(): ServedDescription {
@@ -219,7 +220,7 @@ export class Description {
       const now = this.#now();
       if (now - reading.lookedAt < reading.interval) continue;
       reading.lookedAt = now;
-      const offer = { ...this.#offer, missing: this.#missing.names };
+      const offer = { ...this.#offer?.current, missing: this.#missing.names };
       if (await reading.hasChanged(JSON.stringify(offer))) await this.#read(reading, offer);
       this.#tellChange();
     }
@@ -246,11 +247,9 @@ export class Description {
   async #findSources(): Promise<void> {
     const known = await this.#know();
     if (!known) return;
-    if (known !== this.#described) {
-      if (this.#described) this.#examples = undefined;
-      this.#described = known;
-      this.#offer = {};
-      this.#offeredAt = -Infinity;
+    if (known !== this.#offer?.known) {
+      if (this.#offer) this.#examples = undefined;
+      this.#offer = new NodeOffer(known, INTERVAL_MS);
       const { ofKind, ofNode } = sourcesOf(this.#node, known);
       this.#readings = [
         ...ofKind ? [new Reading(ofKind, false)] : [],
@@ -259,23 +258,8 @@ export class Description {
       if (this.#readings.length === 0) this.#alone = { ...this.#alone, operations: [] };
     }
     const patience = this.#readings[0]?.description ? INTERVAL_MS : PATIENCE_MS;
-    await withTimeout(this.#updateOffer(known), patience, () => {});
-  }
-
-  async #updateOffer(known: KnownKind): Promise<void> {
-    const { software, version } = softwareIn(this.#info);
-    this.#merge({ ...this.#offer, software, version });
-    if (this.#now() - this.#offeredAt < INTERVAL_MS) return;
-    try {
-      const learn = async () => (await this.#monitor.snapshotNow()).info;
-      const offer = await known.askOffer(this.#info, learn);
-      // Meanwhile, the node may have been found to be of another kind.
-      if (known !== this.#described) return;
-      this.#merge(offer);
-      this.#offeredAt = this.#now();
-    } catch {
-      // The node's previous list of operations remains valid.
-    }
+    const learn = async () => (await this.#monitor.snapshotNow()).info;
+    await withTimeout(this.#offer.update(this.#info, learn, this.#now), patience, () => {});
   }
 
   /** Returns true if a description without the examples is shown. */
@@ -290,12 +274,6 @@ export class Description {
     return ofKind.length > 0;
   }
 
-  /** A node that does not respond still has the software and version that it had. */
-  #merge(offer: Offer): void {
-    const { software = this.#offer.software, version = this.#offer.version } = offer;
-    this.#offer = { ...offer, software, version };
-  }
-
   async #read(reading: Reading, offer: Offer): Promise<void> {
     const { source, isOptional } = reading;
     const before = reading.description;
@@ -308,7 +286,7 @@ export class Description {
     reading.stamp = stamp;
     reading.offer = JSON.stringify(offer);
     if (description) reading.description = description;
-    else if (isOptional && !before) return this.#logReason(source.name, reasonIn(diagnostics));
+    else if (isOptional && !before) return this.#logReason(reading, reasonIn(diagnostics));
     else if (this.#options.place !== undefined) {
       this.#alone = { ...this.#options.alone, notice: NOTICE };
     }
@@ -323,12 +301,12 @@ export class Description {
     return outcome?.error ? undefined : JSON.parse(outcome!.result);
   }
 
-  #logReason(name: string, reason: string): void {
-    if (this.#readings.length === 1 && reason !== this.#loggedReason) {
-      const message = `there is no description of the node at ${name}: ${reason}`;
+  #logReason(reading: Reading, reason: string): void {
+    if (this.#readings.length === 1 && reason !== reading.loggedReason) {
+      const message = `there is no description of the node at ${reading.source.name}: ${reason}`;
       this.#options.log(message, { code: "description", level: "info" });
     }
-    this.#loggedReason = reason;
+    reading.loggedReason = reason;
   }
 }
 

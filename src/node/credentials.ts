@@ -210,7 +210,7 @@ export class Credentials {
     return this.#result(response, sent, credentialsWanted(response, kinds, failures));
   }
 
-  /** Returns the default files that may be tried for a rejection: those of the kind that sends it. */
+  /** Returns the default files that may be tried: those of the kind that sends such a rejection. */
   #filesFor(
     { hostname }: URL,
     { headers }: Rejection,
