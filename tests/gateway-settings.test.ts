@@ -12,7 +12,7 @@ import {
 import { type Forward, type ForwardSettings, resolveForward } from "../src/gateway/policy.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import { forwardConflicts } from "../src/settings/configuration.ts";
-import { formatDiagnostic } from "../src/settings/schema.ts";
+import { formatSettingDiagnostic } from "../src/settings/schema.ts";
 
 const settings = suite("the settings of calls");
 
@@ -98,7 +98,7 @@ for (
 
 settings("conflicting settings are reported one by one", () => {
   const found = (hosts: readonly string[] | "*") =>
-    forwardConflicts({ origins: "*" }, hosts, true).map(formatDiagnostic);
+    forwardConflicts({ origins: "*" }, hosts, true).map(formatSettingDiagnostic);
   assert.equal(found("*"), [
     'hosts cannot be "*" if calls are forwarded; list the host names',
     'forward has origins: "*", which needs the setting hosts',

@@ -11,7 +11,7 @@ import { sourceAt, sourcesOf } from "../description/source.ts";
 import { decide, isClosed, policyRows } from "../gateway/policy.ts";
 import {
   type ClientRights,
-  type Diagnostic,
+  type ForwardDiagnostic,
   lintNames,
   lintParameters,
   lintSettings,
@@ -146,7 +146,7 @@ export async function describeCalls(
     ...isBuiltIn ? [] : lintParameters(operations, forward).slice(0, NAMES_MAX),
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
-  const messagesOf = (of: Diagnostic["level"]) =>
+  const messagesOf = (of: ForwardDiagnostic["level"]) =>
     diagnostics.filter(({ level }) => level === of).map(({ message }) => message);
   const lines = diagnostics.map(({ level, message }) =>
     `${level === "error" ? "error" : "note "} ${message}\n`
@@ -206,7 +206,7 @@ function addressOf(
   return root && !isReserved(path, root.isBuiltIn) ? path : `/v1/node${path}`;
 }
 
-const READS_WITHOUT_AUTH: Diagnostic = {
+const READS_WITHOUT_AUTH: ForwardDiagnostic = {
   level: "warn",
   message:
     "read operations are called without node.auth, so that responses contain no private data",

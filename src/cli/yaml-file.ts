@@ -24,7 +24,7 @@ import type { Kind } from "../kinds/kind.ts";
 import { kindSchema } from "../settings/kind.ts";
 import {
   ConfigError,
-  formatDiagnostic,
+  formatSettingDiagnostic,
   readValue,
   type SettingDiagnostic,
 } from "../settings/schema.ts";
@@ -76,7 +76,7 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
   const describe = (diagnostics: readonly SettingDiagnostic[]) =>
     diagnostics.map((diagnostic) => [offsetOf(document, diagnostic), diagnostic] as const)
       .sort(([a], [b]) => a - b)
-      .map(([offset, diagnostic]) => `${at(offset)} ${formatDiagnostic(diagnostic)}`);
+      .map(([offset, diagnostic]) => `${at(offset)} ${formatSettingDiagnostic(diagnostic)}`);
   return { name, value, describe, placeOf: (path) => at(offsetOf(document, { path })) };
 }
 

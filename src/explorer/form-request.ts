@@ -6,7 +6,7 @@
  */
 import type { NodeExamples } from "../info/source-cache.ts";
 import type { Reference } from "../kinds/kind.ts";
-import type { Place } from "../openapi/callable-operations.ts";
+import type { ParameterPlace } from "../openapi/callable-operations.ts";
 import { showUnseen, UNSEEN } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";
 
@@ -25,7 +25,7 @@ export interface FormData {
 
 export interface FieldData {
   readonly name: string;
-  readonly in: Place | "body";
+  readonly in: ParameterPlace | "body";
   /** The type, such as `integer` or `string, date-time`; for a body, the media type. */
   readonly type?: string | undefined;
   readonly isRequired?: boolean | undefined;

@@ -17,7 +17,11 @@ import {
 import { shorten } from "../untrusted-text.ts";
 import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
 import type { Reference } from "../kinds/kind.ts";
-import { isPlace, type Place, withoutParameters } from "../openapi/callable-operations.ts";
+import {
+  isParameterPlace,
+  type ParameterPlace,
+  withoutParameters,
+} from "../openapi/callable-operations.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
 import type { FieldData, FormData } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
@@ -53,7 +57,7 @@ export function readForm(
   if (FORBIDDEN_METHODS.includes(method) || needsCookie) return undefined;
   const isRead = operation["x-access"] === "read";
   const fields: FieldData[] = parameters.flatMap(({ name, place, parameter }) =>
-    isPlace(place) ? [readField(root, name, place, parameter, isRead)] : []
+    isParameterPlace(place) ? [readField(root, name, place, parameter, isRead)] : []
   );
   const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.includes(method);
   const body = hasBody ? readBody(root, operation.requestBody, isRead) : undefined;
@@ -76,7 +80,7 @@ export function readForm(
 function readField(
   root: Json,
   name: string,
-  place: Place,
+  place: ParameterPlace,
   parameter: Json,
   isRead: boolean,
 ): FieldData {

@@ -11,9 +11,9 @@ import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/js
 import type { TextResponse } from "../node/request.ts";
 import {
   type Call,
+  CALL_DEPTH_MAX,
   type CallForm,
   decodeUtf8,
-  DEPTH_MAX,
   inTurn,
   type UnreadCall,
 } from "./call.ts";
@@ -267,7 +267,7 @@ export async function sendCalls(
     jsonrpc: entry.operation.path,
     params,
   }));
-  const use = { path, post, depthMax: DEPTH_MAX, isOneByOne: true };
+  const use = { path, post, depthMax: CALL_DEPTH_MAX, isOneByOne: true };
   const outcomes = await node.methods.call(requests, use);
   lease.hold(0);
   return outcomes;

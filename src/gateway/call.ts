@@ -58,7 +58,7 @@ export interface Excess {
 export const EXCESS_MAX: number = 32 * 1024 * 1024;
 
 /** The maximum nesting depth of JSON that is read. */
-export const DEPTH_MAX = 64;
+export const CALL_DEPTH_MAX = 64;
 
 /** The maximum length of a content that is read as JSON, in bytes. */
 export const JSON_MAX: number = 1024 * 1024;

@@ -14,7 +14,7 @@ import type { NodeOperation, NodeParameter } from "../openapi/callable-operation
 import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
 import { inSlices } from "../slices.ts";
 import { parsePercent, shorten } from "../untrusted-text.ts";
-import { type Content, decodeUtf8, DEPTH_MAX, inTurn } from "./call.ts";
+import { CALL_DEPTH_MAX, type Content, decodeUtf8, inTurn } from "./call.ts";
 import { fits } from "./policy.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -293,10 +293,10 @@ async function checkContent({ bytes, type = "" }: Content, { body }: NodeOperati
   const text = decodeUtf8(bytes);
   if (text === undefined) throw refusalOfParameter("body", "body", "must be UTF-8 text");
   try {
-    await inSlices(findParts(text, { levels: 0 }, DEPTH_MAX));
+    await inSlices(findParts(text, { levels: 0 }, CALL_DEPTH_MAX));
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    const rule = `must be JSON with at most ${DEPTH_MAX} levels and no duplicate keys`;
+    const rule = `must be JSON with at most ${CALL_DEPTH_MAX} levels and no duplicate keys`;
     throw refusalOfParameter("body", "body", rule);
   }
   await inTurn(text.length, () => check(body!.schemas[type]!, parseComparable(text), "body", ""));

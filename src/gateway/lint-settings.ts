@@ -19,7 +19,7 @@ import {
   type ResolvedForward,
 } from "./policy.ts";
 
-export interface Diagnostic {
+export interface ForwardDiagnostic {
   readonly level: "error" | "warn" | "info";
   readonly message: string;
 }
@@ -27,7 +27,7 @@ export interface Diagnostic {
 export function lintNames(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
-): Diagnostic[] {
+): ForwardDiagnostic[] {
   return namesIn(forward).flatMap(({ list, name, isOpen }) => {
     const place = forward.places?.[placeKey(list, name)];
     const start = `${place ? `${place} ` : ""}${list} names ${quote(name)}, `;
@@ -40,7 +40,7 @@ function lintName(
   operations: readonly NodeOperation[],
   isOpen: boolean,
   name: string,
-): [Diagnostic["level"], string][] {
+): [ForwardDiagnostic["level"], string][] {
   const meant = { name: [], operationId: [], pattern: [] } as Record<NameMatch, NodeOperation[]>;
   for (const operation of operations) {
     const match = matchOf(name, operation);
@@ -60,7 +60,7 @@ function lintName(
     const what = "but * does not match operations in a description read over the network";
     return [["error", `${what}; write ${lines(covered)}`]];
   }
-  const found: [Diagnostic["level"], string][] = [];
+  const found: [ForwardDiagnostic["level"], string][] = [];
   const moved = foreign("operationId");
   if (moved.length > 0 && !(isOpen && meant.name.length > 0)) {
     const what = "an operationId that the author of the description can give to another operation";
@@ -85,8 +85,8 @@ const RISKY = /^(?:watch|follow|stream|url|uri|redirect|callback|jsonp|cmd|actio
 export function lintParameters(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
-): Diagnostic[] {
-  return decide(operations, forward).flatMap(({ operation, permission }): Diagnostic[] => {
+): ForwardDiagnostic[] {
+  return decide(operations, forward).flatMap(({ operation, permission }): ForwardDiagnostic[] => {
     const { name, isChecked, parameters = [] } = operation;
     const risky = parameters.filter(({ name }) => RISKY.test(name));
     if (permission !== "open" || isChecked || risky.length === 0) return [];
@@ -136,7 +136,7 @@ export function rightsIn(
 }
 
 /** Tells which writes and secrets each client may call, for the log. */
-function tellRights({ name, operations }: ClientRights): Diagnostic[] {
+function tellRights({ name, operations }: ClientRights): ForwardDiagnostic[] {
   const closed = operations.filter(isClosed);
   const named = closed.map((one) => `${quote(shorten(one.name, 200))} (${one.access})`).join(", ");
   return named ? [{ level: "info", message: `the client ${name} may call ${named}` }] : [];
@@ -157,7 +157,7 @@ function lines(operations: readonly NodeOperation[]): string {
  */
 export function createNameWatch(
   forward: ResolvedForward,
-): (operations: readonly NodeOperation[]) => Diagnostic[] {
+): (operations: readonly NodeOperation[]) => ForwardDiagnostic[] {
   let reported = new Set<string>();
   const before = new Map<string, readonly NodeOperation[]>();
   return (operations) => {
@@ -181,7 +181,7 @@ export function createNameWatch(
 }
 
 /** For `nodeface check`; the service tells what is wrong with a token when it reads the token. */
-export async function lintTokens({ clients }: ResolvedForward): Promise<Diagnostic[]> {
+export async function lintTokens({ clients }: ResolvedForward): Promise<ForwardDiagnostic[]> {
   const known = new Clients(clients);
   await known.read();
   return [...known.troubles].map((message) => ({ level: "error", message }));
@@ -193,10 +193,11 @@ export async function lintSettings(
     readonly url: string | undefined;
     readonly listening?: { readonly host: string; readonly port: number } | undefined;
   },
-): Promise<Diagnostic[]> {
+): Promise<ForwardDiagnostic[]> {
   const { open, clients } = settings;
-  const found: Diagnostic[] = [];
-  const add = (level: Diagnostic["level"], message: string) => found.push({ level, message });
+  const found: ForwardDiagnostic[] = [];
+  const add = (level: ForwardDiagnostic["level"], message: string) =>
+    found.push({ level, message });
   for (const { token_file: file } of clients) {
     const warning = file && await warnOfReaders("token_file", file);
     if (warning) add("warn", warning);

@@ -36,7 +36,7 @@ const FORBIDDEN =
 const OPAQUE_SLASH = "\0";
 
 /** An operation, and the paths at which it is called. */
-interface Place {
+interface PathEntry {
   readonly entry: PolicyEntry;
   readonly method: string;
   readonly rank: string;
@@ -48,7 +48,7 @@ interface Place {
   readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
 }
 
-function placeOf(entry: PolicyEntry): Place {
+function pathEntryOf(entry: PolicyEntry): PathEntry {
   const { method, path, parameters = [] } = entry.operation;
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   const multiSegment = new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
@@ -62,7 +62,7 @@ function placeOf(entry: PolicyEntry): Place {
 
 /** The operations that are called by their paths. Paths are percent-encoded. */
 export class PathTable {
-  readonly #operations: readonly Place[];
+  readonly #operations: readonly PathEntry[];
   readonly #matchesAt = memoize((path) => this.#match(path));
   /** The methods of one template have the same folded path. */
   readonly #fittingFolded = memoize((path) => {
@@ -70,7 +70,7 @@ export class PathTable {
     return this.#operations.filter((one) => one.folded.match(folded));
   });
   constructor(policy: readonly PolicyEntry[]) {
-    this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(placeOf)
+    this.#operations = policy.filter(({ operation }) => !operation.isMethod).map(pathEntryOf)
       .sort(byRank);
   }
 
@@ -107,7 +107,7 @@ export class PathTable {
     return matches;
   }
 
-  #fitting(path: string): readonly Place[] {
+  #fitting(path: string): readonly PathEntry[] {
     if (!isPlain(path)) return [];
     const normalized = normalizePath(path);
     const fits = this.#operations.filter(({ template }) => template.match(normalized));
@@ -121,7 +121,7 @@ export class PathTable {
    * Tells whether a lenient server might route the path to another operation: with the address
    * `connect`, `/peers/{address}` becomes `/peers/connect`.
    */
-  #isTakenByOther(own: Place, texts: readonly string[]): boolean {
+  #isTakenByOther(own: PathEntry, texts: readonly string[]): boolean {
     const { template: { names }, literals, multiSegment } = own;
     const isOpaque = (text: string, at: number) =>
       multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
@@ -153,11 +153,11 @@ const CLOSED = { open: 0, token: 1, refused: 2 } as const;
  * if its permission is stricter. If `isSure` is false, only operations with a stricter permission
  * are included.
  */
-function takersOf(own: Place, fits: readonly Place[], isSure: boolean): Place[] {
+function takersOf(own: PathEntry, fits: readonly PathEntry[], isSure: boolean): PathEntry[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
   if (at === 0) return [];
   const before = at < 0 ? fits : fits.slice(0, at);
-  const hasMethod = (one: Place) => one.method === own.method;
+  const hasMethod = (one: PathEntry) => one.method === own.method;
   const ranks = new Set(before.filter(hasMethod).map(({ rank }) => rank));
   return before.filter((one) => {
     const isMoreClosed = CLOSED[one.entry.permission] > CLOSED[own.entry.permission];
@@ -167,7 +167,7 @@ function takersOf(own: Place, fits: readonly Place[], isSure: boolean): Place[] 
 }
 
 function readParameters(
-  { template: { names }, multiSegment }: Place,
+  { template: { names }, multiSegment }: PathEntry,
   texts: readonly string[],
 ): Pick<PathMatch, "parameters" | "wrong"> {
   const parameters = new Map<string, string>();

@@ -8,7 +8,7 @@ import { readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { QUANTITY } from "../openapi/parameter-schema.ts";
-import { DEPTH_MAX } from "./call.ts";
+import { CALL_DEPTH_MAX } from "./call.ts";
 import { checkParams, readQuery, refusalOfParameter } from "./check.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -71,7 +71,7 @@ function placeParams(
     duplicates: isChecked ? "refused" : "wanted",
   } as const;
   try {
-    const { items, members, count } = readParts(text, wanted, DEPTH_MAX);
+    const { items, members, count } = readParts(text, wanted, CALL_DEPTH_MAX);
     const texts = names.map((name, at) => members?.get(name) ?? items?.[at])
       .map((part) => part && textOfPart(text, part));
     if (isChecked && items && count > length) {

@@ -10,8 +10,8 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { CALLS_MAX, CODES, isList } from "../node/json-rpc.ts";
 import { inSlices } from "../slices.ts";
 import {
+  CALL_DEPTH_MAX,
   decodeUtf8,
-  DEPTH_MAX,
   type Excess,
   EXCESS_MAX,
   JSON_MAX,
@@ -93,7 +93,7 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
       member: (name: string) => /^(?:jsonrpc|id|method|params)$/.test(name),
       duplicates: "wanted",
     } as const;
-    root = await inSlices(findParts(text, wanted, DEPTH_MAX));
+    root = await inSlices(findParts(text, wanted, CALL_DEPTH_MAX));
   } catch (error) {
     return wholeFault(messageOf(error));
   }
@@ -135,7 +135,7 @@ function readCall(text: string, { members }: Part): RpcCall | RpcFault {
 export async function readRpcParams(text: string): Promise<string | RpcFault> {
   try {
     const wanted = { levels: 0, duplicates: "last" } as const;
-    return listOrObject(text, await inSlices(findParts(text, wanted, DEPTH_MAX)));
+    return listOrObject(text, await inSlices(findParts(text, wanted, CALL_DEPTH_MAX)));
   } catch (error) {
     return fault(CODES.noJson, messageOf(error));
   }

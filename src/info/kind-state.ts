@@ -14,7 +14,7 @@ import {
   readFields,
   type Responses,
   SourceCache,
-  valueAt,
+  valueFrom,
   type Values,
 } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
@@ -125,7 +125,8 @@ export class KindState {
     // The progress of a node without new blocks falls, since it compares them with the clock.
     this.#progress = Math.max(this.#progress, Number(progress ?? 0));
     const { synced } = this.plan.fields;
-    const state = synced && referencesOf(synced).map((reference) => valueAt(responses, reference));
+    const state = synced &&
+      referencesOf(synced).map((reference) => valueFrom(responses, reference));
     return [height ?? null, this.#progress, state ?? null];
   }
 

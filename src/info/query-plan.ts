@@ -70,7 +70,7 @@ export function isAlone(
 export const settingsOf = (info: InfoSettings | HostInfo): InfoSettings =>
   typeof info === "function" ? {} : info;
 
-type Times = Pick<PlannedSource, "ttl" | "timeout">;
+type SourceTimes = Pick<PlannedSource, "ttl" | "timeout">;
 
 /**
  * The plan omits sources whose values are not used.
@@ -81,7 +81,7 @@ export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,
   { sources: own = {}, fields: ownFields, hide = [], static: ownStatic }: InfoSettings,
-  times: Times,
+  times: SourceTimes,
   expect: readonly string[] = [],
 ): Plan {
   const sources: Record<string, Source> = { ...kind?.sources, ...own };
@@ -157,14 +157,14 @@ export const REACH = "reach";
 const REACH_SOURCE = { reach: "" } as const;
 
 /** Plans to ask a node that has no other source. */
-export function withReach(plan: Plan, times: Times): Plan {
+export function withReach(plan: Plan, times: SourceTimes): Plan {
   const source = { source: REACH_SOURCE, pointers: [], ...times, role: "required" } as const;
   return plan.sources.size > 0 ? plan : { ...plan, sources: new Map([[REACH, source]]) };
 }
 
 export const HOST = "host";
 
-export function planOfHost(call: HostInfo, { ttl, timeout }: Times): Plan {
+export function planOfHost(call: HostInfo, { ttl, timeout }: SourceTimes): Plan {
   const sources = new Map<string, PlannedSource>([
     [HOST, { source: { call }, pointers: [""], ttl, timeout, role: "required" }],
   ]);

@@ -175,7 +175,7 @@ export class SourceCache {
   }
 }
 
-export function valueAt(responses: Responses, reference: Reference): unknown {
+export function valueFrom(responses: Responses, reference: Reference): unknown {
   const [source, pointer] = parseReference(reference);
   return responses.get(source)?.values.get(pointer);
 }
@@ -189,7 +189,7 @@ export function readExamples(
 ): NodeExamples {
   return Object.fromEntries(
     Object.entries(patterns).flatMap(([place, pattern]) => {
-      const value = textOf(valueAt(responses, place as Reference));
+      const value = textOf(valueFrom(responses, place as Reference));
       return value !== undefined && isExample(value, pattern) ? [[place, value]] : [];
     }),
   );
@@ -206,12 +206,12 @@ export function readFields(
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [key, { from, as, unless }] of Object.entries(fields)) {
-    if (unless && valueAt(responses, unless)) continue;
-    const found = [from].flat().filter((reference) => isKnown(valueAt(responses, reference)));
+    if (unless && valueFrom(responses, unless)) continue;
+    const found = [from].flat().filter((reference) => isKnown(valueFrom(responses, reference)));
     if (found.length === 0) continue;
     const { date } = responses.get(parseReference(found[0]!)[0])!;
     const context = { learntAt: date, previous: previous[key] };
-    const given = found.map((reference) => valueAt(responses, reference));
+    const given = found.map((reference) => valueFrom(responses, reference));
     const value = formOf(key, convert(given, as, context));
     if (isKnown(value)) values[key] = value;
   }

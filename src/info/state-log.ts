@@ -100,7 +100,7 @@ interface StateLogOptions {
   readonly onIdentity?: (() => void) | undefined;
 }
 
-interface NodeReport {
+interface StateReport {
   readonly status: NodeStatus;
   /** The values from the node and the operator, including hidden values. */
   readonly values: Values;
@@ -120,7 +120,7 @@ export class StateLog {
   }
 
   /** @param now the time of a monotonic clock, in milliseconds */
-  take({ status, values, info, respondedAt, omitted, remarks }: NodeReport, now: number): void {
+  take({ status, values, info, respondedAt, omitted, remarks }: StateReport, now: number): void {
     if (status.status !== "unreachable" && status.status !== "stale") {
       this.#logChain(values, respondedAt.monotonic);
       this.#logStart(values.started_at, respondedAt.monotonic);

@@ -20,7 +20,7 @@ import {
   type CachedResponses,
   type Responses,
   type SourceCache,
-  valueAt,
+  valueFrom,
   type Values,
 } from "./source-cache.ts";
 import { parseReference, type Plan, REACH } from "./query-plan.ts";
@@ -370,7 +370,7 @@ export function withoutHidden(status: NodeStatus, hide: readonly string[] = []):
 
 function statusOfRule({ code, reason }: HealthRule, responses: Responses): NodeStatus {
   const filled = reason.replaceAll(/\{([^{}]+)\}/g, (_, reference) => {
-    const value = valueAt(responses, reference as Reference);
+    const value = valueFrom(responses, reference as Reference);
     return excerpt(textOf(value) ?? "?", 60);
   });
   const status = STATUS_OF[code];
@@ -381,7 +381,7 @@ function statusOfRule({ code, reason }: HealthRule, responses: Responses): NodeS
 function holds(when: HealthRule["when"], responses: Responses): boolean {
   return Object.entries(when).every(([reference, test]) => {
     const [source] = parseReference(reference as Reference);
-    return responses.has(source) && passes(valueAt(responses, reference as Reference), test);
+    return responses.has(source) && passes(valueFrom(responses, reference as Reference), test);
   });
 }
 
@@ -406,7 +406,7 @@ function targetsOf(
   responses: Responses,
 ): bigint[] {
   return [target].flat().flatMap((reference) => {
-    const value = valueAt(responses, reference);
+    const value = valueFrom(responses, reference);
     const isHex = typeof value === "string" && value.startsWith("0x");
     return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value) ?? [];
   });
@@ -417,7 +417,7 @@ export function targetOf(
   { plan: { health }, responses, values }: Evidence,
 ): bigint | undefined {
   const height = wholeNumber(values.height) ?? 0n;
-  const behind = health?.behind && wholeNumber(valueAt(responses, health.behind));
+  const behind = health?.behind && wholeNumber(valueFrom(responses, health.behind));
   const targets = [
     ...targetsOf(health, responses),
     ...behind === undefined ? [] : [height + behind],

@@ -23,7 +23,7 @@ import { SchemaReader, typesIn } from "./parameter-schema.ts";
 
 export interface NodeParameter {
   readonly name: string;
-  readonly in: Place | "body";
+  readonly in: ParameterPlace | "body";
   readonly isRequired: boolean;
   /** The schema without references, present only if the operation is marked `x-checked`. */
   readonly schema?: Json | undefined;
@@ -257,7 +257,7 @@ class OperationReader {
   }
 
   #parameter({ parameter, name, place }: Parameter, isChecked: boolean): NodeParameter[] {
-    if (!isPlace(place)) return [];
+    if (!isParameterPlace(place)) return [];
     const content = objectOf(Object.values(objectOf(parameter.content))[0]);
     const isForm = parameter.style === undefined || parameter.style === "form";
     const schema = parameter.schema ?? content.schema;
@@ -313,9 +313,9 @@ const lowerCase = (name: string): string => name.toLowerCase();
 
 export const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
 
-export type Place = "path" | "query" | "header";
+export type ParameterPlace = "path" | "query" | "header";
 
-export const isPlace = (place: unknown): place is Place =>
+export const isParameterPlace = (place: unknown): place is ParameterPlace =>
   place === "path" || place === "query" || place === "header";
 
 interface Templated {

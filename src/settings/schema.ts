@@ -374,14 +374,14 @@ function diagnosticOf(
 
 /** @throws {TypeError} with one line for each diagnostic */
 export function refuseOptions(diagnostics: readonly SettingDiagnostic[]): void {
-  const lines = diagnostics.map(formatDiagnostic);
+  const lines = diagnostics.map(formatSettingDiagnostic);
   if (lines.length === 0) return;
   throw new TypeError(lines.length === 1 ? lines[0] : ["invalid options:", ...lines].join("\n  "));
 }
 
 const UNKNOWN_KEY = "unknown key";
 
-export function formatDiagnostic({ path, message }: SettingDiagnostic): string {
+export function formatSettingDiagnostic({ path, message }: SettingDiagnostic): string {
   const name = path
     .map((key, at) => typeof key === "number" ? `[${key}]` : at > 0 ? `.${key}` : key)
     .join("");

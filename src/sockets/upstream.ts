@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { DEPTH_MAX } from "../gateway/call.ts";
+import { CALL_DEPTH_MAX } from "../gateway/call.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { outcomeOf, type RpcOutcome, writeCall } from "../node/json-rpc.ts";
@@ -143,7 +143,7 @@ export class Upstream implements PeerEvents {
 
   async #take(text: string): Promise<void> {
     const wanted = { levels: 2, member: isMember, duplicates: "wanted" } as const;
-    const { members } = await inSlices(findParts(text, wanted, DEPTH_MAX));
+    const { members } = await inSlices(findParts(text, wanted, CALL_DEPTH_MAX));
     const member = (name: string) => textOf(text, members?.get(name));
     const method = members?.get("method");
     if (method?.kind === "string") {
