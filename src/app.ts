@@ -18,14 +18,9 @@ import {
   Prefix,
   type ServedRequest,
 } from "./http/request.ts";
-import {
-  type CommonHeadersFor,
-  createCommonHeaders,
-  finish,
-  nativeOf,
-  notFound,
-  problem,
-} from "./http/response.ts";
+import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
+import { notFound, problem } from "./http/problem.ts";
+import { finish, nativeOf } from "./http/response.ts";
 import { type Handler, type Matched, redirect, type Route, Routes, Visit } from "./http/routes.ts";
 import { openNode } from "./info/open-node.ts";
 import { STATUSES } from "./info/status.ts";

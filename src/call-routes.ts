@@ -15,14 +15,9 @@ import type { Quota } from "./gateway/quota.ts";
 import { NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/refusal.ts";
 import { isWellKnown, SELF_PATH } from "./http/own-paths.ts";
 import { isWebSocket, namesContent, prefersHtml, type ServedRequest } from "./http/request.ts";
-import {
-  type CommonHeadersFor,
-  createCommonHeaders,
-  notAllowed,
-  notFound,
-  problem,
-  useJsonType,
-} from "./http/response.ts";
+import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
+import { notAllowed, notFound, problem } from "./http/problem.ts";
+import { useJsonType } from "./http/response.ts";
 import type { Route, Visit } from "./http/routes.ts";
 import { type Lazy, lazy } from "./lazy.ts";
 import type { GatewayLoad } from "./metrics/metrics.ts";

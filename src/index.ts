@@ -16,8 +16,8 @@ export type {
   OperationObject,
   PathParameters,
 } from "./host-operations/operation.ts";
-export { nativeProblem as problem } from "./http/response.ts";
-export type { Cors } from "./http/response.ts";
+export { nativeProblem as problem } from "./http/problem.ts";
+export type { Cors } from "./http/common-headers.ts";
 export type { Hosts } from "./http/request.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info } from "./info/info.ts";

@@ -6,7 +6,7 @@
 import type { DescriptionReport } from "./description/description.ts";
 import type { DescriptionPlace } from "./description/source.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
-import type { Cors } from "./http/response.ts";
+import type { Cors } from "./http/common-headers.ts";
 import type { Hosts } from "./http/request.ts";
 import { NodeMemory } from "./info/state-log.ts";
 import type {

@@ -11,7 +11,7 @@ import { createPage } from "../src/explorer/page.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { FAVICON } from "../src/generated/page.js";
-import { createCommonHeaders } from "../src/http/response.ts";
+import { createCommonHeaders } from "../src/http/common-headers.ts";
 import type { InfoSettings } from "../src/info/settings.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import type { Json } from "../src/json/values.ts";

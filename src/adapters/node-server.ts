@@ -16,13 +16,9 @@ import {
 import { type Bytes, isInTinyParts, PART_LENGTH, partsOf } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { Upgrade } from "../http/socket.ts";
-import {
-  type HttpStatus,
-  problemText,
-  REASONS,
-  SECURITY_HEADERS,
-  useResponseClass,
-} from "../http/response.ts";
+import { SECURITY_HEADERS } from "../http/common-headers.ts";
+import { problemText } from "../http/problem.ts";
+import { type HttpStatus, REASONS, useResponseClass } from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import { Connections, type CountedMessage, hasContent, type Slowest } from "./connections.ts";
 import { handleInOrder } from "./pipelining.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { problem, SECURITY_HEADERS } from "../http/response.ts";
+import { SECURITY_HEADERS } from "../http/common-headers.ts";
+import { problem } from "../http/problem.ts";
 import { hasContent } from "./connections.ts";
 import { respond, serveHttp } from "./node-server.ts";
 import { handleInOrder } from "./pipelining.ts";

@@ -6,7 +6,9 @@
 import * as v from "valibot";
 import type { Closeable } from "../closeable.ts";
 import { parseTarget } from "../http/request.ts";
-import { type HttpStatus, problem, SECURITY_HEADERS } from "../http/response.ts";
+import { SECURITY_HEADERS } from "../http/common-headers.ts";
+import { problem } from "../http/problem.ts";
+import type { HttpStatus } from "../http/response.ts";
 import { object, readValue, refuseOptions, text, wholeNumber } from "../settings/schema.ts";
 
 export type { Closeable } from "../closeable.ts";

@@ -4,13 +4,8 @@
  * @module
  */
 import { isWebSocket } from "../http/request.ts";
-import {
-  type HttpStatus,
-  makeResponse,
-  notAllowed,
-  notFound,
-  problemWith,
-} from "../http/response.ts";
+import { notAllowed, notFound, problemWith } from "../http/problem.ts";
+import { type HttpStatus, makeResponse } from "../http/response.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";

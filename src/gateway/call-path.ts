@@ -5,7 +5,8 @@
  */
 import type { Bytes } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
-import { makeResponse, notAllowed, notFound } from "../http/response.ts";
+import { notAllowed, notFound } from "../http/problem.ts";
+import { makeResponse } from "../http/response.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";

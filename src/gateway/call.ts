@@ -5,7 +5,7 @@
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
-import type { CommonHeaders } from "../http/response.ts";
+import type { CommonHeaders } from "../http/common-headers.ts";
 import { nextTurn } from "../slices.ts";
 import { formatSize } from "../units.ts";
 import { LightSignal } from "../with-timeout.ts";

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type HttpStatus, problemWith } from "../http/response.ts";
+import { problemWith } from "../http/problem.ts";
+import type { HttpStatus } from "../http/response.ts";
 import { failureOf } from "../node/failures.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";

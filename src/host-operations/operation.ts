@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Cors } from "../http/response.ts";
+import type { Cors } from "../http/common-headers.ts";
 
 /** An operation that a host adds: see [Operations](../docs/operations.md). */
 export interface Operation<Path extends string = string> {

@@ -7,7 +7,8 @@
 import { type Bytes, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { ServedRequest } from "./request.ts";
-import { FastResponse, problem, REASONS } from "./response.ts";
+import { problem } from "./problem.ts";
+import { FastResponse, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 

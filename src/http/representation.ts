@@ -8,7 +8,8 @@ import Negotiator from "negotiator";
 import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
 import { digest, keep, type KeptContent } from "./content-coding.ts";
-import { type CommonHeaders, completeHead, completeResponse, type HttpStatus } from "./response.ts";
+import type { CommonHeaders } from "./common-headers.ts";
+import { completeHead, completeResponse, type HttpStatus } from "./response.ts";
 
 interface RepresentationInit {
   type: string;

@@ -7,7 +7,7 @@ import Negotiator from "negotiator";
 import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
 import { isIpLiteral, isLoopback, isPrivateName } from "./host-names.ts";
-import { problem } from "./response.ts";
+import { problem } from "./problem.ts";
 import type { Connect, Upgrade } from "./socket.ts";
 import type { Signal } from "../with-timeout.ts";
 

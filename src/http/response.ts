@@ -1,10 +1,10 @@
 /**
- * Responses: problem details (RFC 9457), and the headers that all responses have, such as CORS
- * (Fetch standard).
+ * Makes responses with the headers that all responses have.
  *
  * @module
  */
 import { type Bytes, partsOf } from "../bytes.ts";
+import type { CommonHeaders } from "./common-headers.ts";
 
 type Body = Bytes | Blob | ReadableStream<Bytes> | null;
 
@@ -110,135 +110,10 @@ export const REASONS = {
 
 export type HttpStatus = keyof typeof REASONS;
 
-/**
- * Like {@linkcode nativeProblem}, but returns a `FastResponse`, which takes less time to create.
- */
-export function problem(
-  status: number,
-  detail: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  return problemWith(status, detail, {}, headers);
-}
-
-/**
- * Makes an `application/problem+json` response (RFC 9457), to return or to throw. Caches do not
- * store the response.
- *
- * @param status 400 to 599
- * @param detail one or two sentences for the client, without internals of the service
- * @param headers further headers, such as `retry-after`
- * @throws {RangeError} if the status is not an error status
- * @throws {TypeError} if a header is invalid
- * @example
- * ```ts
- * if (!peer) throw problem(404, `Unknown peer ${id}`);
- * ```
- */
-export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
-
-const PROBLEM = "application/problem+json";
-
-export function problemWith(
-  status: number,
-  detail: string,
-  members: Readonly<Record<string, string | undefined>>,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  if (!Number.isInteger(status) || status < 400 || status > 599) {
-    throw new RangeError(`the status of a problem must be from 400 to 599, not ${status}`);
-  }
-  const body = new TextEncoder().encode(problemText(status, detail, members));
-  return new FastResponse(body, {
-    status,
-    statusText: titleOf(status) ?? "",
-    // `Headers` rejects values with line breaks. `FastResponse` would not check a list of headers.
-    headers: new Headers({
-      "content-type": PROBLEM,
-      "content-length": String(body.byteLength),
-      "cache-control": "no-store",
-      ...headers,
-    }),
-  });
-}
+export const PROBLEM = "application/problem+json";
 
 export const titleOf = (status: number): string | undefined =>
   (REASONS as Readonly<Record<number, string>>)[status];
-
-export function problemText(
-  status: number,
-  detail: string,
-  members: Readonly<Record<string, string | undefined>> = {},
-): string {
-  const lines = Object.entries({
-    // `about:blank` adds no meaning to the status (RFC 9457, section 4.2.1).
-    type: '"about:blank"',
-    title: JSON.stringify(titleOf(status)),
-    status: String(status),
-    detail: JSON.stringify(detail),
-    // Many clients show only a member with this name.
-    message: JSON.stringify(detail),
-    ...members,
-  }).filter(([, json]) => json !== undefined)
-    .map(([name, json]) => `  ${JSON.stringify(name)}: ${json}`);
-  return `{\n${lines.join(",\n")}\n}\n`;
-}
-
-/** @param hint a sentence for clients that have a wrong address */
-export function notFound(hint: string): Response {
-  const detail = "This path is not served; see /v1/spec for the available paths";
-  return problem(404, detail + hint);
-}
-
-export function notAllowed(methods: readonly string[], hint: string): Response {
-  const allow = [...methods, "OPTIONS"].join(", ");
-  return problem(405, `This path allows ${allow}${hint}`, { allow });
-}
-
-/**
- * The origins whose pages may read a response, such as `https://app.example`; `"*"` for any. See
- * [Other origins](../docs/http.md#cors).
- */
-export type Cors = readonly string[] | "*";
-
-/** The names of headers are in lower case. */
-export interface CommonHeaders {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly vary: "Origin" | undefined;
-}
-
-/** Must return the same object for the same origin, since `representation.ts` uses it as a key. */
-export type CommonHeadersFor = (request: Pick<Request, "headers">) => CommonHeaders;
-
-export const SECURITY_HEADERS = {
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-};
-
-const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
-
-/** @param resources the value of `Cross-Origin-Resource-Policy` */
-export function createCommonHeaders(
-  cors: Cors,
-  resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
-): CommonHeadersFor {
-  // `cross-origin-resource-policy` also prevents embedding by pages that may not read the response.
-  const common = { ...SECURITY_HEADERS, "cross-origin-resource-policy": resources };
-  const allowing = (origin: string, vary?: "Origin"): CommonHeaders => ({
-    headers: { ...common, "access-control-allow-origin": origin, ...EXPOSED },
-    vary,
-  });
-  if (cors === "*") {
-    const any = allowing("*");
-    return () => any;
-  }
-  const other: CommonHeaders = {
-    headers: common,
-    vary: cors.length === 0 ? undefined : "Origin",
-  };
-  const origins = new Map(cors.map((origin) => [origin, allowing(origin, "Origin")]));
-  return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
-}
 
 /**
  * Marks a response that already has the common headers. A `WeakSet` of such responses would be
@@ -323,18 +198,4 @@ export function useJsonType(response: Response, accept: string): void {
   if (isProblem && !accept.includes(PROBLEM)) {
     response.headers.set("content-type", "application/json");
   }
-}
-
-export function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {
-  return method === "OPTIONS" && headers.has("origin") &&
-    headers.has("access-control-request-method");
-}
-
-export function preflightHeaders(methods: readonly string[]): Record<string, string> {
-  return {
-    "access-control-allow-methods": methods.join(", "),
-    // `*` does not include `Authorization` (Fetch standard, "CORS-preflight fetch").
-    "access-control-allow-headers": "*, authorization",
-    "access-control-max-age": "86400",
-  };
 }

@@ -9,13 +9,11 @@ import type { RequestTarget } from "./request.ts";
 import {
   type CommonHeaders,
   type CommonHeadersFor,
-  FastResponse,
   isPreflight,
-  notAllowed,
-  notFound,
   preflightHeaders,
-  REASONS,
-} from "./response.ts";
+} from "./common-headers.ts";
+import { notAllowed, notFound } from "./problem.ts";
+import { FastResponse, REASONS } from "./response.ts";
 
 export interface Route {
   /**

@@ -16,7 +16,7 @@ import {
   type ResolvedForward,
   resolveForward,
 } from "../gateway/policy.ts";
-import type { Cors } from "../http/response.ts";
+import type { Cors } from "../http/common-headers.ts";
 import type { Hosts } from "../http/request.ts";
 import {
   EVENT_DEFAULTS,

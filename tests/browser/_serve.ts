@@ -4,7 +4,7 @@ import { createIcons } from "../../src/explorer/files.ts";
 import { createPage, type DocumentName } from "../../src/explorer/page.ts";
 import { renderParts } from "../../src/explorer/render-content.ts";
 import { FAVICON } from "../../src/generated/page.js";
-import { createCommonHeaders } from "../../src/http/response.ts";
+import { createCommonHeaders } from "../../src/http/common-headers.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
 import { createNodeface } from "../../src/index.ts";
 import { NodeEvents } from "../../src/info/events.ts";
