@@ -205,6 +205,7 @@ export class CallRoutes {
         table,
         caller,
         lease,
+        follower: this.#sockets,
       };
       const response = isOver ? await refuse(isOver) : await form.respond(gateway, call);
       return withHeaders(response, quota);

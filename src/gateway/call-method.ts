@@ -3,14 +3,22 @@
  *
  * @module
  */
+import { EVENT_HEADERS } from "../http/event-stream.ts";
 import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound, problemWith } from "../http/problem.ts";
 import { type HttpStatus, makeResponse } from "../http/response.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
-import { type Call, type CallForm, decodeUtf8, inTurn, readContent } from "./call.ts";
-import { ONLY_OVER_WEBSOCKET, refusalOfFailure, sendCalls } from "./call-rpc.ts";
+import {
+  type Call,
+  type CallForm,
+  decodeUtf8,
+  type Followed,
+  inTurn,
+  readContent,
+} from "./call.ts";
+import { HOW_TO_SUBSCRIBE, refusalOfFailure, sendCalls, type SentOutcome } from "./call-rpc.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
@@ -35,6 +43,10 @@ const entryOf = ({ methods }: CallTable, path: string): PolicyEntry | undefined 
 const methodsOf = ({ isGettable }: NodeOperation): readonly string[] =>
   isGettable ? ["GET", "HEAD", "POST"] : ["POST"];
 
+/** A response to HEAD has no events. */
+const wantsEvents = ({ method, headers }: Request): boolean =>
+  method !== "HEAD" && /\btext\/event-stream\b/i.test(headers.get("accept") ?? "");
+
 const encoder = new TextEncoder();
 
 async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
@@ -46,22 +58,29 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   if (!methods.includes(request.method)) return notAllowed(methods, table.hint);
   caller.check(entry);
   if (isWebSocket(request)) throw NO_UPGRADE;
-  if (operation.subscription) throw invalidCall(`${operation.name}: ${ONLY_OVER_WEBSOCKET}`);
+  const { subscription } = operation;
+  if (subscription && !wantsEvents(request)) {
+    throw invalidCall(`${operation.name}: ${HOW_TO_SUBSCRIBE}`, 406);
+  }
   const given = await paramsOf(operation, call);
   const sent = await inTurn(given.length, () => readParams(operation, given, true));
   const recording = gateway.record(operation, lease);
+  let followed: Followed | undefined;
   try {
     await lease.begin(sent.isHeavy, operation.isWaiting);
+    if (subscription) followed = await (await call.follower.get()).follow(call, entry, sent.params);
   } catch (error) {
     throw recording.fail(error);
   }
   const isAnonymous = await gateway.isAnonymous(operation);
-  const outcomes = await sendCalls(gateway, call, [{ entry, ...sent }], isAnonymous);
-  const outcome = outcomes[0]!;
+  const outcome: SentOutcome = followed?.outcome ??
+    (await sendCalls(gateway, call, [{ entry, ...sent }], isAnonymous))[0]!;
   recording.bytes = outcome.response?.size ?? 0;
   if (outcome.error && outcome.json === undefined) throw recording.fail(refusalOfFailure(outcome));
   const response = outcome.error
     ? refuseAsNode(await readRpcError(outcome.json!))
+    : followed
+    ? makeResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, followed.events, call.common)
     : await sendJson(outcome.result, call);
   recording.end(response.status);
   return response;

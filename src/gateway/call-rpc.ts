@@ -159,7 +159,7 @@ class Calls {
     const entry = table.methods.get(call.method) ?? subscription;
     if (!entry) throw unavailable(call.method, "the description has no such method");
     if (entry.operation.subscription && !this.#subscriber) {
-      throw unavailable(call.method, ONLY_OVER_WEBSOCKET);
+      throw unavailable(call.method, HOW_TO_SUBSCRIBE);
     }
     if (caller.isRefused(entry)) throw unavailable(call.method, entry.publicReason, "forward");
     caller.check(entry, call.method);
@@ -293,7 +293,9 @@ export function refusalOfFailure(failure: RpcFailure & Pick<SentOutcome, "respon
   );
 }
 
-export const ONLY_OVER_WEBSOCKET = "it subscribes to notifications; call it over WebSocket";
+export const HOW_TO_SUBSCRIBE: string =
+  "it subscribes to notifications; call it over WebSocket, or " +
+  "at /v1/rpc/METHOD with Accept: text/event-stream";
 
 /** Returns the part of the node's head that is passed on. */
 function headOf({ status, headers }: CallsResponse): Pick<Answer, "status" | "headers"> {

@@ -6,6 +6,8 @@
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import type { CommonHeaders } from "../http/common-headers.ts";
+import type { Resource } from "../lazy.ts";
+import type { RpcOutcome } from "../node/json-rpc.ts";
 import { nextTurn } from "../slices.ts";
 import { formatSize } from "../units.ts";
 import { LightSignal } from "../with-timeout.ts";
@@ -13,6 +15,7 @@ import type { Room } from "./budget.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import type { Caller } from "./guard.ts";
 import type { Lease } from "./lease.ts";
+import type { PolicyEntry } from "./policy.ts";
 import { FULL, invalidCall, type Refusal } from "./refusal.ts";
 
 export interface Call {
@@ -26,6 +29,22 @@ export interface Call {
   readonly table: CallTable;
   readonly caller: Caller;
   readonly lease: Lease;
+  readonly follower: Resource<Follower>;
+}
+
+/** Subscribes for requests. */
+export interface Follower {
+  /**
+   * @param params JSON text
+   * @throws {Refusal} if there is no place for the subscription, or no connection to the node
+   */
+  follow(call: Call, entry: PolicyEntry, params: string | undefined): Promise<Followed>;
+}
+
+export interface Followed {
+  readonly outcome: RpcOutcome;
+  /** The notifications as Server-Sent Events. */
+  readonly events: ReadableStream<Bytes>;
 }
 
 /** A call whose content has not been read yet. */

@@ -91,6 +91,7 @@ function placeParams(
 
 /** A text counts as heavy, since the node may read it as a number. `true` counts as 1. */
 function makesHeavy({ heavyFrom }: NodeParameter, text: string = "null"): boolean {
+  if (typeof heavyFrom === "string") return JSON.parse(text) === heavyFrom;
   if (heavyFrom === undefined || /^(?:null|false)$/.test(text)) return false;
   return !((text === "true" ? 1 : Number(text)) < heavyFrom);
 }
@@ -127,6 +128,15 @@ export function paramsOfQuery({ parameters = [] }: NodeOperation, query: string)
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
+/** Tells whether a text is a JSON object or array. */
+function isList(text: string): boolean {
+  try {
+    return /^[[{]/.test(text) && JSON.parse(text) !== null;
+  } catch {
+    return false;
+  }
+}
+
 /** Makes of a text the JSON text of a value that the method takes: see `typesIn`. */
 function jsonOf(text: string, types: readonly string[]): string {
   const word = text.trim();
@@ -134,6 +144,7 @@ function jsonOf(text: string, types: readonly string[]): string {
   if (has("integer", "number") && NUMBER.test(word)) return word;
   if (has("boolean") && /^(?:true|false)$/.test(word)) return word;
   if (has(QUANTITY) && /^\d+$/.test(word)) return `"0x${BigInt(word).toString(16)}"`;
+  if (!has("string") && isList(word)) return word;
   // A text of several words is sent as it came: it may be signed.
   return JSON.stringify(/\s/.test(word) ? text : word);
 }

@@ -19,15 +19,15 @@ const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 const WAITING_MAX = 65_536;
 
 /** By default, `Bun.serve` closes a stream after 12 s of silence (Bun 1.4). */
-const COMMENT_INTERVAL_MS = 8000;
+export const COMMENT_INTERVAL_MS = 8000;
 const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 
-const HEADERS: readonly [string, string][] = [
-  ["content-type", "text/event-stream"],
-  ["cache-control", "no-store"],
+export const EVENT_HEADERS: Readonly<Record<string, string>> = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store",
   // Without this header, nginx buffers a few kB of events.
-  ["x-accel-buffering", "no"],
-];
+  "x-accel-buffering": "no",
+};
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
@@ -125,7 +125,7 @@ export class EventStream<Name extends string> {
     if (asked.some((name) => !(names as readonly string[]).includes(name))) {
       return problem(400, `"events" must be a list of: ${names.join(", ")}`);
     }
-    const init = { status: 200, statusText: REASONS[200], headers: [...HEADERS] };
+    const init = { status: 200, statusText: REASONS[200], headers: EVENT_HEADERS };
     if (request.method === "HEAD") return new FastResponse(null, init);
     if (this.#hasEnded || this.#listeners.size >= listeners) {
       return problem(503, "Too many listeners", { "retry-after": "5" });
@@ -146,7 +146,7 @@ export class EventStream<Name extends string> {
           sent: from ?? this.#last,
           names: new Set([...asked.length > 0 ? asked : names, "snapshot"]),
         };
-        controller.enqueue(encoder.encode(`retry: ${2000 + Math.floor(Math.random() * 3000)}\n\n`));
+        controller.enqueue(encoder.encode(writeRetry()));
         if (from === undefined) this.#enqueue(listener, this.#whole());
         this.#add(listener);
         const { gone = request.signal } = request as ServedRequest;
@@ -241,15 +241,24 @@ export class EventStream<Name extends string> {
     return this.#snapshot.bytes;
   }
 
-  /**
-   * `json` must be one line. U+2028 and U+2029 are escaped, since some clients treat them as line
-   * ends.
-   */
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
-    const line = json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-    return encoder.encode(`event: ${name}\nid: ${this.#run}-${number}\ndata: ${line}\n\n`);
+    return encoder.encode(writeEvent(json, `event: ${name}\nid: ${this.#run}-${number}\n`));
   }
 }
+
+/**
+ * U+2028 and U+2029 are escaped, since some clients treat them as line ends.
+ *
+ * @param fields the lines before the data
+ */
+export function writeEvent(json: string, fields: string = ""): string {
+  const line = json.replace(/[\r\n]+/g, " ")
+    .replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+  return `${fields}data: ${line}\n\n`;
+}
+
+/** Tells clients when to connect again, not all of them at once. */
+export const writeRetry = (): string => `retry: ${2000 + Math.floor(Math.random() * 3000)}\n\n`;
 
 const lengthOf = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);

@@ -115,7 +115,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`unsubscribe` and `notification`, as in `{ unsubscribe: eth_unsubscribe, " +
       "notification: eth_subscription }`",
-    text: "The method subscribes to notifications, so it can be called over WebSocket only. " +
+    text:
+      "The method subscribes to notifications, so it is called over WebSocket, or for events. " +
       "`unsubscribe` is the method that ends the subscription, and `notification` the method of " +
       "the notifications, whose `params` have the result of the call as `subscription`. Without " +
       "`notification`, they are further responses with the id of the call. `once: true` marks a " +
@@ -136,8 +137,9 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   },
   "x-heavy-from": {
     on: "schema of a parameter",
-    value: "a number",
-    text: "A call is heavy (`x-cost`) if the parameter has at least this value. `true` counts as 1",
+    value: "a number or a text",
+    text: "A call is heavy (`x-cost`) if the parameter has at least this number, or this text. " +
+      "`true` counts as 1",
   },
   "x-example-from": {
     on: "schema of a parameter",

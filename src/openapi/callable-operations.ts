@@ -29,8 +29,8 @@ export interface NodeParameter {
   readonly schema?: Json | undefined;
   /** The types that the schema allows: see {@linkcode typesIn}. Present only for methods. */
   readonly types?: readonly string[] | undefined;
-  /** From this value on, a call of the method is heavy. */
-  readonly heavyFrom?: number | undefined;
+  /** From this number on, or with this text, a call of the method is heavy. */
+  readonly heavyFrom?: number | string | undefined;
   /**
    * True if a list is sent as a repeated parameter, false if it is sent as one comma-separated
    * value.
@@ -80,7 +80,7 @@ export interface NodeOperation {
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
-  /** Present for a method that is called over WebSocket only. */
+  /** Present for a method that is called over WebSocket, or for events. */
   readonly subscription?: Subscription | undefined;
   /** True if the node responds once, but only after an event or after a time. */
   readonly isWaiting?: boolean;
@@ -223,7 +223,9 @@ class OperationReader {
         isRequired: required.has(name),
         schema: common.isChecked ? this.#schemas.read(value) : undefined,
         types: typesIn(this.#document, value),
-        heavyFrom: typeof heavyFrom === "number" ? heavyFrom : undefined,
+        heavyFrom: /^(?:number|string)$/.test(typeof heavyFrom)
+          ? heavyFrom as number | string
+          : undefined,
       };
     });
     return {

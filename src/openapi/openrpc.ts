@@ -106,8 +106,11 @@ export async function openApiOfMethods(
     const result = follow(method.result);
     for (const part of [...params, result]) left -= estimateSize(part, weights);
     if (left < 0) throw new RangeError("the converted document would be many times larger");
-    const isGettable = method["x-access"] === "read" &&
-      params.every(({ schema }) => typesIn(document, schema).some((type) => SCALARS.has(type)));
+    const takesScalars = params.every(({ schema }) =>
+      typesIn(document, schema).some((type) => SCALARS.has(type))
+    );
+    // Browsers read events by GET only.
+    const isGettable = method["x-access"] === "read" && (takesScalars || isSubscription(method));
     const own = listOf(method.tags).flatMap((tag) => textOf(follow(tag).name) ?? []);
     own.forEach((tag) => tags.add(tag));
     const isByPosition = method.paramStructure === "by-position";
@@ -149,6 +152,13 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
+const isSubscription = (method: Json): boolean => method["x-subscription"] !== undefined;
+
+const EVENTS = {
+  description: "Each notification as an event, whose data is JSON.",
+  content: { "text/event-stream": { schema: { type: "string" } } },
+};
+
 function operationOf({ method, result, tags }: Parts, operationId: string, input: Json): Json {
   const { summary, description, deprecated } = method;
   const examples = examplesOf(method, (example) => objectOf(example.result).value);
@@ -160,7 +170,7 @@ function operationOf({ method, result, tags }: Parts, operationId: string, input
     tags: filled(tags),
     ...input,
     responses: {
-      200: {
+      200: isSubscription(method) ? EVENTS : {
         description: textOf(result.description ?? result.summary) ?? "",
         content: {
           "application/json": present({ schema: result.schema ?? {}, examples }),

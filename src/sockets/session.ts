@@ -13,6 +13,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { Room } from "../gateway/budget.ts";
 import { FULL, NOT_FORWARDED, Refusal } from "../gateway/refusal.ts";
+import { COMMENT_INTERVAL_MS } from "../http/event-stream.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
@@ -88,6 +89,7 @@ export class Session implements PeerEvents {
   readonly #query: string;
   readonly #caller: Caller;
   readonly #room: Room;
+  readonly #isForEvents: boolean;
   readonly #gone = new LightSignal();
   readonly #unread: string[] = [];
   #unreadLength = 0;
@@ -107,7 +109,7 @@ export class Session implements PeerEvents {
   constructor(
     owner: SessionOwner,
     peer: Peer,
-    { request, query, caller, upstream }: Handshake,
+    { request, query, caller, upstream, isForEvents }: Handshake,
   ) {
     this.#owner = owner;
     this.#peer = peer;
@@ -116,6 +118,7 @@ export class Session implements PeerEvents {
     this.#caller = caller;
     this.#room = owner.gateway.roomFor(caller);
     this.#tried = upstream;
+    this.#isForEvents = isForEvents;
   }
 
   /** Uses the connection to the node that was tried for the handshake. */
@@ -168,10 +171,12 @@ export class Session implements PeerEvents {
   /** Called once a second. */
   check(now: number): void {
     this.#controls = 0;
-    // While reading is paused, no sign of life can arrive.
-    if (this.#unread.length > 0) this.#heardAt = now;
+    // While reading is paused, no sign of life can arrive. A client of events gives none but that
+    // it reads.
+    const reads = this.#isForEvents && this.#peer.waiting === 0;
+    if (reads || this.#unread.length > 0) this.#heardAt = now;
     if (now - this.#heardAt > SILENCE_MS) return this.end("silent");
-    if (now - this.#pingedAt > PING_MS) {
+    if (now - this.#pingedAt > (this.#isForEvents ? COMMENT_INTERVAL_MS : PING_MS)) {
       this.#pingedAt = now;
       this.#peer.ping();
       this.#upstream?.ping();
@@ -181,11 +186,16 @@ export class Session implements PeerEvents {
     if (!this.isAnonymous) void this.#identify();
   }
 
-  onNotification({ method, subscription: id, text: given, idPart }: Notification): void {
+  onNotification(notification: Notification): void {
+    const { method, subscription: id, text: given, result, idPart } = notification;
     const subscription = this.#subscriptions.get(id);
     if (!subscription || subscription.notification !== method) return;
     subscription.isNotified = true;
-    const text = idPart
+    // A further response that is an error ends the subscription.
+    if (this.#isForEvents && result === undefined) return this.end("node");
+    const text = this.#isForEvents
+      ? result!
+      : idPart
       ? given.slice(0, idPart.start) + (subscription.call.id ?? null) + given.slice(idPart.end)
       : given;
     if (!subscription.waiting) return this.#send(text);
@@ -236,6 +246,15 @@ export class Session implements PeerEvents {
     } finally {
       this.#subscribing--;
     }
+  }
+
+  /** Makes the only subscription of a client of events. */
+  async follow(call: ReadyCall): Promise<RpcOutcome> {
+    const made: Subscription[] = [];
+    const outcome = await this.subscribe(call, made);
+    this.#release(made);
+    if (outcome.error) this.#finish("left");
+    return outcome;
   }
 
   async #unsubscribe(method: string, params: string | undefined): Promise<RpcOutcome> {
@@ -316,6 +335,11 @@ export class Session implements PeerEvents {
     } finally {
       lease.dispose();
     }
+    this.#release(made);
+  }
+
+  /** Sends the notifications that came before our response to the calls that subscribed. */
+  #release(made: readonly Subscription[]): void {
     for (const subscription of made) {
       const { waiting = [] } = subscription;
       subscription.waiting = undefined;
@@ -366,6 +390,8 @@ export interface Handshake {
   readonly caller: Caller;
   /** Present if a connection to the node had to be tried first. */
   readonly upstream: Upstream | undefined;
+  /** True if the client reads notifications as events, and sends nothing. */
+  readonly isForEvents: boolean;
 }
 
 const failure = (reason: unknown): RpcOutcome => ({ error: failureOf(reason), reason });

@@ -1,9 +1,10 @@
 /**
- * JSON-RPC over WebSocket: handshakes, and the connections of all clients. Loaded at the first
- * handshake.
+ * JSON-RPC over WebSocket, and subscriptions as events: handshakes, and the connections of all
+ * clients. Loaded at the first handshake or subscription.
  *
  * @module
  */
+import type { Call, Followed, Follower } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import {
   type Caller,
@@ -14,7 +15,9 @@ import {
 import { invalidCall, LATER, NOT_FORWARDED, problemOf, Refusal } from "../gateway/refusal.ts";
 import type { ServedRequest } from "../http/request.ts";
 import type { Connect, Peer, Upgrade } from "../http/socket.ts";
+import type { PolicyEntry } from "../gateway/policy.ts";
 import { CODES } from "../node/json-rpc.ts";
+import { EventPeer } from "./event-peer.ts";
 import { type EndReason, type Handshake, Session, type SessionOwner } from "./session.ts";
 import { Upstream } from "./upstream.ts";
 
@@ -47,7 +50,13 @@ const NO_NODE = new Refusal(
   { headers: LATER },
 );
 
-export class Sockets implements SessionOwner {
+const NO_CONNECTIONS = new Refusal(
+  501,
+  CODES.notAllowed,
+  "There are no subscriptions in a host program; a service that is started has them",
+);
+
+export class Sockets implements SessionOwner, Follower {
   readonly gateway: Gateway;
   readonly #options: SocketsOptions;
   readonly #sessions = new Set<Session>();
@@ -84,15 +93,17 @@ export class Sockets implements SessionOwner {
         caller = await this.gateway.identify(known, query);
       }
       request.clientName = known.clientName;
-      const places = this.#placesFor(caller, query);
+      if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
+      caller.checkOrigin();
+      const quota = this.gateway.quotaOf(caller)?.refusal;
+      if (quota) throw quota;
       this.#connect = request.connect;
-      places.taken++;
-      const drop = () => void places.taken--;
+      const drop = this.#takePlace(caller);
       const upstream = await this.#try().catch((error) => {
         drop();
         throw error;
       });
-      const handshake = { request: known, query, caller, upstream };
+      const handshake = { request: known, query, caller, upstream, isForEvents: false };
       return upgrade.accept({
         protocol: word && BEARER,
         open: (peer) => this.#open(peer, handshake),
@@ -107,6 +118,30 @@ export class Sockets implements SessionOwner {
       response.headers.set("connection", "close");
       return response;
     }
+  }
+
+  /** Subscribes for a request whose rights have been checked. */
+  async follow(
+    { request, query, caller }: Call,
+    entry: PolicyEntry,
+    params: string | undefined,
+  ): Promise<Followed> {
+    if (!request.connect) throw NO_CONNECTIONS;
+    this.#connect = request.connect;
+    const drop = this.#takePlace(caller);
+    const isAnonymous = await this.gateway.isAnonymous(entry.operation);
+    const upstream = await this.openUpstream(isAnonymous).catch(() => {
+      drop();
+      throw NO_NODE;
+    });
+    const peer = new EventPeer();
+    const session = this.#open(peer, { request, query, caller, upstream, isForEvents: true });
+    peer.tell(session);
+    const { gone = request.signal } = request;
+    gone.addEventListener("abort", () => peer.leave());
+    if (gone.aborted) peer.leave();
+    const outcome = await session.follow({ entry, params, isHeavy: false });
+    return { outcome, events: peer.body };
   }
 
   async openUpstream(isAnonymous: boolean): Promise<Upstream> {
@@ -156,19 +191,20 @@ export class Sockets implements SessionOwner {
     return session;
   }
 
-  /** @throws {Refusal} if the client may not connect */
-  #placesFor(caller: Caller, query: string): Places {
-    if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
-    caller.checkOrigin();
+  /**
+   * Returns a function that gives the place back.
+   *
+   * @throws {Refusal} if no more clients may connect
+   */
+  #takePlace(caller: Caller): () => void {
     if (this.#hasEnded) throw STOPPING;
-    const quota = this.gateway.quotaOf(caller)?.refusal;
-    if (quota) throw quota;
     const places = this.#placesOf(caller.client !== undefined);
     const most = places === this.#named || !this.gateway.hasClients ? SOCKETS_MAX : SOCKETS_MAX / 2;
     if (this.#anonymous.taken + this.#named.taken >= SOCKETS_MAX || places.taken >= most) {
       throw FULL;
     }
-    return places;
+    places.taken++;
+    return () => void places.taken--;
   }
 
   #placesOf(isNamed: boolean): Places {

@@ -19,6 +19,8 @@ export interface Notification {
   readonly subscription: string;
   /** The whole message. */
   readonly text: string;
+  /** The value that the notification is about, as JSON text; missing in an error. */
+  readonly result: string | undefined;
   /** The place of the id of a further response. */
   readonly idPart?: Part | undefined;
 }
@@ -147,12 +149,14 @@ export class Upstream implements PeerEvents {
     const member = (name: string) => textOf(text, members?.get(name));
     const method = members?.get("method");
     if (method?.kind === "string") {
-      const subscription = textOf(text, members!.get("params")?.members?.get("subscription"));
+      const params = members!.get("params")?.members;
+      const subscription = textOf(text, params?.get("subscription"));
       if (subscription === undefined) return;
       this.#owner?.onNotification({
         method: JSON.parse(textOfPart(text, method)),
         subscription,
         text,
+        result: textOf(text, params?.get("result")),
       });
       return;
     }
@@ -160,7 +164,8 @@ export class Upstream implements PeerEvents {
     const call = this.#calls.get(id);
     if (!call) {
       const idPart = members?.get("id");
-      return this.#owner?.onNotification({ subscription: id, text, idPart });
+      const result = member("result");
+      return this.#owner?.onNotification({ subscription: id, text, result, idPart });
     }
     this.#calls.delete(id);
     const error = member("error");

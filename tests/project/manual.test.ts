@@ -41,7 +41,10 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "docs/operations.md": { js: "hosts/frameworks.slow.ts" },
   "docs/json-rpc.md": { js: "gateway/clients.slow.ts" },
   "docs/kinds.md": { sh: "nodes/own-kind.slow.ts" },
-  "docs/subscriptions.md": { js: "gateway/sockets.slow.ts" },
+  "docs/subscriptions.md": {
+    sh: "raw/subscription-events.test.ts",
+    js: "gateway/sockets.slow.ts",
+  },
   "docs/proxies.md": {
     nginx: "gateway/proxies.slow.ts",
     caddyfile: "gateway/proxies.slow.ts",

@@ -28,6 +28,8 @@ export class SocketNode {
   makeId: (() => unknown) | undefined;
   /** Called after a subscription has been confirmed. */
   onSubscribe: (connection: WebSocket, id: string, call: Call) => void = () => {};
+  /** Delays the responses to subscriptions. */
+  hold: (call: Call) => Promise<unknown> | undefined = () => undefined;
   readonly #results: Readonly<Record<string, unknown>>;
   readonly #sockets = new Set<Socket>();
   #above: Server | undefined;
@@ -96,9 +98,11 @@ export class SocketNode {
   #serve(connection: WebSocket): void {
     this.connections.push(connection);
     connection.on("error", () => {});
-    connection.on("message", (data) => {
+    connection.on("message", async (data) => {
       const call = JSON.parse(String(data)) as Call;
       this.calls.push(call);
+      const held = this.hold(call);
+      if (held) await held;
       const id = this.makeId ? this.makeId() as string : `0x${this.calls.length.toString(16)}`;
       const isSubscribing = /^(?!.*unsub).*subscribe/i.test(call.method);
       const result = this.#results[call.method] ?? (isSubscribing ? id : null);
