@@ -18,6 +18,7 @@ import {
 import { readLines } from "../src/explorer/json-lines.ts";
 import type { Reference } from "../src/kinds/kind.ts";
 import { hasOtherDescription } from "./head.ts";
+import { EventView } from "./events.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
 import { element, here, isHere, tellOwner } from "./service.ts";
@@ -141,21 +142,35 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   const seconds = element("span", { ariaHidden: "true" });
   status.replaceChildren("Sending …", seconds);
   const count = () => seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
+  const view = new EventView(() => seconds.textContent = ` · ${view.total}`);
   const timer = setInterval(count, 1000);
   try {
     const response = await fetch(request.url, { ...optionsOf(request, form), signal });
+    if (data.isEndless && response.ok) {
+      clearInterval(timer);
+      status.replaceChildren("Receiving", seconds);
+      result.append(view.element);
+      await view.read(response);
+      return showStatus(form, true, "Ended", `${view.total} received`, view.reason);
+    }
     const bytes = await readBytes(response);
     await showResult(form, response, bytes, passed());
     if (!response.ok && await hasOtherDescription()) {
       status.append(" · The service has other settings now. Load this page anew.");
     }
   } catch (error) {
+    if (view.element.isConnected && signal.aborted) {
+      return showStatus(form, true, "Stopped", `${view.total} received`);
+    }
     showFailure(form, request.url, error, passed());
   } finally {
     clearInterval(timer);
-    send.textContent = "Send";
+    send.textContent = wordOf(data);
   }
 }
+
+/** What the button says before a request. */
+const wordOf = ({ isEndless }: FormData): string => isEndless ? "Start" : "Send";
 
 function optionsOf(request: FormRequest, form?: Form): RequestInit {
   const { method, url, headers: given, body } = request;
@@ -199,7 +214,7 @@ function makeForm(details: HTMLDetailsElement) {
   const filled = fillIn(data, examples);
   const fields = data.fields.map((field, at) => makeField(field, filled[at]!));
   const token = data.token === undefined ? undefined : makeToken(data.token);
-  const send = element("button", { textContent: "Send", className: "send" });
+  const send = element("button", { textContent: wordOf(data), className: "send" });
   const article = details.closest("article")!;
   const title = article.querySelector("h3")!.textContent!;
   const boxes = [...fields, token].flatMap((field) => field?.box ?? []);

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { requestOf } from "../src/explorer/form-request.ts";
 import { V1 } from "../src/explorer/html.ts";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { renderContent } from "../src/explorer/render-content.ts";
@@ -103,8 +104,13 @@ form("an operation that a page cannot send has no form", async () => {
   assert.is(await dataOf({}, "/a", "trace"), undefined);
   const cookie = [{ name: "s", in: "cookie", required: true }];
   assert.is(await dataOf({ parameters: cookie }), undefined);
+});
+
+form("a form knows that the response is a stream of events", async () => {
   const stream = { 200: { description: "Events", content: { "text/event-stream": {} } } };
-  assert.is(await dataOf({ responses: stream }), undefined);
+  const data = await dataOf({ responses: stream });
+  assert.is(data.isEndless, true);
+  assert.equal(requestOf(data, [], "http://here").headers, [["Accept", "text/event-stream"]]);
 });
 
 form(

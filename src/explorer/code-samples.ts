@@ -6,6 +6,7 @@
  */
 import { showUnseen } from "../untrusted-text.ts";
 import {
+  asksForEvents,
   canBeSent,
   type FormData,
   type FormRequest,
@@ -34,6 +35,9 @@ const LANGUAGES: Readonly<Record<string, Writer>> = {
 const CLIENTS: readonly (readonly [title: string, name: string, write: Writer])[] = [
   ["Bitcoin Core", "bitcoin-cli", writeBitcoin],
   ["Ethereum execution", "viem", writeViem],
+  ["Substrate", "WebSocket", writeWebSocket],
+  ["Solana", "WebSocket", writeWebSocket],
+  ["CometBFT", "WebSocket", writeWebSocket],
 ];
 
 /** @param api the title of the node's interface */
@@ -71,8 +75,12 @@ function writeJavaScript(call: Call): string {
     ...body === undefined ? [] : [`  body: ${quoted(body)},\n`],
   ];
   const more = options.length > 0 ? `, {\n${options.join("")}}` : "";
-  return `const response = await fetch(${quoted(url)}${more});\n` +
-    "console.log(await response.text());";
+  return `const response = await fetch(${quoted(url)}${more});\n` + (
+    asksForEvents(call.request)
+      ? "const parts = response.body.pipeThrough(new TextDecoderStream());\n" +
+        "for await (const part of parts) console.log(part);"
+      : "console.log(await response.text());"
+  );
 }
 
 function writePython(call: Call): string {
@@ -85,7 +93,11 @@ function writePython(call: Call): string {
     ...body === undefined ? [] : [`data=${quoted(body)}.encode()`],
   ];
   return `import os, urllib.request\n\nrequest = urllib.request.Request(${options.join(", ")})\n` +
-    "print(urllib.request.urlopen(request).read().decode())";
+    (
+      asksForEvents(call.request)
+        ? 'for line in urllib.request.urlopen(request):\n    print(line.decode(), end="")'
+        : "print(urllib.request.urlopen(request).read().decode())"
+    );
 }
 
 /** Returns the name and parameters of a method whose fields are its parameters, in order. */
@@ -112,10 +124,39 @@ function writeViem(call: Call): string | undefined {
   const values = params.map((text, at) => {
     if (/^(integer|number|boolean)/.test(call.form.fields[at]!.type ?? "")) return text;
     // The service also takes decimal numbers, but the node only hexadecimal ones.
-    return quoted(/^\d+$/.test(text) ? `0x${BigInt(text).toString(16)}` : text);
+    return valueOf(/^\d+$/.test(text) ? `0x${BigInt(text).toString(16)}` : text);
   });
+  if (asksForEvents(call.request)) {
+    return `import { createPublicClient, webSocket } from "viem";\n\n` +
+      `const transport = webSocket(${quoted(socketOf(call))});\n` +
+      `const client = createPublicClient({ transport });\n` +
+      `const params = [${values.join(", ")}];\n` +
+      "await client.transport.subscribe({ params, onData: console.log });";
+  }
   return `import { createPublicClient, http } from "viem";\n\n` +
     `const client = createPublicClient({ transport: http(${quoted(`${call.base}/v1/rpc`)}) });\n` +
     `const params = [${values.join(", ")}];\n` +
     `console.log(await client.request({ method: ${quoted(name)}, params }));`;
+}
+
+/** For the clients of all other kinds, the standard WebSocket shows the messages. */
+function writeWebSocket(call: Call): string | undefined {
+  const [method, params = []] = methodOf(call) ?? [];
+  if (!method || call.form.token !== undefined || !asksForEvents(call.request)) return undefined;
+  const message = `{"jsonrpc":"2.0","id":1,"method":${quoted(method)},` +
+    `"params":[${params.map(valueOf).join(",")}]}`;
+  return `const socket = new WebSocket(${quoted(socketOf(call))});\n` +
+    `socket.onopen = () => socket.send(${quoted(message)});\n` +
+    "socket.onmessage = ({ data }) => console.log(data);";
+}
+
+const socketOf = ({ base }: Call): string => `${base.replace(/^http/, "ws")}/v1/rpc`;
+
+/** Writes a parameter, which may be a JSON object or array. */
+function valueOf(text: string): string {
+  try {
+    return /^[[{]/.test(text) ? showUnseen(JSON.stringify(JSON.parse(text))) : quoted(text);
+  } catch {
+    return quoted(text);
+  }
 }

@@ -109,7 +109,7 @@ export const cleanText = (text: string): string =>
 
 /** @param base this service's URL, without a trailing slash */
 export function requestOf(form: FormData, texts: readonly string[], base: string): FormRequest {
-  const { method, address, fields } = form;
+  const { method, address, fields, isEndless } = form;
   const given = fields.map((field, at) => ({ ...field, text: texts[at] ?? "" }))
     .filter(({ text }) => text !== "");
   const at = (wanted: FieldData["in"]) => given.filter(({ in: place }) => place === wanted);
@@ -127,6 +127,7 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
   const [origin = base] = /^https?:\/\/[^/]*/.exec(address) ?? [];
   const rest = path.startsWith("/") ? path : path.slice(origin.length);
   const headers = at("header").map(({ name, text }) => [name, text] as const);
+  if (isEndless) headers.push(["Accept", EVENTS]);
   const [body] = at("body").filter(({ text }) => text.trim() !== "");
   return {
     method,
@@ -135,6 +136,12 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
     body: body?.text,
   };
 }
+
+const EVENTS = "text/event-stream";
+
+/** Tells whether the response to a request is a stream of events. */
+export const asksForEvents = ({ headers }: FormRequest): boolean =>
+  headers.some(([, value]) => value === EVENTS);
 
 /** Percent-encodes a part of a URL, including characters that are special to curl or a shell. */
 const percentEncode = (text: string): string =>
@@ -164,7 +171,9 @@ export const BASE = "$BASE_URL";
 export function writeCurl(request: FormRequest, hasToken: boolean): string | undefined {
   const { method, url, headers, body } = request;
   const isHere = url.startsWith(`${BASE}/`);
-  const parts: (string | undefined)[] = ["curl", isHere ? `"${url}"` : writeShell(url)];
+  const parts: (string | undefined)[] = ["curl"];
+  if (asksForEvents(request)) parts.push("-N");
+  parts.push(isHere ? `"${url}"` : writeShell(url));
   if (method === "HEAD") parts.push("-I");
   else if (method !== (body === undefined ? "GET" : "POST")) parts.push("-X", writeShell(method));
   for (const [name, value] of headers) {

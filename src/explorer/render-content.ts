@@ -372,17 +372,16 @@ function renderForm(form: FormData, title: string, detail: Detail): string {
       : [field];
   });
   const data: FormData = { ...form, fields };
-  const line = renderCommand(data);
-  if (form.isEndless) return line;
-  return `${line}<details class="try${form.isWrite ? " write" : ""}" data-try='${jsonOf(data)}'>` +
+  return `${renderCommand(data)}<details class="try${form.isWrite ? " write" : ""}" data-try='${
+    jsonOf(data)
+  }'>` +
     `<summary aria-label="Try it: ${escape(title)}">Try it</summary></details>` +
     renderLink(data);
 }
 
 function renderCommand(data: FormData): string {
   const line = commandOf(data, fillIn(data), data.address.startsWith("/") ? BASE : "");
-  if (line === "" && data.isEndless) return "";
-  const text = escape(data.isEndless ? `${line} -N` : line).replaceAll("/", "/<wbr>")
+  const text = escape(line).replaceAll("/", "/<wbr>")
     .replace(BASE, `<var>${BASE}</var>`);
   return `<div class="command"${line ? "" : " hidden"}><pre><code>${text}</code></pre>` +
     `${COPY}</div>`;

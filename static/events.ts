@@ -1,0 +1,55 @@
+/** Shows the events of a response (HTML Standard, section 9.2) until it ends. */
+import { element } from "./service.ts";
+
+/** The number of events that are shown, and the length of the longest event, in characters. */
+const EVENTS_MAX = 100, LENGTH_MAX = 8_388_608;
+/** The length, in characters, above which CSS truncates an event to one line. */
+const LINE_MAX = 60;
+
+export class EventView {
+  total = 0;
+  /** The reason for the end, if the service has told it. */
+  reason = "";
+  readonly element: HTMLElement;
+  readonly #code: HTMLElement = element("code");
+  readonly #onEvents: () => void;
+
+  constructor(onEvents: () => void) {
+    this.#onEvents = onEvents;
+    // Not live: a screen reader would read each event out.
+    const properties = { tabIndex: 0, role: "region", ariaLabel: "Events, the newest first" };
+    this.element = element("pre", properties, this.#code);
+  }
+
+  async read(response: Response): Promise<void> {
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    for (let text = "";;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (text + value).split(/\r?\n\r?\n/);
+      text = blocks.pop()!;
+      if (text.length > LENGTH_MAX) throw new RangeError("An event is too long");
+      this.#show(blocks.flatMap((block) => this.#take(block)));
+    }
+  }
+
+  /** Returns nothing for a block without data, such as a comment. */
+  #take(block: string): string[] {
+    const [, name] = /^event: ?(.*)/m.exec(block) ?? [];
+    const data = [...block.matchAll(/^data: ?(.*)/gm)].map(([, line]) => line).join("\n");
+    if (name === "end") this.reason = JSON.parse(data).reason;
+    return data === "" || name === "end" ? [] : [name ? `${name} ${data}` : data];
+  }
+
+  #show(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    this.total += lines.length;
+    const shown = lines.slice(-EVENTS_MAX).reverse().map((textContent) => {
+      const className = textContent.length > LINE_MAX ? "long" : "";
+      return element("div", {}, element("span", { className, textContent }));
+    });
+    this.#code.prepend(...shown);
+    while (this.#code.childElementCount > EVENTS_MAX) this.#code.lastChild!.remove();
+    this.#onEvents();
+  }
+}
