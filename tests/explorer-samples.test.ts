@@ -43,6 +43,15 @@ const FORMS: readonly (readonly [FormData, string[]])[] = [
     { method: "DELETE", address: "/keys", fields: [{ name: "X-Trace", in: "header" }] },
     ["a 'b' $c"],
   ],
+  [
+    {
+      method: "GET",
+      address: "/v1/rpc/eth_subscribe",
+      isEndless: true,
+      fields: [{ name: "subscription", in: "query" }],
+    },
+    ["newHeads"],
+  ],
 ];
 
 for (const [language, commandOf] of Object.entries(PROGRAMS)) {

@@ -1,12 +1,15 @@
 /** Subscriptions as Server-Sent Events, in each runtime. */
+import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { languagesFor, writeSample } from "../../src/explorer/code-samples.ts";
+import type { FormData } from "../../src/explorer/form-request.ts";
 import { createNodeface } from "../../src/index.ts";
-import { besideNode, TOKEN, WITH_TOKEN } from "../gateway/_beside.ts";
+import { besideNode, installed, TOKEN, WITH_TOKEN } from "../gateway/_beside.ts";
 import { callsTo } from "../nodes/_calls.ts";
 import { until as untilAsync } from "../nodes/_daemon.ts";
 import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
@@ -21,6 +24,7 @@ const events = suite("subscriptions as events");
 const until = (holds: () => boolean) => untilAsync(() => Promise.resolve(holds()), 20_000);
 
 const ACCEPT = { accept: "text/event-stream" };
+const NODE_MODULE = [process.execPath, "--input-type=module", "-e"];
 const HEADS = "/v1/rpc/eth_subscribe?subscription=newHeads";
 
 /** Reads a stream as `EventSource` does. */
@@ -180,6 +184,46 @@ events(
       await until(() => node.connections[0]!.readyState === 3);
     }),
 );
+
+const FORM: FormData = {
+  method: "GET",
+  address: "/v1/rpc/eth_subscribe",
+  isEndless: true,
+  fields: [{ name: "subscription", in: "query" }, { name: "filter", in: "query" }],
+};
+
+for (
+  const [language, api, program, path] of [
+    ["curl", "", ["sh", "-c", 'eval "exec $0"'], "/"],
+    ["JavaScript", "", NODE_MODULE, "/"],
+    ["Python", "", ["python3", "-u", "-c"], "/"],
+    ["WebSocket", "Solana", [COMMANDS.Bun![0]!, "-e"], COMMANDS.Bun![0]!],
+    ["viem", "Ethereum execution", NODE_MODULE, installed("viem")],
+  ] as const
+) {
+  testWhere(
+    events,
+    without(path),
+    `the page's code for ${language} prints the notifications`,
+    () =>
+      besideNode(SocketNode.start(), "ethereum", async ({ url }, node) => {
+        const texts = ["logs", '{"topics":[]}'];
+        const code = writeSample(languagesFor(api)[language]!, FORM, texts, url);
+        const [command, ...words] = program;
+        const child = spawn(command!, [...words, code], { cwd: `${ROOT}tests/gateway` });
+        let printed = "";
+        for (const stream of [child.stdout, child.stderr]) {
+          stream.setEncoding("utf8").on("data", (part: string) => printed += part);
+        }
+        await until(() => node.calls.length > 0);
+        assert.equal(node.calls[0]!.params, ["logs", { topics: [] }]);
+        node.connections[0]!.send(notification("0x1", { number: "0x7" }));
+        await until(() => printed.includes("0x7"));
+        child.kill();
+        await until(() => node.connections[0]!.readyState === 3);
+      }),
+  );
+}
 
 events("a service in a host program says that it has no subscriptions", async () => {
   const node = await SocketNode.start();
