@@ -185,6 +185,19 @@ events(
     }),
 );
 
+events(
+  "a subscription is one call of the limit for each minute",
+  () =>
+    besideNode(SocketNode.start(), "ethereum", async ({ url }) => {
+      const reader = await EventReader.open(url + HEADS);
+      assert.is(reader.response.status, 200);
+      const refused = await EventReader.open(url + HEADS);
+      assert.is(refused.response.status, 429);
+      assert.ok(Number(refused.response.headers.get("retry-after")) > 0);
+      reader.stop();
+    }, { open: ["reads"], per_minute: 1 }),
+);
+
 const FORM: FormData = {
   method: "GET",
   address: "/v1/rpc/eth_subscribe",
