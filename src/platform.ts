@@ -195,6 +195,10 @@ function killGroup(leader: number): boolean {
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
+/** The memory of this process in bytes, or `undefined` if the runtime does not tell. */
+export const residentMemory = (): number | undefined =>
+  globalThis.process?.memoryUsage?.().rss || undefined;
+
 const GROUP = 0o040, OTHERS = 0o004;
 
 /**

@@ -117,6 +117,7 @@ metrics("a service without a node has no node metrics", async () => {
   const lines = await serviceOf().read();
   assert.equal(ofNode(lines), []);
   assert.ok(namesIn(lines).has("nodeface_build_info"));
+  assert.ok(Number(lines.get("process_resident_memory_bytes")) > 10_000_000);
 });
 
 metrics("each number in /v1/info is a metric, and no text is", async () => {
@@ -164,13 +165,26 @@ metrics("numbers from the node keep all their digits in the metrics", async () =
   }));
   const got = (series: string) => lines.get(series);
   assert.is(got("nodeface_node_up"), "1");
-  assert.is(got('nodeface_node_info{software="exampled",version="1.2",network="main"}'), "1");
+  const identity = 'software="exampled",version="1.2",network="main",chain="none exampled main"';
+  assert.is(got(`nodeface_node_info{${identity}}`), "1");
   assert.is(got("nodeface_node_height"), "18446744073709551614");
   assert.equal([got("nodeface_node_peers"), got("nodeface_node_synced")], ["3", "1"]);
   assert.is(got("nodeface_node_sync_progress_ratio"), "0.25");
   assert.is(got("nodeface_node_start_time_seconds"), String(Date.parse(started_at) / 1000));
   const age = Number(got("nodeface_node_head_age_seconds"));
   assert.ok(age >= 90 && age < 200, String(age));
+});
+
+metrics("the chain is the kind with the chain_id, or else with software and network", () => {
+  const chainOf = (info: Partial<Info>, kind?: string) =>
+    /chain="(.*?)"/.exec(exposed({ status: "ok", links: LINKS, ...info }, undefined, kind))?.[1];
+  assert.is(
+    chainOf({ chain_id: "1", software: "Geth", network: "main" }, "ethereum"),
+    "ethereum 1",
+  );
+  assert.is(chainOf({ software: "Satoshi", network: "main" }, "bitcoin"), "bitcoin Satoshi main");
+  assert.is(chainOf({ network: "main" }, "bitcoin"), undefined);
+  assert.is(chainOf({ software: "etcd" }, "etcd"), undefined);
 });
 
 metrics("a key that is hidden in the info object is absent from the metrics too", async () => {
@@ -198,9 +212,10 @@ metrics("only the current status and its code, if there is one, have the value 1
 const LINKS = { explorer: "spec" };
 const sampled = (info: Partial<Info>) =>
   readMetrics(exposed({ status: "ok", links: LINKS, ...info }));
-function exposed(info: Info | undefined, meters = new Meters()): string {
+function exposed(info: Info | undefined, meters = new Meters(), kind?: string): string {
   return expose({
     info,
+    kind,
     now: 0,
     meters,
     waitingCalls: undefined,

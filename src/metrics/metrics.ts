@@ -12,6 +12,7 @@ import { KIND_STATUS_CODES, type StatusCode, STATUSES } from "../info/status.ts"
 import { textOf } from "../json/values.ts";
 import type { CallRecord } from "../log.ts";
 import { NO_ANSWER, WRONG_ANSWER } from "../node/failures.ts";
+import { residentMemory } from "../platform.ts";
 import { printable, startOf } from "../untrusted-text.ts";
 
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -36,6 +37,8 @@ export interface GatewayLoad {
 export interface Observation extends GatewayLoad {
   /** `undefined` if the service has no node. */
   readonly info: Info | undefined;
+  /** The kind of the node, if it is known. */
+  readonly kind: string | undefined;
   /** In milliseconds since 1970. */
   readonly now: number;
   readonly meters: Meters;
@@ -91,11 +94,12 @@ export const METRICS: Readonly<Record<string, Metric>> = {
     "code",
   ),
   nodeface_node_info: gauge(
-    "The node's software, version and network, as labels; always 1",
-    ({ info }) => identityOf(info),
+    "The node's software, version, network and chain, as labels; always 1",
+    ({ info, kind }) => identityOf(info, kind),
     "software",
     "version",
     "network",
+    "chain",
   ),
   nodeface_node_height: gauge(
     "The number of the latest block",
@@ -218,6 +222,10 @@ export const METRICS: Readonly<Record<string, Metric>> = {
     // On workerd, the start time is unknown.
     () => performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined,
   ),
+  process_resident_memory_bytes: gauge(
+    "Memory of this program, in bytes",
+    residentMemory,
+  ),
 };
 
 const isSilent = ({ status }: Info) => status === "stale" || status === "unreachable";
@@ -225,8 +233,14 @@ const isSilent = ({ status }: Info) => status === "stale" || status === "unreach
 const oneOf = (words: readonly string[], word: string | undefined): Sample[] =>
   words.map((each) => ({ labels: [each], value: Number(each === word) }));
 
-function identityOf(info: Info | undefined): Sample[] {
-  const labels = [info?.software, info?.version, info?.network].map(textOf);
+/**
+ * Nodes have the same `chain` if their heights can be compared. Kinds with one `chain_id` may count
+ * differently, and the networks of several currencies have the same names.
+ */
+function identityOf(info: Info | undefined, kind: string | undefined): Sample[] {
+  const { software, version, network, chain_id } = info ?? {};
+  const chain = chain_id ?? (network && software && `${software} ${network}`);
+  const labels = [software, version, network, chain && `${kind ?? "none"} ${chain}`].map(textOf);
   return labels.every((label) => label === undefined) ? [] : [{ labels, value: 1 }];
 }
 

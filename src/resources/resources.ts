@@ -178,6 +178,7 @@ export class Resources {
     const describedAt = this.#opened.made?.describedAt;
     const text = expose({
       info: isAlone(node, info) ? undefined : (await this.monitor.snapshot()).info,
+      kind: this.#node.kind,
       now: Date.now(),
       meters,
       ...load,

@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
+import { STATUSES } from "../../src/info/status.ts";
 import { METRICS, STATUS_CODES } from "../../src/metrics/metrics.ts";
 import { ROOT } from "../_paths.ts";
 
@@ -19,22 +20,11 @@ monitoring("the configurations of other programs in docs/monitoring.md are valid
 monitoring("every path requested by the probes in docs/monitoring.md returns 200", async () => {
   const app = createNodeface({ metrics: true });
   const paths = [...page.matchAll(/(?::8080|path: "?)(\/v1\/[^\s"},]+)/g)].map(([, path]) => path!);
-  assert.ok(paths.length >= 6, paths.join());
+  assert.ok(paths.length >= 3, paths.join());
   for (const path of new Set(paths)) {
     const { status } = await app.fetch(new Request(`http://127.0.0.1:8080${path}`));
     assert.is(status, 200, path);
   }
-});
-
-monitoring("a pod has the probes that docs/monitoring.md names, on the service's port", () => {
-  const [pod] = blocks.map((yaml) => parse(yaml)).filter(({ kind }) => kind === "Pod");
-  const [nodeface, node] = pod.spec.containers;
-  const [{ containerPort: port }] = nodeface.ports;
-  for (const probe of ["livenessProbe", "readinessProbe"]) {
-    assert.equal(nodeface[probe].httpGet, { path: "/v1/ready", port });
-  }
-  assert.is(node.readinessProbe.httpGet.port, port);
-  assert.is(node.livenessProbe, undefined);
 });
 
 monitoring("the table in docs/monitoring.md has every metric, in the order of /v1/metrics", () => {
@@ -66,6 +56,47 @@ monitoring("the alerts use only metrics, statuses and codes that exist", () => {
     const [, words = ""] = /^code=~?"(.+)"$/.exec(labels) ?? [];
     for (const code of words.split("|")) assert.ok(codes.includes(code), code);
   }
+});
+
+monitoring("the dashboard uses only metrics, labels, statuses and variables that exist", () => {
+  const dashboard = readFileSync(`${ROOT}deploy/grafana.json`, "utf8");
+  const { panels, annotations, templating } = JSON.parse(dashboard);
+  type Target = { expr: string; legendFormat: string };
+  const targets = panels.flatMap(({ targets = [] }: { targets?: Target[] }) => targets) as Target[];
+  const expressions: string[] = [
+    ...targets.map(({ expr }) => expr),
+    ...annotations.list.map(({ expr = "" }) => expr),
+    ...templating.list.map(({ definition = "" }) => definition),
+  ];
+  const labels = ["job", "instance", ...Object.values(METRICS).flatMap(({ labels }) => labels)];
+  const used = new Set<string>();
+  for (const expression of expressions) {
+    for (const [name] of expression.matchAll(/\b(?:nodeface|process)_\w+/g)) {
+      const metric = name.replace(/_bucket$/, "");
+      assert.ok(Object.hasOwn(METRICS, metric), name);
+      used.add(metric);
+    }
+    for (const [, label] of expression.matchAll(/(\w+)(?:=|!=|=~|!~)"/g)) {
+      assert.ok(labels.includes(label!), `${label}: ${expression}`);
+    }
+    for (const [, status] of expression.matchAll(/nodeface_node_status\{[^}]*status="(\w+)"/g)) {
+      assert.ok((STATUSES as readonly string[]).includes(status!), status);
+    }
+  }
+  for (const { legendFormat } of targets) {
+    for (const [, label] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) {
+      assert.ok(labels.includes(label!), legendFormat);
+    }
+  }
+  const states = JSON.stringify(panels.find(({ title }: { title: string }) => title === "State"));
+  for (const status of STATUSES) assert.match(states, `"text":"${status}"`);
+  assert.ok(used.size > 12, [...used].join());
+  const variables = templating.list.map(({ name }: { name: string }) => name);
+  for (const [, name] of dashboard.matchAll(/\$\{?((?!__)\w+)/g)) {
+    assert.ok(variables.includes(name), name);
+  }
+  const places = panels.map(({ id }: { id: number }) => id);
+  assert.is(new Set(places).size, places.length);
 });
 
 monitoring("docs/troubleshooting.md has a table row for every status_code", () => {
