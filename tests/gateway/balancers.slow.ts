@@ -1,5 +1,5 @@
 /**
- * Three Nodefaces beside three real anvils behind the balancers of `deploy/` (`apt-get install
+ * Three Nodefaces beside three real anvils, or the members of an etcd cluster, behind the balancers of `deploy/` (`apt-get install
  * haproxy caddy nginx`): while a node hangs, stalls, dies, and is of another chain, reads succeed at
  * the others, and a write is carried out once.
  */
@@ -16,6 +16,7 @@ import { freePort } from "../_port.ts";
 import type { Running } from "../_server.ts";
 import { type Bench, bench } from "../nodes/_bench.ts";
 import { call, type Daemon, until } from "../nodes/_daemon.ts";
+import { ETCD } from "../nodes/_start-services.ts";
 import { TOKEN } from "./_beside.ts";
 
 const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
@@ -88,25 +89,46 @@ const healthOf = async ({ url }: Running) => (await fetch(new URL("v1/health", u
 const CHAIN = "31337", ANOTHER = "1";
 const CALL = { jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] };
 
+/** The members of a response that the tests read. */
+interface Answer {
+  readonly error?: { readonly code: number };
+  readonly result?: string;
+  readonly header?: { readonly cluster_id: string };
+  readonly etcdserver?: string;
+}
+
+function judgeChain(answer: Answer | string): string {
+  const { error, result } = typeof answer === "string" ? { result: answer } : answer;
+  return result === "0x7a69" ? "right" : error ? `error ${error.code}` : `wrong: ${result}`;
+}
+
 /** Reads until it is stopped, and counts what comes. */
 class Reader {
   readonly counts: Record<string, number> = {};
   #isStopped = false;
   readonly #ended: Promise<unknown>;
 
-  constructor(base: string, init: RequestInit, path: string) {
+  /** @param judge returns `right`, or what is wrong with a response of status 200 */
+  constructor(
+    base: string,
+    init: RequestInit,
+    path: string,
+    judge: (answer: Answer) => string = judgeChain,
+  ) {
     const read = async () => {
       while (!this.#isStopped) {
         const outcome = await fetch(base + path, init).then(async (response) => {
           if (response.status !== 200) return `${response.status}`;
-          const answer = await response.json();
-          const { error, result } = typeof answer === "string" ? { result: answer } : answer;
-          return result === "0x7a69" ? "right" : error ? `error ${error.code}` : `wrong: ${result}`;
+          return judge(await response.json());
         }).catch(() => "broken");
         this.counts[outcome] = (this.counts[outcome] ?? 0) + 1;
       }
     };
     this.#ended = Promise.all([read(), read(), read(), read()]);
+  }
+
+  get total(): number {
+    return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
   }
 
   failed(): number {
@@ -181,9 +203,7 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
         table[fault] = readers;
         await start();
         if (fault !== "nothing") await until(async () => await healthOf(first) === 503);
-        const total = () =>
-          Object.values(readers).flatMap(({ counts }) => Object.values(counts))
-            .reduce((sum, count) => sum + count, 0);
+        const total = () => readers.GET.total + readers.POST.total;
         await until(async () => {
           await fetch(`${reads}/v1/health`);
           return total() > LEAST_READS / 4;
@@ -204,6 +224,75 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
           assert.equal(wrong, [], `${fault}: wrong answers to ${method}`);
         }
         if (balancer.retriesErrors) assert.is(readers.GET.failed(), 0, `${fault}: failed reads`);
+      }
+    }),
+  );
+
+  testWhere(
+    balanced,
+    without(balancer.program, ETCD),
+    "reads of an etcd cluster succeed while a member hangs, dies, and is of another cluster",
+    bench("etcd", async (bench) => {
+      const ports = await Promise.all(
+        [1, 2, 3].map(async () => [await freePort(), await freePort()]),
+      );
+      const cluster = ports.map(([, peer], at) => `n${at}=http://127.0.0.1:${peer}`);
+      const member = (at: number, folder = `n${at}`, token = "ours", members = cluster) => {
+        const [client, peer] = ports[at]!.map((port) => `http://127.0.0.1:${port}`);
+        return bench.daemon([
+          ...[ETCD, "--name", `n${at}`, "--data-dir", join(bench.home, folder)],
+          ...["--listen-peer-urls", peer!, "--initial-advertise-peer-urls", peer!],
+          ...["--listen-client-urls", client!, "--advertise-client-urls", client!],
+          ...["--initial-cluster", members.join(), "--initial-cluster-token", token],
+        ], ports[at]![0]!);
+      };
+      let [bad] = await Promise.all([0, 1, 2].map((at) => member(at))) as [Daemon, ...Daemon[]];
+      const statusOf = (url: string) =>
+        fetch(`${url}/v3/maintenance/status`, { method: "POST", body: "{}" })
+          .then((response) => response.json());
+      await until(async () => Number((await statusOf(bad.url)).leader ?? 0) > 0);
+      const { header: { cluster_id } } = await statusOf(bad.url);
+      const services = await Promise.all(ports.map(async ([port]) => {
+        const url = `http://127.0.0.1:${port}`;
+        const expect = { cluster_id: BigInt(cluster_id).toString(16) };
+        const config = { node: { url, kind: "etcd", expect }, forward: "reads" };
+        return await bench.service(["--config", await bench.config(`${port}.yaml`, config)]);
+      }));
+      const [first] = services as [Running, ...Running[]];
+      for (const service of services) await until(async () => await healthOf(service) === 200);
+      const { reads } = await startBalancer(bench, balancer, services);
+      await until(async () => (await fetch(`${reads}/v1/health`)).status === 200);
+
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+      const judgeCluster = ({ header }: Answer) =>
+        header?.cluster_id === cluster_id ? "right" : `wrong: ${header?.cluster_id}`;
+      const judgeVersion = ({ etcdserver }: Answer) => etcdserver ? "right" : "wrong: no version";
+      const faults: Record<string, [begin: () => unknown, end: () => unknown]> = {
+        nothing: [() => {}, () => {}],
+        hangs: [() => bad.signal("SIGSTOP"), () => bad.signal("SIGCONT")],
+        dies: [() => bad.stop("SIGKILL"), async () => bad = await member(0)],
+        "another cluster": [async () => {
+          await bad.stop("SIGKILL");
+          bad = await member(0, "other", "theirs", [cluster[0]!]);
+        }, async () => {
+          await bad.stop("SIGKILL");
+          bad = await member(0);
+        }],
+      };
+      for (const [fault, [begin, end]] of Object.entries(faults)) {
+        const GET = new Reader(reads, {}, "/version", judgeVersion);
+        const POST = new Reader(reads, init, "/v3/maintenance/status", judgeCluster);
+        await begin();
+        if (fault !== "nothing") await until(async () => await healthOf(first) === 503);
+        await until(() => Promise.resolve(GET.total + POST.total > LEAST_READS / 4));
+        await end();
+        await until(async () => await healthOf(first) === 200);
+        await Promise.all([GET.stop(), POST.stop()]);
+        for (const [method, { counts }] of Object.entries({ GET, POST })) {
+          console.log([`${name} etcd`, fault, method, JSON.stringify(counts)].join(" | "));
+          const wrong = Object.keys(counts).filter((outcome) => outcome.startsWith("wrong"));
+          assert.equal(wrong, [], `${fault}: wrong answers to ${method}`);
+        }
       }
     }),
   );
