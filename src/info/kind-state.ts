@@ -24,6 +24,7 @@ import {
   type Evidence,
   networkNameOf,
   type NodeStatus,
+  reachedBy,
   targetOf,
   withoutHidden,
 } from "./status.ts";
@@ -135,7 +136,8 @@ export class KindState {
     const { hide } = this.#options;
     // A hidden height could be computed from an estimate.
     if (status === "syncing" && !hide.includes("height")) {
-      this.#pace.take(evidence.values, targetOf(evidence), this.cache.respondedAt ?? now);
+      const goal = { height: reachedBy(evidence), target: targetOf(evidence) };
+      this.#pace.take(evidence.values, goal, this.cache.respondedAt ?? now);
     } else if (status !== "stale") this.#pace.clear();
     const isHidden = hide.includes("network") || hide.includes("chain_id");
     const network_name = isHidden ? undefined : networkNameOf(evidence);

@@ -182,13 +182,15 @@ export function sourcesOf(field: Field | undefined): string[] {
     : referencesOf(field).map((reference) => parseReference(reference)[0]);
 }
 
-function referencesOfHealth({ rules = [], target = [], behind }: KindHealth): readonly Reference[] {
+function referencesOfHealth(
+  { rules = [], target = [], behind, reached }: KindHealth,
+): readonly Reference[] {
   return [
     ...rules.flatMap(({ when, reason }) => [
       ...Object.keys(when) as Reference[],
       ...[...reason.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference),
     ]),
-    ...[target, behind ?? []].flat(),
+    ...[target, behind ?? [], reached ?? []].flat(),
   ];
 }
 

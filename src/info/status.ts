@@ -405,18 +405,27 @@ function targetsOf(
   { target = [] }: Partial<KindHealth> = {},
   responses: Responses,
 ): bigint[] {
-  return [target].flat().flatMap((reference) => {
-    const value = valueFrom(responses, reference);
-    const isHex = typeof value === "string" && value.startsWith("0x");
-    return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value) ?? [];
-  });
+  return [target].flat().flatMap((reference) => numberAt(responses, reference) ?? []);
+}
+
+/** Returns the number at a place, in decimal or hexadecimal notation. */
+function numberAt(responses: Responses, reference: Reference): bigint | undefined {
+  const value = valueFrom(responses, reference);
+  const isHex = typeof value === "string" && value.startsWith("0x");
+  return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value);
+}
+
+/** Returns the highest block that the node has, even if it cannot show it yet. */
+export function reachedBy({ plan: { health }, responses, values }: Evidence): bigint | undefined {
+  const height = wholeNumber(values.height);
+  const reached = health?.reached && numberAt(responses, health.reached);
+  return reached === undefined || reached < (height ?? 0n) ? height : reached;
 }
 
 /** Returns the height that the node is to reach, if it is known. */
-export function targetOf(
-  { plan: { health }, responses, values }: Evidence,
-): bigint | undefined {
-  const height = wholeNumber(values.height) ?? 0n;
+export function targetOf(evidence: Evidence): bigint | undefined {
+  const { plan: { health }, responses } = evidence;
+  const height = reachedBy(evidence) ?? 0n;
   const behind = health?.behind && wholeNumber(valueFrom(responses, health.behind));
   const targets = [
     ...targetsOf(health, responses),

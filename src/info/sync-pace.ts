@@ -23,6 +23,13 @@ interface Sample {
   readonly progress: number;
 }
 
+export interface SyncGoal {
+  /** The highest block that the node has. */
+  readonly height: bigint | undefined;
+  /** The height that the node is to reach, if it is known. */
+  readonly target: bigint | undefined;
+}
+
 /** Values for `/v1/info`; those that cannot be told yet are missing. */
 export interface Pace {
   readonly progress?: number;
@@ -39,13 +46,12 @@ export class SyncPace {
     this.#samples = [];
   }
 
-  /** @param target the height that the node is to reach, if it is known */
-  take(values: Values, target: bigint | undefined, now: Instant): void {
+  take(values: Values, { height, target }: SyncGoal, now: Instant): void {
     const number = (value: unknown) => Number(numberFrom(value) ?? NaN);
     const last: Sample = {
       at: now.monotonic,
-      height: number(values.height),
-      target: Number(target ?? NaN),
+      height: number(height),
+      target: number(target),
       behind: now.date - Date.parse(String(values.head_at)),
       progress: number(values.progress),
     };

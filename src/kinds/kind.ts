@@ -253,6 +253,11 @@ export interface KindHealth {
   target?: Reference | readonly Reference[] | undefined;
   /** The place of the number of blocks that a syncing node lacks, for estimates of its time. */
   behind?: Reference | undefined;
+  /**
+   * The place of the highest block that a syncing node has, for estimates, if its height remains
+   * the same until it is in sync.
+   */
+  reached?: Reference | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
   /**

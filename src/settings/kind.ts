@@ -138,6 +138,13 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
       example: "chain#/behind",
     },
   ),
+  reached: setting(
+    REFERENCE_TEXT,
+    "The highest block that a syncing node has, for estimates, if its height does not grow",
+    {
+      example: "chain#/downloaded",
+    },
+  ),
   lag: setting(
     wholeNumber(0),
     "The maximum number of blocks that a synced node may be behind the target",
@@ -401,7 +408,7 @@ function diagnosticsBetween(kind: Json): SettingDiagnostic[] {
   for (const [key, field] of Object.entries(objectOf(kind.fields))) {
     for (const place of placesOf(field)) checkPlace(place, ["fields", key]);
   }
-  const { rules, target, behind, complete, networks } = objectOf(kind.health);
+  const { rules, target, behind, reached, complete, networks } = objectOf(kind.health);
   for (const [at, rule] of listOf(rules).entries()) {
     const { when, reason } = objectOf(rule);
     const path = ["health", "rules", at];
@@ -414,6 +421,7 @@ function diagnosticsBetween(kind: Json): SettingDiagnostic[] {
   }
   for (const place of [target].flat()) checkPlace(place, ["health", "target"]);
   if (behind !== undefined) checkPlace(behind, ["health", "behind"]);
+  if (reached !== undefined) checkPlace(reached, ["health", "reached"]);
   const { openrpc, openapi } = kind;
   for (const { path, place, pattern } of examplesIn({ openrpc, openapi })) {
     if (typeof pattern !== "string" || !/^\^.*\$$/.test(pattern)) {
