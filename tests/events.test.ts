@@ -90,7 +90,8 @@ events("the complete info comes first, followed by info, head and status events"
   assert.equal(first!.data, { software: "anvil", status: "ok", links: {}, height: 1 });
   assert.equal(rest, []);
   node.take(info({ height: 2, head_at: "2026-01-01T00:00:00.000Z" }));
-  node.take(info({ height: 2, head_at: "2026-01-01T00:00:00.000Z", updated_at: "x" }));
+  const updated_at = "2026-01-01T00:00:01.000Z";
+  node.take(info({ height: 2, head_at: "2026-01-01T00:00:00.000Z", updated_at }));
   node.take(info({ height: 2n ** 64n, status: "degraded", status_code: "alarm" }));
   node.take(info({ height: 1, status: "degraded", status_code: "alarm" }));
   const told = (await listener.events()).map(({ event, data }) => {
@@ -100,7 +101,14 @@ events("the complete info comes first, followed by info, head and status events"
   assert.equal(told, [
     ["info", { height: 2, head_at: "2026-01-01T00:00:00.000Z" }],
     ["head", { height: 2, head_at: "2026-01-01T00:00:00.000Z" }],
-    ["info", { height: 2n ** 64n, head_at: null, status: "degraded", status_code: "alarm" }],
+    ["info", { updated_at }],
+    ["info", {
+      height: 2n ** 64n,
+      head_at: null,
+      updated_at: null,
+      status: "degraded",
+      status_code: "alarm",
+    }],
     ["head", { height: 2n ** 64n }],
     ["status", { status: "degraded", status_code: "alarm" }],
     ["info", { height: 1 }],

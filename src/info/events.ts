@@ -89,7 +89,7 @@ export class NodeEvents {
   }
 }
 
-function comparable({ updated_at: _updatedAt, ...info }: Info): Json {
+function comparable(info: Info): Json {
   const copy = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copy);
     if (!isObject(value)) return value;
