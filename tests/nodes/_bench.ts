@@ -5,8 +5,19 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
+import { EXECUTABLE } from "../gateway/_beside.ts";
 import { COMMANDS, type Running, start } from "../_server.ts";
 import { type Daemon, startDaemon } from "./_daemon.ts";
+
+export const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
+  ...COMMANDS,
+  executable: [EXECUTABLE],
+};
+
+/** The service runs on Node unless another runtime is an argument of the tests. */
+export const RUNTIME: string = Object.keys(RUNTIMES).find((name) => process.argv.includes(name)) ??
+  "Node";
 
 export class Bench implements AsyncDisposable {
   readonly home: string;
@@ -31,7 +42,7 @@ export class Bench implements AsyncDisposable {
    * By default, the service uses the home folder of the daemons, so that it finds their secrets.
    */
   async service(args: readonly string[], home: string = this.home): Promise<Running> {
-    const service = await start([...COMMANDS.Node, ...args], { HOME: home });
+    const service = await start([...RUNTIMES[RUNTIME]!, ...args], { HOME: home });
     this.#ends.push(() => service.stop());
     return service;
   }
