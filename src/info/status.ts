@@ -246,7 +246,8 @@ function ifOnWrongNetwork(evidence: Evidence): NodeStatus | undefined {
     `${key} is ${excerpt(actual, 60)}, but ${excerpt(expected, 60)} is expected`
   ).join("; ");
   const keys = found.map(({ key }) => key);
-  return { status: "degraded", code: "wrong_network", reason, keys };
+  const hint = REMEDIES.wrong_network;
+  return { status: "degraded", code: "wrong_network", reason, hint, keys };
 }
 
 function ifOfOtherKind({ plan, values }: Evidence): NodeStatus | undefined {
