@@ -16,7 +16,7 @@ import { FULL, NOT_FORWARDED, Refusal } from "../gateway/refusal.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
-import { LightSignal } from "../with-timeout.ts";
+import { LightSignal, type Signal } from "../with-timeout.ts";
 import type { Notification, Upstream } from "./upstream.ts";
 
 /** What a session needs of all sessions. */
@@ -67,6 +67,12 @@ const TOO_MANY = new Refusal(
   `A connection may have at most ${SUBSCRIPTIONS_MAX} subscriptions`,
 );
 
+const MIXED = new Refusal(
+  403,
+  CODES.notAllowed,
+  "This subscription needs a connection of its own: those before were made with other credentials",
+);
+
 const NO_SUBSCRIPTION = new Refusal(400, CODES.wrongParams, "There is no such subscription");
 
 interface Subscription {
@@ -87,13 +93,13 @@ export class Session implements PeerEvents {
   readonly #request: CallerRequest;
   readonly #query: string;
   readonly #caller: Caller;
+  readonly #token: Signal | undefined;
   readonly #room: Room;
   readonly #gone = new LightSignal();
   readonly #unread: string[] = [];
   #unreadLength = 0;
   #unanswered = 0;
   readonly #subscriptions = new Map<string, Subscription>();
-  readonly #tried: Upstream | undefined;
   #upstream: Upstream | undefined;
   #opening: Promise<Upstream> | undefined;
   #subscribing = 0;
@@ -107,7 +113,7 @@ export class Session implements PeerEvents {
   constructor(
     owner: SessionOwner,
     peer: Peer,
-    { request, query, caller, upstream }: Handshake,
+    { request, query, caller, token }: Handshake,
   ) {
     this.#owner = owner;
     this.#peer = peer;
@@ -115,13 +121,16 @@ export class Session implements PeerEvents {
     this.#query = query;
     this.#caller = caller;
     this.#room = owner.gateway.roomFor(caller);
-    this.#tried = upstream;
+    this.#token = token;
   }
 
-  /** Uses the connection to the node that was tried for the handshake. */
+  /** Ends the connection when its token becomes invalid. */
   start(): void {
-    if (this.#tried) this.#use(this.#tried);
+    this.#token?.addEventListener("abort", this.#endRight);
+    if (this.#token?.aborted) this.#endRight();
   }
+
+  readonly #endRight = (): void => this.end("right");
 
   get isAnonymous(): boolean {
     return this.#caller.client === undefined;
@@ -178,7 +187,6 @@ export class Session implements PeerEvents {
     }
     this.#upstream?.check(now);
     this.#limitWaiting();
-    if (!this.isAnonymous) void this.#identify();
   }
 
   onNotification({ method, subscription: id, text: given, idPart }: Notification): void {
@@ -259,17 +267,18 @@ export class Session implements PeerEvents {
   }
 
   async #open(isAnonymous: boolean): Promise<Upstream> {
-    if (this.#upstream) return this.#upstream;
     this.#opening ??= this.#owner.openUpstream(isAnonymous);
+    let upstream: Upstream;
     try {
-      const upstream = await this.#opening;
-      if (!this.#upstream) this.#use(upstream);
-      return upstream;
+      upstream = await this.#opening;
     } catch (error) {
       // A client that keeps the connection would never subscribe again.
       this.end("node");
       throw error;
     }
+    if (!this.#upstream) this.#use(upstream);
+    if (upstream.isAnonymous !== isAnonymous) throw MIXED;
+    return upstream;
   }
 
   #use(upstream: Upstream): void {
@@ -350,6 +359,7 @@ export class Session implements PeerEvents {
   #finish(reason: EndReason): void {
     if (this.#reason) return;
     this.#reason = reason;
+    this.#token?.removeEventListener("abort", this.#endRight);
     this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
     this.#unread.length = 0;
     this.#subscriptions.clear();
@@ -364,8 +374,8 @@ export interface Handshake {
   readonly request: CallerRequest;
   readonly query: string;
   readonly caller: Caller;
-  /** Present if a connection to the node had to be tried first. */
-  readonly upstream: Upstream | undefined;
+  /** The token that the caller was recognized by. */
+  readonly token: Signal | undefined;
 }
 
 const failure = (reason: unknown): RpcOutcome => ({ error: failureOf(reason), reason });

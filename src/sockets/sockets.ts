@@ -84,22 +84,20 @@ export class Sockets implements SessionOwner {
         caller = await this.gateway.identify(known, query);
       }
       request.clientName = known.clientName;
+      const token = caller.client?.token;
       const places = this.#placesFor(caller, query);
       this.#connect = request.connect;
       places.taken++;
       const drop = () => void places.taken--;
-      const upstream = await this.#try().catch((error) => {
+      await this.#try().catch((error) => {
         drop();
         throw error;
       });
-      const handshake = { request: known, query, caller, upstream };
+      const handshake = { request: known, query, caller, token };
       return upgrade.accept({
         protocol: word && BEARER,
         open: (peer) => this.#open(peer, handshake),
-        drop() {
-          drop();
-          upstream?.end();
-        },
+        drop,
       });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -176,19 +174,19 @@ export class Sockets implements SessionOwner {
   }
 
   /**
-   * Opens a connection to the node if the last one failed: a client that is accepted subscribes
-   * once, and would be silent if that was refused.
+   * Tries the node if the last connection to it failed: a client that is accepted subscribes once,
+   * and would be silent if that was refused.
    *
-   * @throws {Refusal} if there is no connection
+   * @throws {Refusal} if the node takes no connection
    */
-  async #try(): Promise<Upstream | undefined> {
+  async #try(): Promise<void> {
     const table = await this.gateway.table();
     if (!table.isKnown) throw NOT_FORWARDED.unknown;
     const unexpected = await this.gateway.refusalOfNode();
     if (unexpected) throw unexpected;
-    if (this.#isNodeReady || table.unsubscribing.size === 0) return undefined;
+    if (this.#isNodeReady || table.unsubscribing.size === 0) return;
     try {
-      return await this.openUpstream(false);
+      (await this.openUpstream(false)).end();
     } catch {
       throw NO_NODE;
     }

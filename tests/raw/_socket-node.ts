@@ -45,8 +45,14 @@ export class SocketNode {
     );
   });
 
-  /** @param results the results of further methods */
-  static async start(results: Readonly<Record<string, unknown>> = {}): Promise<SocketNode> {
+  /**
+   * @param results the results of further methods
+   * @param port the port of a node that starts again
+   */
+  static async start(
+    results: Readonly<Record<string, unknown>> = {},
+    port = 0,
+  ): Promise<SocketNode> {
     const node = new SocketNode(results);
     const sockets = new WebSocketServer({ noServer: true });
     node.#server.on("connection", (socket) => node.#sockets.add(socket));
@@ -69,10 +75,10 @@ export class SocketNode {
     // Solana's nodes take WebSocket connections one port above.
     while (!above.listening) {
       node.#server.close();
-      await new Promise<void>((resolve) => node.#server.listen(0, "127.0.0.1", resolve));
-      const port = Number(new URL(node.url).port) + 1;
+      await new Promise<void>((resolve) => node.#server.listen(port, "127.0.0.1", resolve));
+      const nextPort = Number(new URL(node.url).port) + 1;
       await new Promise<void>((resolve) => {
-        above.once("error", () => resolve()).listen(port, "127.0.0.1", resolve);
+        above.once("error", () => resolve()).listen(nextPort, "127.0.0.1", resolve);
       });
     }
     node.#above = above;

@@ -46,10 +46,10 @@ sockets(
         await until(() => results("own").length === 1 && results("other").length === 1);
         assert.equal(results("other"), [undefined]);
         const { id } = node.calls[0]!;
-        node.connections[0]!.send(JSON.stringify({ jsonrpc: "2.0", id, result: "late" }));
+        node.connections.at(-1)!.send(JSON.stringify({ jsonrpc: "2.0", id, result: "late" }));
         assert.equal((await client.call("status")).result, { a: 1 });
         assert.is(results("mine").length, 3);
-        assert.is(node.heads[0]!.url, "/websocket");
+        assert.is(node.heads.at(-1)!.url, "/websocket");
         client.socket.close(1000, "");
       },
     ),
@@ -349,7 +349,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
         await until(() => flood.ended !== undefined);
         assert.is(flood.ended![0], 1008);
         // The service leaves the node with its client.
-        await until(() => node.connections[0]!.readyState === 3);
+        await until(() => node.connections.at(-1)!.readyState === 3);
         slow.socket.resume();
         await until(() => slow.ended !== undefined);
         assert.ok(slow.notifications.length < 400);
