@@ -94,6 +94,7 @@ export class Session implements PeerEvents {
   readonly #query: string;
   readonly #caller: Caller;
   readonly #token: Signal | undefined;
+  readonly #isCut: boolean;
   readonly #room: Room;
   readonly #gone = new LightSignal();
   readonly #unread: string[] = [];
@@ -113,7 +114,7 @@ export class Session implements PeerEvents {
   constructor(
     owner: SessionOwner,
     peer: Peer,
-    { request, query, caller, token }: Handshake,
+    { request, query, caller, token, isCut }: Handshake,
   ) {
     this.#owner = owner;
     this.#peer = peer;
@@ -122,6 +123,7 @@ export class Session implements PeerEvents {
     this.#caller = caller;
     this.#room = owner.gateway.roomFor(caller);
     this.#token = token;
+    this.#isCut = isCut;
   }
 
   /** Ends the connection when its token becomes invalid. */
@@ -169,6 +171,7 @@ export class Session implements PeerEvents {
   end(reason: EndReason): void {
     if (this.#reason) return;
     this.#finish(reason);
+    if (this.#isCut && (reason === "node" || reason === "stopping")) return this.#peer.terminate();
     const [code, text] = END_REASONS[reason];
     this.#peer.close(code, text);
     setTimeout(() => this.#peer.terminate(), CLOSING_MS);
@@ -376,6 +379,8 @@ export interface Handshake {
   readonly caller: Caller;
   /** The token that the caller was recognized by. */
   readonly token: Signal | undefined;
+  /** Whether the connection ends without a closing handshake when it should be made again. */
+  readonly isCut: boolean;
 }
 
 const failure = (reason: unknown): RpcOutcome => ({ error: failureOf(reason), reason });

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Gateway } from "../gateway/gateway.ts";
+import type { CallTable, Gateway } from "../gateway/gateway.ts";
 import {
   type Caller,
   type CallerRequest,
@@ -89,11 +89,11 @@ export class Sockets implements SessionOwner {
       this.#connect = request.connect;
       places.taken++;
       const drop = () => void places.taken--;
-      await this.#try().catch((error) => {
+      const table = await this.#try().catch((error) => {
         drop();
         throw error;
       });
-      const handshake = { request: known, query, caller, token };
+      const handshake = { request: known, query, caller, token, isCut: isCut(table) };
       return upgrade.accept({
         protocol: word && BEARER,
         open: (peer) => this.#open(peer, handshake),
@@ -179,19 +179,29 @@ export class Sockets implements SessionOwner {
    *
    * @throws {Refusal} if the node takes no connection
    */
-  async #try(): Promise<void> {
+  async #try(): Promise<CallTable> {
     const table = await this.gateway.table();
     if (!table.isKnown) throw NOT_FORWARDED.unknown;
     const unexpected = await this.gateway.refusalOfNode();
     if (unexpected) throw unexpected;
-    if (this.#isNodeReady || table.unsubscribing.size === 0) return;
+    if (this.#isNodeReady || table.unsubscribing.size === 0) return table;
     try {
       (await this.openUpstream(false)).end();
     } catch {
       throw NO_NODE;
     }
+    return table;
   }
 }
+
+/**
+ * CometBFT's notifications are further responses. CosmJS, its client, connects again only after a
+ * connection that ended as that of a node that dies.
+ */
+const isCut = ({ unsubscribing }: CallTable): boolean =>
+  [...unsubscribing.values()].some(({ operation: { subscription } }) =>
+    subscription!.notification === undefined
+  );
 
 /** @throws {Refusal} if the request is not a handshake (RFC 6455, section 4.2.1) */
 function checkForm(request: Request): void {
