@@ -200,6 +200,13 @@ sockets("a client that waits for slow calls is not silent", () => {
   assert.is(silent.peer.closed, 1001);
 });
 
+sockets("a message that is not text ends the connection", () => {
+  const { session, peer, ends } = openSession();
+  session.onBinary();
+  assert.is(peer.closed, 1003);
+  assert.equal(ends, ["binary"]);
+});
+
 sockets("empty messages take room, too", () => {
   const { played, session, peer, ends } = openSession();
   played.described = new Promise(() => {});

@@ -37,6 +37,7 @@ export const END_REASONS = {
   right: [1008, "The client's token is not valid any more"],
   slow: [1013, "The client reads too slowly"],
   flood: [1008, "Too many messages or control frames"],
+  binary: [1003, "Messages must be text"],
   silent: [1001, "The client does not respond"],
   failed: [1011, "Internal error"],
 } as const;
@@ -157,6 +158,10 @@ export class Session implements PeerEvents {
     if (this.#unanswered >= UNANSWERED_MAX) this.#peer.pause();
     this.#next();
     this.#limitWaiting();
+  }
+
+  onBinary(): void {
+    this.end("binary");
   }
 
   onControl(): void {

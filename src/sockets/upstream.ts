@@ -116,6 +116,10 @@ export class Upstream implements PeerEvents {
     if (!this.#isReading) void this.#read();
   }
 
+  onBinary(): void {
+    this.#peer!.terminate();
+  }
+
   onControl(): void {
     this.#heardAt = performance.now();
   }

@@ -1,6 +1,7 @@
 /** A simulated Ethereum node that takes WebSocket connections, and clients of a service. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import WebSocket, { WebSocketServer } from "ws";
 
 export interface Call {
@@ -24,6 +25,8 @@ export class SocketNode {
   /** The headers of the handshakes. */
   readonly heads: Record<string, unknown>[] = [];
   takesSockets = true;
+  /** Responds to a handshake in place of the node. */
+  onHandshake: ((socket: Duplex) => void) | undefined;
   /** Makes the id of a subscription. */
   makeId: (() => unknown) | undefined;
   /** Called after a subscription has been confirmed. */
@@ -58,6 +61,7 @@ export class SocketNode {
     node.#server.on("connection", (socket) => node.#sockets.add(socket));
     node.#server.on("upgrade", (message, socket, head) => {
       node.heads.push({ ...message.headers, url: message.url });
+      if (node.onHandshake) return void node.onHandshake(socket);
       if (!node.takesSockets) {
         return void socket.end("HTTP/1.1 404 Not Found\r\n\r\n");
       }

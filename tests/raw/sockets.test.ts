@@ -1,4 +1,5 @@
 /** JSON-RPC over WebSocket, in each runtime. */
+import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { besideNode, TOKEN } from "../gateway/_beside.ts";
@@ -98,6 +99,29 @@ sockets(
       client.socket.close(1000, "");
     }),
 );
+
+sockets("nothing of it is loaded before the first handshake", () => {
+  const command = ["--import", "tsx", "--import", "./tests/raw/_report-sockets.mjs"];
+  return besideNode(
+    SocketNode.start(),
+    "ethereum",
+    async ({ url, service }) => {
+      for (const path of ["info", "spec.json", "health", "rpc/eth_chainId"]) {
+        assert.is((await fetch(`${url}/v1/${path}`)).status, 200, path);
+      }
+      const loaded = () => service.stderr().match(/^loaded .*$/gm) ?? [];
+      assert.equal(loaded(), []);
+      const client = await SocketClient.open(url);
+      assert.ok(client.isOpen);
+      await until(() => loaded().length > 0);
+      assert.match(loaded().join("\n"), /\/src\/sockets\/sockets\.ts/);
+      assert.match(loaded().join("\n"), /\/node_modules\/ws\//);
+      client.socket.close(1000, "");
+    },
+    "reads",
+    [process.execPath, ...command, "src/main.ts"],
+  );
+});
 
 for (const [runtime, command] of Object.entries(COMMANDS)) {
   const beside = (
