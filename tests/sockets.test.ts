@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Gateway } from "../src/gateway/gateway.ts";
 import { Refusal } from "../src/gateway/refusal.ts";
-import type { ReadyCall } from "../src/gateway/rpc-exchange.ts";
+import type { ReadyCall } from "../src/gateway/call-rpc.ts";
 import type { ServedRequest } from "../src/http/request.ts";
 import {
   type Accepted,

@@ -16,6 +16,7 @@ import { FULL, NOT_FORWARDED, Refusal } from "../gateway/refusal.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
+import { pause } from "../slices.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import type { Notification, Upstream } from "./upstream.ts";
 
@@ -312,6 +313,8 @@ export class Session implements PeerEvents {
   }
 
   async #answer(message: string): Promise<void> {
+    // A client that sends many messages must not keep others waiting.
+    await pause();
     const { gateway } = this.#owner;
     const table = await gateway.table();
     const caller = await this.#identify();
