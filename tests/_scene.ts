@@ -6,6 +6,7 @@ import { Monitor } from "../src/info/monitor.ts";
 import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
+import type { Node } from "../src/node/node.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { milliseconds } from "../src/units.ts";
 import { contextFor, playedBy } from "./_sources.ts";
@@ -30,6 +31,7 @@ export interface SceneOptions {
 }
 
 export interface Scene {
+  node: Node;
   monitor: Monitor;
   held: Held;
   said: string[];
@@ -48,12 +50,19 @@ export interface Scene {
   infoOfPage(): Promise<Record<string, unknown>>;
 }
 
-export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOptions): Scene {
+export function setScene(
+  { fetch, info = {}, node = {}, kinds = KINDS }: SceneOptions,
+): Scene {
   const said: string[] = [];
   const span = 3_600_000;
-  const history = new History(span, typeof info === "function" ? [] : info.hide ?? [], "run", {
-    samples: [],
-  });
+  const history = new History(
+    span,
+    typeof info === "function" ? [] : info.hide ?? [],
+    "run",
+    {
+      samples: [],
+    },
+  );
   let changes = 0;
   const held: Held = {
     monotonic: 1000,
@@ -63,21 +72,28 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     gate: Promise.resolve(),
     fetch,
   };
-  const monitor = new Monitor(
-    contextFor("http://node.example", {
-      ...node,
-      timeout: milliseconds(node.timeout ?? "2s"),
-      kinds,
-      client: playedBy(async (input, init) => {
-        held.asked++;
-        const { failure, fetch } = held;
-        await held.gate;
-        if (failure) throw Object.assign(new TypeError("x"), { cause: { code: failure } });
-        return await fetch(input, init);
-      }),
+  const played = contextFor("http://node.example", {
+    ...node,
+    timeout: milliseconds(node.timeout ?? "2s"),
+    kinds,
+    client: playedBy(async (input, init) => {
+      held.asked++;
+      const { failure, fetch } = held;
+      await held.gate;
+      if (failure) {
+        throw Object.assign(new TypeError("x"), { cause: { code: failure } });
+      }
+      return await fetch(input, init);
     }),
+  });
+  const monitor = new Monitor(
+    played,
     {
-      service: { software: "nodeface", version: "1", started_at: "2026-01-01T00:00:00.000Z" },
+      service: {
+        software: "nodeface",
+        version: "1",
+        started_at: "2026-01-01T00:00:00.000Z",
+      },
       info,
       log: (message, { level }) => said.push(`${level}: ${message}`),
       onError: (error) => assert.unreachable(String(error)),
@@ -93,6 +109,7 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
   const infoMeanwhile = async () => restOf(await monitor.snapshot());
   const infoOfPage = async () => restOf(await monitor.snapshotNow());
   return {
+    node: played,
     monitor,
     held,
     said,

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { createNodeface } from "../src/index.ts";
 import { testOnNode } from "./_runtime.ts";
 import { setScene } from "./_scene.ts";
-import { play as playNode } from "./_sources.ts";
+import { contextFor, failure, get, play as playNode, playTcp } from "./_sources.ts";
 import { until } from "./nodes/_daemon.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
@@ -172,6 +172,34 @@ identity(
     await node.close();
   },
 );
+
+identity("a poll during which a connection is lost is repeated", async () => {
+  const { info, held, node, monitor } = scene({ chain_id: "31337" });
+  await info();
+  node.losses++;
+  const expected = onChain("0x7a69");
+  held.fetch = async (...request) => {
+    const response = await expected(...request);
+    // The node that has just responded is lost, and another takes over its address.
+    held.fetch = onChain("0x1");
+    node.losses++;
+    return response;
+  };
+  assert.match(String(await monitor.reasonAgainstCalls()), "chain_id is 1, but 31337 is expected");
+});
+
+identity("a connection that another server has lost does not count", async () => {
+  const [own, other] = await Promise.all([
+    playTcp((socket) => void socket.destroy()),
+    playTcp((socket) => void socket.destroy()),
+  ]);
+  const node = contextFor(own.url);
+  await failure(get(other.url, node));
+  assert.is(node.losses, 0);
+  await failure(get(own.url, node));
+  assert.ok(node.losses > 0);
+  await Promise.all([own.close(), other.close()]);
+});
 
 testOnNode(identity, "no call reaches another node that takes over its address", async () => {
   let chain = "0x7a69";

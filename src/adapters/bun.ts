@@ -153,7 +153,7 @@ const WEBSOCKET: Parameters<typeof Bun.serve>[0]["websocket"] = {
   open: (socket) => socket.data.open(socket),
   message({ data: peer }, data) {
     if (typeof data === "string") peer.events?.onText(data);
-    else peer.close(1003, "Messages must be text");
+    else peer.events?.onBinary();
   },
   ping: ({ data: peer }) => peer.events?.onControl(),
   pong: ({ data: peer }) => peer.events?.onControl(),

@@ -146,7 +146,7 @@ class WsPeer implements Peer {
   tell(events: PeerEvents): void {
     this.#socket.on("message", (data: Uint8Array, isBinary: boolean) => {
       if (data.length > NODE_MESSAGE_MAX) this.terminate();
-      else if (isBinary) this.close(1003, "Messages must be text");
+      else if (isBinary) events.onBinary();
       else events.onText(String(data));
     });
     for (const name of ["ping", "pong"]) this.#socket.on(name, () => events.onControl());

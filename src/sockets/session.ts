@@ -17,7 +17,8 @@ import { COMMENT_INTERVAL_MS } from "../http/event-stream.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
-import { LightSignal } from "../with-timeout.ts";
+import { pause } from "../slices.ts";
+import { LightSignal, type Signal } from "../with-timeout.ts";
 import type { Notification, Upstream } from "./upstream.ts";
 
 /** What a session needs of all sessions. */
@@ -38,6 +39,7 @@ export const END_REASONS = {
   right: [1008, "The client's token is not valid any more"],
   slow: [1013, "The client reads too slowly"],
   flood: [1008, "Too many messages or control frames"],
+  binary: [1003, "Messages must be text"],
   silent: [1001, "The client does not respond"],
   failed: [1011, "Internal error"],
 } as const;
@@ -68,6 +70,12 @@ const TOO_MANY = new Refusal(
   `A connection may have at most ${SUBSCRIPTIONS_MAX} subscriptions`,
 );
 
+const MIXED = new Refusal(
+  403,
+  CODES.notAllowed,
+  "This subscription needs a connection of its own: those before were made with other credentials",
+);
+
 const NO_SUBSCRIPTION = new Refusal(400, CODES.wrongParams, "There is no such subscription");
 
 interface Subscription {
@@ -88,6 +96,8 @@ export class Session implements PeerEvents {
   readonly #request: CallerRequest;
   readonly #query: string;
   readonly #caller: Caller;
+  readonly #token: Signal | undefined;
+  readonly #isCut: boolean;
   readonly #room: Room;
   readonly #isForEvents: boolean;
   readonly #gone = new LightSignal();
@@ -95,7 +105,6 @@ export class Session implements PeerEvents {
   #unreadLength = 0;
   #unanswered = 0;
   readonly #subscriptions = new Map<string, Subscription>();
-  readonly #tried: Upstream | undefined;
   #upstream: Upstream | undefined;
   #opening: Promise<Upstream> | undefined;
   #subscribing = 0;
@@ -109,7 +118,7 @@ export class Session implements PeerEvents {
   constructor(
     owner: SessionOwner,
     peer: Peer,
-    { request, query, caller, upstream, isForEvents }: Handshake,
+    { request, query, caller, token, isCut, isForEvents }: Handshake,
   ) {
     this.#owner = owner;
     this.#peer = peer;
@@ -117,14 +126,18 @@ export class Session implements PeerEvents {
     this.#query = query;
     this.#caller = caller;
     this.#room = owner.gateway.roomFor(caller);
-    this.#tried = upstream;
+    this.#token = token;
+    this.#isCut = isCut;
     this.#isForEvents = isForEvents;
   }
 
-  /** Uses the connection to the node that was tried for the handshake. */
+  /** Ends the connection when its token becomes invalid. */
   start(): void {
-    if (this.#tried) this.#use(this.#tried);
+    this.#token?.addEventListener("abort", this.#endRight);
+    if (this.#token?.aborted) this.#endRight();
   }
+
+  readonly #endRight = (): void => this.end("right");
 
   get isAnonymous(): boolean {
     return this.#caller.client === undefined;
@@ -151,6 +164,10 @@ export class Session implements PeerEvents {
     this.#limitWaiting();
   }
 
+  onBinary(): void {
+    this.end("binary");
+  }
+
   onControl(): void {
     this.#heardAt = performance.now();
     if (++this.#controls > CONTROLS_MAX) this.end("flood");
@@ -163,6 +180,7 @@ export class Session implements PeerEvents {
   end(reason: EndReason): void {
     if (this.#reason) return;
     this.#finish(reason);
+    if (this.#isCut && (reason === "node" || reason === "stopping")) return this.#peer.terminate();
     const [code, text] = END_REASONS[reason];
     this.#peer.close(code, text);
     setTimeout(() => this.#peer.terminate(), CLOSING_MS);
@@ -183,7 +201,6 @@ export class Session implements PeerEvents {
     }
     this.#upstream?.check(now);
     this.#limitWaiting();
-    if (!this.isAnonymous) void this.#identify();
   }
 
   onNotification(notification: Notification): void {
@@ -248,8 +265,9 @@ export class Session implements PeerEvents {
     }
   }
 
-  /** Makes the only subscription of a client of events. */
-  async follow(call: ReadyCall): Promise<RpcOutcome> {
+  /** Makes the only subscription of a client of events, on a connection that is open. */
+  async follow(call: ReadyCall, upstream: Upstream): Promise<RpcOutcome> {
+    this.#opening = Promise.resolve(upstream);
     const made: Subscription[] = [];
     const outcome = await this.subscribe(call, made);
     this.#release(made);
@@ -278,17 +296,18 @@ export class Session implements PeerEvents {
   }
 
   async #open(isAnonymous: boolean): Promise<Upstream> {
-    if (this.#upstream) return this.#upstream;
     this.#opening ??= this.#owner.openUpstream(isAnonymous);
+    let upstream: Upstream;
     try {
-      const upstream = await this.#opening;
-      if (!this.#upstream) this.#use(upstream);
-      return upstream;
+      upstream = await this.#opening;
     } catch (error) {
       // A client that keeps the connection would never subscribe again.
       this.end("node");
       throw error;
     }
+    if (!this.#upstream) this.#use(upstream);
+    if (upstream.isAnonymous !== isAnonymous) throw MIXED;
+    return upstream;
   }
 
   #use(upstream: Upstream): void {
@@ -314,6 +333,8 @@ export class Session implements PeerEvents {
   }
 
   async #answer(message: string): Promise<void> {
+    // A client that sends many messages must not keep others waiting.
+    await pause();
     const { gateway } = this.#owner;
     const table = await gateway.table();
     const caller = await this.#identify();
@@ -374,6 +395,7 @@ export class Session implements PeerEvents {
   #finish(reason: EndReason): void {
     if (this.#reason) return;
     this.#reason = reason;
+    this.#token?.removeEventListener("abort", this.#endRight);
     this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
     this.#unread.length = 0;
     this.#subscriptions.clear();
@@ -388,8 +410,10 @@ export interface Handshake {
   readonly request: CallerRequest;
   readonly query: string;
   readonly caller: Caller;
-  /** Present if a connection to the node had to be tried first. */
-  readonly upstream: Upstream | undefined;
+  /** The token that the caller was recognized by. */
+  readonly token: Signal | undefined;
+  /** Whether the connection ends without a closing handshake when it should be made again. */
+  readonly isCut: boolean;
   /** True if the client reads notifications as events, and sends nothing. */
   readonly isForEvents: boolean;
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Call, Followed, Follower } from "../gateway/call.ts";
-import type { Gateway } from "../gateway/gateway.ts";
+import type { CallTable, Gateway } from "../gateway/gateway.ts";
 import {
   type Caller,
   type CallerRequest,
@@ -93,24 +93,29 @@ export class Sockets implements SessionOwner, Follower {
         caller = await this.gateway.identify(known, query);
       }
       request.clientName = known.clientName;
+      const token = caller.client?.token;
       if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
       caller.checkOrigin();
       const quota = this.gateway.quotaOf(caller)?.refusal;
       if (quota) throw quota;
       this.#connect = request.connect;
       const drop = this.#takePlace(caller);
-      const upstream = await this.#try().catch((error) => {
+      const table = await this.#try().catch((error) => {
         drop();
         throw error;
       });
-      const handshake = { request: known, query, caller, upstream, isForEvents: false };
+      const handshake = {
+        request: known,
+        query,
+        caller,
+        token,
+        isCut: isCut(table),
+        isForEvents: false,
+      };
       return upgrade.accept({
         protocol: word && BEARER,
         open: (peer) => this.#open(peer, handshake),
-        drop() {
-          drop();
-          upstream?.end();
-        },
+        drop,
       });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -127,20 +132,22 @@ export class Sockets implements SessionOwner, Follower {
     params: string | undefined,
   ): Promise<Followed> {
     if (!request.connect) throw NO_CONNECTIONS;
+    const token = caller.client?.token;
     this.#connect = request.connect;
-    const drop = this.#takePlace(caller);
     const isAnonymous = await this.gateway.isAnonymous(entry.operation);
+    const drop = this.#takePlace(caller);
     const upstream = await this.openUpstream(isAnonymous).catch(() => {
       drop();
       throw NO_NODE;
     });
     const peer = new EventPeer();
-    const session = this.#open(peer, { request, query, caller, upstream, isForEvents: true });
+    const handshake = { request, query, caller, token, isCut: false, isForEvents: true };
+    const session = this.#open(peer, handshake);
     peer.tell(session);
     const { gone = request.signal } = request;
     gone.addEventListener("abort", () => peer.leave());
     if (gone.aborted) peer.leave();
-    const outcome = await session.follow({ entry, params, isHeavy: false });
+    const outcome = await session.follow({ entry, params, isHeavy: false }, upstream);
     return { outcome, events: peer.body };
   }
 
@@ -212,24 +219,34 @@ export class Sockets implements SessionOwner, Follower {
   }
 
   /**
-   * Opens a connection to the node if the last one failed: a client that is accepted subscribes
-   * once, and would be silent if that was refused.
+   * Tries the node if the last connection to it failed: a client that is accepted subscribes once,
+   * and would be silent if that was refused.
    *
-   * @throws {Refusal} if there is no connection
+   * @throws {Refusal} if the node takes no connection
    */
-  async #try(): Promise<Upstream | undefined> {
+  async #try(): Promise<CallTable> {
     const table = await this.gateway.table();
     if (!table.isKnown) throw NOT_FORWARDED.unknown;
     const unexpected = await this.gateway.refusalOfNode();
     if (unexpected) throw unexpected;
-    if (this.#isNodeReady || table.unsubscribing.size === 0) return undefined;
+    if (this.#isNodeReady || table.unsubscribing.size === 0) return table;
     try {
-      return await this.openUpstream(false);
+      (await this.openUpstream(false)).end();
     } catch {
       throw NO_NODE;
     }
+    return table;
   }
 }
+
+/**
+ * CometBFT's notifications are further responses. CosmJS, its client, connects again only after a
+ * connection that ended as that of a node that dies.
+ */
+const isCut = ({ unsubscribing }: CallTable): boolean =>
+  [...unsubscribing.values()].some(({ operation: { subscription } }) =>
+    subscription!.notification === undefined
+  );
 
 /** @throws {Refusal} if the request is not a handshake (RFC 6455, section 4.2.1) */
 function checkForm(request: Request): void {

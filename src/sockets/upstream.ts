@@ -45,6 +45,8 @@ const CALL_MS = 30_000, SILENCE_MS = 55_000;
 const MEMBERS = /^(?:id|method|params|subscription|result|error)$/;
 
 export class Upstream implements PeerEvents {
+  /** Whether the node was not told our secret. */
+  readonly isAnonymous: boolean;
   readonly #node: Node;
   #owner: UpstreamOwner | undefined;
   #peer: Peer | undefined;
@@ -57,8 +59,9 @@ export class Upstream implements PeerEvents {
   lastId = 0;
   #hasEnded = false;
 
-  constructor(node: Node) {
+  constructor(node: Node, isAnonymous: boolean) {
     this.#node = node;
+    this.isAnonymous = isAnonymous;
   }
 
   static async open(
@@ -67,7 +70,7 @@ export class Upstream implements PeerEvents {
     rpcPath: string,
     isAnonymous: boolean,
   ): Promise<Upstream> {
-    const upstream = new Upstream(node);
+    const upstream = new Upstream(node, isAnonymous);
     upstream.#peer = await node.connect(connect, rpcPath, isAnonymous, upstream);
     return upstream;
   }
@@ -113,6 +116,10 @@ export class Upstream implements PeerEvents {
       this.#peer!.pause();
     }
     if (!this.#isReading) void this.#read();
+  }
+
+  onBinary(): void {
+    this.#peer!.terminate();
   }
 
   onControl(): void {

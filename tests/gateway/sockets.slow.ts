@@ -2,18 +2,21 @@
  * Third-party clients that subscribe through the service. `node tests/gateway/setup.mjs` installs
  * the clients.
  */
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { isDeepStrictEqual } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { COMMANDS, launch, run } from "../_server.ts";
 import { callsTo } from "../nodes/_calls.ts";
-import { until } from "../nodes/_daemon.ts";
+import { startDaemon, until } from "../nodes/_daemon.ts";
 import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
-import { SocketNode } from "../raw/_socket-node.ts";
+import { type Call, SocketClient, SocketNode } from "../raw/_socket-node.ts";
 import { besideNode, installed, SERVICES } from "./_beside.ts";
 
 const sockets = suite("third-party clients that subscribe");
@@ -25,15 +28,23 @@ for (const name of ["ethers", "viem"]) {
     `the program with ${name} in docs/subscriptions.md works`,
     () =>
       besideNode(startAnvil(), "ethereum", async ({ url }, node) => {
-        const page = await readFile(join(ROOT, "docs/subscriptions.md"), "utf8");
-        const programs = [...page.matchAll(/^```js\n([^]*?)^```/gm)].map(([, program]) => program!);
+        const page = await readFile(
+          join(ROOT, "docs/subscriptions.md"),
+          "utf8",
+        );
+        const programs = [...page.matchAll(/^```js\n([^]*?)^```/gm)].map((
+          [, program],
+        ) => program!);
         const program = programs.find((program) => program.includes(`from "${name}"`))!;
         // The program must be in the folder in which its packages are installed.
         const file = installed(`.${name}-sockets.mjs`);
         const call = callsTo(node.url);
         const miner = setInterval(() => void call("evm_mine", []), 200);
         try {
-          await writeFile(file, program.replaceAll("127.0.0.1:8080", new URL(url).host));
+          await writeFile(
+            file,
+            program.replaceAll("127.0.0.1:8080", new URL(url).host),
+          );
           const { code, stdout, stderr } = await run([process.execPath, file]);
           assert.is(code, 0, stderr);
           assert.match(stdout, /^\d+n?\n$/);
@@ -45,22 +56,336 @@ for (const name of ["ethers", "viem"]) {
   );
 }
 
-/** Runs a client until it has had `count` notifications, which `send` makes. */
-async function notified(name: string, url: string, send: () => Promise<void>): Promise<void> {
-  const address = url.replace(/^http/, "ws");
-  const file = `${ROOT}tests/gateway/_socket-clients.mjs`;
-  const { child, ended, printed } = launch(process.execPath, [file, name, address, "1000"], {}, {});
+/** A node that can be started again at its port. */
+interface Source {
+  /** What a client of the node itself has been notified of, as the clients print it. */
+  readonly own: readonly unknown[];
+  start(port: number): Promise<void>;
+  stop(): Promise<void>;
+  /** Makes the node send a notification. */
+  next(): Promise<unknown>;
+}
+
+class AnvilSource implements Source {
+  readonly own: unknown[] = [];
+  readonly #read: (head: { number: string; hash: string }) => unknown;
+  #daemon: Awaited<ReturnType<typeof startDaemon>> | undefined;
+  #call: ReturnType<typeof callsTo> | undefined;
+
+  constructor(read: (head: { number: string; hash: string }) => unknown) {
+    this.#read = read;
+  }
+
+  async start(port: number): Promise<void> {
+    this.#daemon = await startDaemon([ANVIL, "--port", String(port)], port);
+    const { url } = this.#daemon;
+    this.#call = callsTo(url);
+    const client = await SocketClient.open(url);
+    await client.call("eth_subscribe", ["newHeads"]);
+    client.socket.on("message", (data) => {
+      const { method, params } = JSON.parse(String(data));
+      if (method) this.own.push(this.#read(params.result));
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#daemon!.stop();
+  }
+
+  async next(): Promise<unknown> {
+    return await this.#call!("evm_mine", []);
+  }
+}
+
+class PlayedSource implements Source {
+  readonly own: unknown[] = [];
+  readonly #kind: string;
+  readonly #read: (
+    number: number,
+    id: string,
+    call: Call,
+  ) => Record<string, unknown>;
+  #node: SocketNode | undefined;
+  #send: (number: number) => void = () => {};
+  #number = 0;
+
+  constructor(
+    kind: string,
+    read: (number: number, id: string, call: Call) => Record<string, unknown>,
+  ) {
+    this.#kind = kind;
+    this.#read = read;
+  }
+
+  async start(port: number): Promise<void> {
+    const results = this.#kind === "cosmos" ? { subscribe: {}, unsubscribe: {}, status: {} } : {};
+    const node = this.#node = await SocketNode.start(results, port);
+    if (this.#kind === "solana") node.makeId = () => 23;
+    node.onSubscribe = (connection, id, call) => {
+      this.#send = (number) => {
+        const message = { jsonrpc: "2.0", ...this.#read(number, id, call) };
+        connection.send(JSON.stringify(message));
+      };
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#send = () => {};
+    await this.#node!.close();
+  }
+
+  next(): Promise<void> {
+    const number = ++this.#number;
+    this.own.push(number);
+    this.#send(number);
+    return Promise.resolve();
+  }
+}
+
+interface Subscriber {
+  readonly name: string;
+  readonly folder: string;
+  readonly kind: string;
+  readonly makeSource: () => Source;
+  /** Returns what can be compared with the values of the source. */
+  readonly read?: (value: never) => unknown;
+}
+
+const head = ({ number, hash }: { number: string; hash: string }) => ({
+  number: Number(number),
+  hash,
+});
+
+const SUBSCRIBERS: readonly Subscriber[] = [
+  {
+    name: "ethers",
+    folder: "ethers",
+    kind: "ethereum",
+    makeSource: () => new AnvilSource(({ number }) => Number(number)),
+  },
+  {
+    name: "viem",
+    folder: "viem",
+    kind: "ethereum",
+    makeSource: () => new AnvilSource((head) => head),
+  },
+  {
+    name: "web3",
+    folder: "web3",
+    kind: "ethereum",
+    makeSource: () => new AnvilSource(head),
+  },
+  {
+    name: "polkadot",
+    folder: "@polkadot/rpc-provider",
+    kind: "substrate",
+    makeSource: () =>
+      new PlayedSource("substrate", (number, subscription) => ({
+        method: "chain_newHead",
+        params: { subscription, result: number },
+      })),
+  },
+  {
+    name: "solana",
+    folder: "@solana/kit",
+    kind: "solana",
+    makeSource: () =>
+      new PlayedSource("solana", (slot, subscription) => ({
+        method: "slotNotification",
+        params: { subscription, result: { parent: slot - 1, root: 1, slot } },
+      })),
+    read: ({ slot }: { slot: string }) => Number(slot),
+  },
+  {
+    name: "cosmos",
+    folder: "@cosmjs/tendermint-rpc",
+    kind: "cosmos",
+    makeSource: () =>
+      new PlayedSource("cosmos", (number, _, { id }) => ({
+        id,
+        result: { query: "tm.event='NewBlock'", data: { number }, events: {} },
+      })),
+  },
+];
+
+/** A client in a process of its own. */
+class Program {
+  readonly #process: ReturnType<typeof launch>;
+  readonly #read: (value: never) => unknown;
+
+  constructor({ name, read = (value) => value }: Subscriber, url: string) {
+    const file = `${ROOT}tests/gateway/_socket-clients.mjs`;
+    this.#process = launch(
+      process.execPath,
+      [file, name, url.replace(/^http/, "ws")],
+      {},
+      {},
+    );
+    this.#read = read;
+  }
+
+  lines(word: string): readonly string[] {
+    return this.#process.printed.stdout.split("\n").slice(0, -1)
+      .filter((line) => line.startsWith(`${word} `) || line === word)
+      .map((line) => line.slice(word.length + 1));
+  }
+
+  get values(): readonly unknown[] {
+    return this.lines("value").map((line) => this.#read(JSON.parse(line) as never));
+  }
+
+  async has(
+    holds: () => boolean,
+    next?: () => Promise<unknown>,
+    ms?: number,
+  ): Promise<void> {
+    await until(async () => {
+      const { child, printed } = this.#process;
+      if (child.exitCode !== null) {
+        throw new Error(`The client has ended: ${printed.stderr}`);
+      }
+      await next?.();
+      return holds();
+    }, ms);
+  }
+
+  /** Makes it end its subscription, or subscribe again. */
+  toggle(): void {
+    this.#process.child.kill("SIGUSR2");
+  }
+
+  async end(): Promise<void> {
+    this.#process.child.kill("SIGTERM");
+    await this.#process.ended;
+  }
+}
+
+/** A service that can be started again at its port. */
+class Service {
+  readonly #command: readonly string[];
+  readonly #port: number;
+  #running: ReturnType<typeof launch> | undefined;
+
+  constructor(command: readonly string[], port: number) {
+    this.#command = command;
+    this.#port = port;
+  }
+
+  async start(): Promise<void> {
+    const [program, ...words] = this.#command;
+    const args = [...words, "--port", String(this.#port)];
+    this.#running = launch(program!, args, {}, {});
+    const { ready, ended } = this.#running;
+    const url = await Promise.race([ready, ended]);
+    if (typeof url !== "string") {
+      throw new Error(`The service has ended: ${url.stderr}`);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#running?.child.kill("SIGTERM");
+    await this.#running?.ended;
+  }
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 200));
+
+async function follow(
+  subscriber: Subscriber,
+  command: readonly string[],
+): Promise<void> {
+  const { name, kind } = subscriber;
+  const [nodePort, port, folder] = await Promise.all([
+    freePort(),
+    freePort(),
+    mkdtemp(join(tmpdir(), "nodeface-")),
+  ]);
+  const config = join(folder, "nodeface.yaml");
+  await writeFile(
+    config,
+    JSON.stringify({
+      node: { url: `http://127.0.0.1:${nodePort}`, kind },
+      forward: { open: ["reads"] },
+    }),
+  );
+  const source = subscriber.makeSource();
+  const service = new Service([...command, "--config", config], port);
+  await source.start(nodePort);
+  await service.start();
+  await until(async () => {
+    const client = await SocketClient.open(`http://127.0.0.1:${port}/v1/rpc`);
+    client.socket.terminate();
+    return client.isOpen;
+  });
+  const program = new Program(subscriber, `http://127.0.0.1:${port}`);
   try {
-    await until(() => Promise.resolve(printed.stdout.includes("ready") || child.exitCode !== null));
-    await send();
-    const { code, stdout, stderr } = await ended;
-    assert.is(code, 0, stderr);
-    const { numbers, reason } = JSON.parse(stdout.trimEnd().split("\n").at(-1)!);
-    const [first] = numbers;
-    assert.equal(numbers, Array.from({ length: 1000 }, (_, at) => first + at), name);
-    assert.match(reason, "does not exist/is not available", name);
+    await program.has(() => program.lines("ready").length > 0);
+    // Some clients are ready before the node has confirmed the subscription.
+    await program.has(() => program.values.length > 0, async () => {
+      await source.next();
+      await pause();
+    });
+    for (let at = 0; at < 1000; at++) await source.next();
+    const isWhole = () => isDeepStrictEqual(program.values.at(-1), source.own.at(-1));
+    await program.has(isWhole);
+    const { values } = program;
+    assert.ok(values.length > 1000);
+    assert.equal(values, source.own.slice(-values.length), `${name}: a thousand values`);
+    await program.has(() => program.lines("refused").length > 0);
+    assert.match(
+      program.lines("refused")[0]!,
+      "does not exist/is not available",
+      name,
+    );
+
+    program.toggle();
+    await program.has(() => program.lines("stopped").length > 0);
+    const { length } = program.values;
+    for (let at = 0; at < 5; at++) await source.next();
+    await pause();
+    assert.is(
+      program.values.length,
+      length,
+      `${name}: nothing may come after the end`,
+    );
+    program.toggle();
+    await program.has(() => program.lines("again").length > 0);
+
+    /** Waits for a notification, and compares all since then. */
+    const comesBack = async (what: string, restart: () => Promise<void>) => {
+      await restart();
+      const before = program.values.length;
+      await program.has(() => program.values.length > before, async () => {
+        await source.next();
+        await pause();
+      }, 45_000).catch((error) => {
+        throw new Error(
+          `${name} has not come back after the restart of ${what}: ${error}`,
+        );
+      });
+      for (let at = 0; at < 20; at++) await source.next();
+      await program.has(isWhole);
+      const values = program.values.slice(before);
+      assert.equal(
+        values,
+        source.own.slice(-values.length),
+        `${name} after that of ${what}`,
+      );
+    };
+    await comesBack("the node", async () => {
+      await source.stop();
+      await pause();
+      await source.start(nodePort);
+    });
+    await comesBack("the service", async () => {
+      await service.stop();
+      await service.start();
+    });
   } finally {
-    child.kill();
+    await program.end();
+    await service.stop();
+    await source.stop();
+    await rm(folder, { recursive: true });
   }
 }
 
@@ -70,82 +395,21 @@ const SERVED = [
   ["Bun", COMMANDS.Bun, []] as const,
 ];
 
+/** All clients at once, since they mostly wait until they connect again. */
 for (const [runtime, command, files] of SERVED) {
-  for (const name of ["ethers", "viem", "web3"]) {
-    testWhere(
-      sockets,
-      without(installed(name), ANVIL, ...files),
-      `${name} has a thousand blocks of anvil in order, on ${runtime}`,
-      () =>
-        besideNode(
-          startAnvil(),
-          "ethereum",
-          async ({ url }, node) => {
-            const call = callsTo(node.url);
-            await notified(name, url, async () => {
-              for (let block = 0; block < 1000; block++) await call("evm_mine", []);
-            });
-          },
-          "reads",
-          command,
-        ),
-    );
-  }
-
-  for (
-    const [name, folder, kind, notification] of [
-      [
-        "polkadot",
-        "@polkadot/rpc-provider",
-        "substrate",
-        (number: number, subscription: string) => ({
-          method: "chain_newHead",
-          params: { subscription, result: { number } },
-        }),
-      ],
-      [
-        "solana",
-        "@solana/kit",
-        "solana",
-        (slot: number, subscription: string) => ({
-          method: "slotNotification",
-          params: { subscription, result: { parent: slot - 1, root: 1, slot } },
-        }),
-      ],
-      [
-        "cosmos",
-        "@cosmjs/tendermint-rpc",
-        "cosmos",
-        (number: number, _: string, id: number) => ({
-          id,
-          result: { query: "tm.event='NewBlock'", data: { number }, events: {} },
-        }),
-      ],
-    ] as const
-  ) {
-    testWhere(
-      sockets,
-      without(installed(folder), ...files),
-      `${folder} has a thousand notifications in order, on ${runtime}`,
-      () =>
-        besideNode(
-          SocketNode.start(kind === "cosmos" ? { subscribe: {}, unsubscribe: {} } : {}),
-          kind,
-          async ({ url }, node) => {
-            if (kind === "solana") node.makeId = () => 23;
-            node.onSubscribe = (connection, id, { id: callId }) => {
-              for (let number = 1; number <= 1000; number++) {
-                const message = notification(number, id, callId);
-                connection.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
-              }
-            };
-            await notified(name, url, () => Promise.resolve());
-          },
-          "reads",
-          command,
-        ),
-    );
-  }
+  const folders = SUBSCRIBERS.map(({ folder }) => installed(folder));
+  testWhere(
+    sockets,
+    without(...folders, ANVIL, ...files),
+    `clients have a thousand values in order, and come back after restarts, on ${runtime}`,
+    async () => {
+      const ends = await Promise.allSettled(
+        SUBSCRIBERS.map((one) => follow(one, command)),
+      );
+      const reasons = ends.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
+      assert.equal(reasons.map((reason) => String(reason.stack)), []);
+    },
+  );
 }
 
 sockets.run();

@@ -1,6 +1,7 @@
 /** A simulated Ethereum node that takes WebSocket connections, and clients of a service. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import WebSocket, { WebSocketServer } from "ws";
 
 export interface Call {
@@ -24,6 +25,8 @@ export class SocketNode {
   /** The headers of the handshakes. */
   readonly heads: Record<string, unknown>[] = [];
   takesSockets = true;
+  /** Responds to a handshake in place of the node. */
+  onHandshake: ((socket: Duplex) => void) | undefined;
   /** Makes the id of a subscription. */
   makeId: (() => unknown) | undefined;
   /** Called after a subscription has been confirmed. */
@@ -47,13 +50,20 @@ export class SocketNode {
     );
   });
 
-  /** @param results the results of further methods */
-  static async start(results: Readonly<Record<string, unknown>> = {}): Promise<SocketNode> {
+  /**
+   * @param results the results of further methods
+   * @param port the port of a node that starts again
+   */
+  static async start(
+    results: Readonly<Record<string, unknown>> = {},
+    port = 0,
+  ): Promise<SocketNode> {
     const node = new SocketNode(results);
     const sockets = new WebSocketServer({ noServer: true });
     node.#server.on("connection", (socket) => node.#sockets.add(socket));
     node.#server.on("upgrade", (message, socket, head) => {
       node.heads.push({ ...message.headers, url: message.url });
+      if (node.onHandshake) return void node.onHandshake(socket);
       if (!node.takesSockets) {
         return void socket.end("HTTP/1.1 404 Not Found\r\n\r\n");
       }
@@ -71,10 +81,10 @@ export class SocketNode {
     // Solana's nodes take WebSocket connections one port above.
     while (!above.listening) {
       node.#server.close();
-      await new Promise<void>((resolve) => node.#server.listen(0, "127.0.0.1", resolve));
-      const port = Number(new URL(node.url).port) + 1;
+      await new Promise<void>((resolve) => node.#server.listen(port, "127.0.0.1", resolve));
+      const nextPort = Number(new URL(node.url).port) + 1;
       await new Promise<void>((resolve) => {
-        above.once("error", () => resolve()).listen(port, "127.0.0.1", resolve);
+        above.once("error", () => resolve()).listen(nextPort, "127.0.0.1", resolve);
       });
     }
     node.#above = above;

@@ -1,4 +1,5 @@
 /** JSON-RPC over WebSocket, in each runtime. */
+import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { besideNode, TOKEN } from "../gateway/_beside.ts";
@@ -46,10 +47,10 @@ sockets(
         await until(() => results("own").length === 1 && results("other").length === 1);
         assert.equal(results("other"), [undefined]);
         const { id } = node.calls[0]!;
-        node.connections[0]!.send(JSON.stringify({ jsonrpc: "2.0", id, result: "late" }));
+        node.connections.at(-1)!.send(JSON.stringify({ jsonrpc: "2.0", id, result: "late" }));
         assert.equal((await client.call("status")).result, { a: 1 });
         assert.is(results("mine").length, 3);
-        assert.is(node.heads[0]!.url, "/websocket");
+        assert.is(node.heads.at(-1)!.url, "/websocket");
         client.socket.close(1000, "");
       },
     ),
@@ -98,6 +99,29 @@ sockets(
       client.socket.close(1000, "");
     }),
 );
+
+sockets("nothing of it is loaded before the first handshake", () => {
+  const command = ["--import", "tsx", "--import", "./tests/raw/_report-sockets.mjs"];
+  return besideNode(
+    SocketNode.start(),
+    "ethereum",
+    async ({ url, service }) => {
+      for (const path of ["info", "spec.json", "health", "rpc/eth_chainId"]) {
+        assert.is((await fetch(`${url}/v1/${path}`)).status, 200, path);
+      }
+      const loaded = () => service.stderr().match(/^loaded .*$/gm) ?? [];
+      assert.equal(loaded(), []);
+      const client = await SocketClient.open(url);
+      assert.ok(client.isOpen);
+      await until(() => loaded().length > 0);
+      assert.match(loaded().join("\n"), /\/src\/sockets\/sockets\.ts/);
+      assert.match(loaded().join("\n"), /\/node_modules\/ws\//);
+      client.socket.close(1000, "");
+    },
+    "reads",
+    [process.execPath, ...command, "src/main.ts"],
+  );
+});
 
 for (const [runtime, command] of Object.entries(COMMANDS)) {
   const beside = (
@@ -349,7 +373,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
         await until(() => flood.ended !== undefined);
         assert.is(flood.ended![0], 1008);
         // The service leaves the node with its client.
-        await until(() => node.connections[0]!.readyState === 3);
+        await until(() => node.connections.at(-1)!.readyState === 3);
         slow.socket.resume();
         await until(() => slow.ended !== undefined);
         assert.ok(slow.notifications.length < 400);

@@ -1,0 +1,302 @@
+/** Connections of clients, whose ends, node and gateway are simulated. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Gateway } from "../src/gateway/gateway.ts";
+import { Refusal } from "../src/gateway/refusal.ts";
+import type { ReadyCall } from "../src/gateway/call-rpc.ts";
+import type { ServedRequest } from "../src/http/request.ts";
+import {
+  type Accepted,
+  type Connect,
+  type Peer,
+  type PeerEvents,
+  Upgrade,
+} from "../src/http/socket.ts";
+import type { RpcFailure, RpcOutcome } from "../src/node/json-rpc.ts";
+import type { Node } from "../src/node/node.ts";
+import { type EndReason, Session } from "../src/sockets/session.ts";
+import { Sockets } from "../src/sockets/sockets.ts";
+import { Upstream } from "../src/sockets/upstream.ts";
+import { LightSignal } from "../src/with-timeout.ts";
+
+const sockets = suite("connections of clients");
+
+class PlayedPeer implements Peer {
+  readonly sent: string[] = [];
+  waiting = 0;
+  closed: number | undefined;
+  isTerminated = false;
+  send(text: string): void {
+    this.sent.push(text);
+  }
+  ping(): void {}
+  pause(): void {}
+  resume(): void {}
+  close(code: number): void {
+    this.closed ??= code;
+  }
+  terminate(): void {
+    this.isTerminated = true;
+  }
+}
+
+/** A node whose WebSocket confirms each call at once. */
+class PlayedNode {
+  losses = 0;
+  /** The methods that were called, by connection. */
+  readonly calls: string[][] = [];
+  readonly connections: PeerEvents[] = [];
+  result: unknown;
+  readonly connect = (
+    _: unknown,
+    _path: string,
+    isAnonymous: boolean,
+    events: PeerEvents,
+  ): Promise<Peer> => {
+    const calls: string[] = [isAnonymous ? "anonymous" : "secret"];
+    this.calls.push(calls);
+    this.connections.push(events);
+    const peer = new PlayedPeer();
+    peer.send = (text) => {
+      const { id, method } = JSON.parse(text);
+      calls.push(method);
+      const result = this.result ?? `0x${id}`;
+      setTimeout(() => events.onText(JSON.stringify({ jsonrpc: "2.0", id, result })));
+    };
+    peer.terminate = () => events.onClose();
+    return Promise.resolve(peer);
+  };
+}
+
+/** `Response` takes no status of 101 outside of the adapters. */
+class PlayedUpgrade extends Upgrade {
+  override accept(accepted: Accepted): Response {
+    this.accepted = accepted;
+    return new Response();
+  }
+}
+
+const whyNot = (outcome: RpcOutcome): string => ((outcome as RpcFailure).reason as Error).message;
+
+const REFUSED = new Refusal(503, -32011, "The node is not the expected one");
+
+function playGateway() {
+  const node = new PlayedNode();
+  const gateway = {
+    node,
+    hasClients: false,
+    refusal: undefined as Refusal | undefined,
+    /** Resolves when calls may go on. */
+    described: Promise.resolve(),
+    client: undefined as unknown,
+    roomFor: () => ({ set: () => true, dispose() {} }),
+    isAnonymous: ({ isAnonymous }: { isAnonymous: boolean }) => Promise.resolve(isAnonymous),
+    refusalOfNode: () => Promise.resolve(gateway.refusal),
+    identify: () => Promise.resolve({ client: gateway.client, checkOrigin() {} }),
+    quotaOf: () => undefined,
+    async table() {
+      await gateway.described;
+      return {
+        isKnown: true,
+        unsubscribing: new Map([["eth_unsubscribe", {
+          operation: { subscription: { notification: "eth_subscription" } },
+        }]]),
+        rpcPath: { get: () => Promise.resolve("") },
+      };
+    },
+  };
+  return gateway;
+}
+
+function openSession(token?: LightSignal) {
+  const played = playGateway();
+  const gateway = played as unknown as Gateway;
+  const peer = new PlayedPeer();
+  const ends: EndReason[] = [];
+  const connect = (() => {}) as unknown as Connect;
+  const session = new Session(
+    {
+      gateway,
+      openUpstream: (isAnonymous) =>
+        Upstream.open(played.node as unknown as Node, connect, "", isAnonymous),
+      onUpstreamEnd() {},
+      makeRoom() {},
+      count() {},
+      onEnd: (_, reason) => ends.push(reason),
+    },
+    peer,
+    {
+      request: {
+        method: "GET",
+        url: "http://localhost/",
+        headers: new Headers(),
+      },
+      query: "",
+      caller: { client: token && {} } as never,
+      token,
+      isCut: false,
+      isForEvents: false,
+    },
+  );
+  session.start();
+  const call = (parts: Partial<ReadyCall> = {}, isAnonymous = true) =>
+    session.subscribe({
+      entry: {
+        operation: {
+          path: "eth_subscribe",
+          isAnonymous,
+          subscription: {
+            unsubscribe: "eth_unsubscribe",
+            notification: "eth_subscription",
+          },
+        },
+      },
+      params: '["newHeads"]',
+      ...parts,
+    } as ReadyCall, []);
+  return { played, node: played.node, peer, ends, session, call };
+}
+
+sockets(
+  "a node that is not the expected one gets no subscription",
+  async () => {
+    const { played, node, call } = openSession();
+    assert.is((await call()).error, undefined);
+    // Another node has taken over the address since the message was judged.
+    played.refusal = REFUSED;
+    assert.match(whyNot(await call()), "not the expected one");
+    assert.equal(node.calls, [["anonymous", "eth_subscribe"]]);
+  },
+);
+
+sockets(
+  "what another method ends, or what the node does not end, still counts",
+  async () => {
+    const { node, session, call } = openSession();
+    for (let at = 0; at < 32; at++) assert.is((await call()).error, undefined);
+    const ended = await call({
+      unsubscribe: "parity_unsubscribe",
+      params: '["0x1"]',
+    });
+    assert.match(whyNot(ended), "no such subscription");
+    assert.is(session.subscriptions, 32);
+    node.result = false;
+    await call({ unsubscribe: "eth_unsubscribe", params: '["0x1"]' });
+    assert.is(session.subscriptions, 32);
+    assert.match(whyNot(await call()), "at most 32");
+    node.result = true;
+    await call({ unsubscribe: "eth_unsubscribe", params: '["0x1"]' });
+    assert.is(session.subscriptions, 31);
+  },
+);
+
+sockets("a client that waits for slow calls is not silent", () => {
+  const { played, session, peer } = openSession();
+  played.described = new Promise(() => {});
+  for (let at = 0; at < 20; at++) session.onText("{}");
+  session.check(performance.now() + 60_000);
+  assert.is(peer.closed, undefined);
+  const silent = openSession();
+  silent.session.check(performance.now() + 60_000);
+  assert.is(silent.peer.closed, 1001);
+});
+
+sockets("a message that is not text ends the connection", () => {
+  const { session, peer, ends } = openSession();
+  session.onBinary();
+  assert.is(peer.closed, 1003);
+  assert.equal(ends, ["binary"]);
+});
+
+sockets("empty messages take room, too", () => {
+  const { played, session, peer, ends } = openSession();
+  played.described = new Promise(() => {});
+  for (let at = 0; at < 20_000; at++) session.onText("");
+  assert.is(peer.closed, 1008);
+  assert.equal(ends, ["flood"]);
+});
+
+sockets("a connection to the node has the secret, or has it not", async () => {
+  const { node, call } = openSession();
+  assert.is((await call({}, true)).error, undefined);
+  assert.match(whyNot(await call({}, false)), "a connection of its own");
+  assert.is((await call({}, true)).error, undefined);
+  assert.equal(node.calls, [["anonymous", "eth_subscribe", "eth_subscribe"]]);
+  const other = openSession();
+  await Promise.all([other.call({}, false), other.call({}, true)]);
+  assert.equal(other.node.calls, [["secret", "eth_subscribe"]]);
+});
+
+sockets("a connection ends with its token", () => {
+  const token = new LightSignal();
+  const { peer, ends } = openSession(token);
+  assert.ok(token.isHeard);
+  token.abort(new Error("replaced"));
+  assert.is(peer.closed, 1008);
+  assert.equal(ends, ["right"]);
+  assert.not.ok(token.isHeard);
+  const late = new LightSignal();
+  late.abort(new Error("replaced"));
+  assert.equal(openSession(late).ends, ["right"]);
+});
+
+sockets(
+  "the loss of a connection to the node counts, and its end does not",
+  async () => {
+    const { node, call, session } = openSession();
+    await call();
+    node.connections[0]!.onClose();
+    assert.is(node.losses, 1);
+    assert.is(session.subscriptions, 0);
+    const other = openSession();
+    await other.call();
+    other.session.onClose();
+    assert.is(other.node.losses, 0);
+  },
+);
+
+sockets("no place is lost", async () => {
+  const played = playGateway();
+  const all = new Sockets({
+    gateway: played as unknown as Gateway,
+    counts: undefined,
+  });
+  const headers = {
+    "sec-websocket-version": "13",
+    "sec-websocket-key": `${"A".repeat(22)}==`,
+  };
+  const shake = async () => {
+    const request = new Request("http://localhost/v1/rpc", { headers });
+    const upgrade = new PlayedUpgrade();
+    await all.respond(request as ServedRequest, "", upgrade);
+    return upgrade.accepted;
+  };
+  const statuses = async (count: number) => {
+    const shaken = await Promise.all(Array.from({ length: count }, shake));
+    const accepted = shaken.filter((one) => one !== undefined);
+    return { accepted, taken: accepted.length };
+  };
+  played.refusal = REFUSED;
+  assert.is((await statuses(300)).taken, 0, "refused for the node");
+  played.refusal = undefined;
+  const { connect } = played.node;
+  Object.assign(played.node, {
+    connect: () => Promise.reject(new Error("refused")),
+  });
+  assert.is((await statuses(300)).taken, 0, "the node takes no connection");
+  Object.assign(played.node, { connect });
+  const dropped = await statuses(300);
+  assert.is(dropped.taken, 256);
+  for (const { drop } of dropped.accepted) drop();
+  const opened = await statuses(300);
+  assert.is(opened.taken, 256, "after clients that have left");
+  for (const { open } of opened.accepted) open(new PlayedPeer()).onClose();
+  assert.is(
+    (await statuses(300)).taken,
+    256,
+    "after connections that have ended",
+  );
+  assert.is(all.size, 0);
+});
+
+sockets.run();
