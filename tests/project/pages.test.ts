@@ -64,7 +64,7 @@ pages("no document exceeds its word limit", () => {
     assertAtMost(counts.get(page)!, page === "docs/calling.md" ? 2000 : 1500, page);
   }
   const all = MANUAL.reduce((sum, page) => sum + counts.get(page)!, 0);
-  assertAtMost(all, 21_300, "the manual");
+  assertAtMost(all, 21_500, "the manual");
 });
 
 pages("the manual's table of contents has every page", () => {

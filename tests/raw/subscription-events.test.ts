@@ -230,10 +230,10 @@ for (
         }
         await until(() => node.calls.length > 0);
         assert.equal(node.calls[0]!.params, ["logs", { topics: [] }]);
-        node.connections[0]!.send(notification("0x1", { number: "0x7" }));
+        node.connections.at(-1)!.send(notification("0x1", { number: "0x7" }));
         await until(() => printed.includes("0x7"));
         child.kill();
-        await until(() => node.connections[0]!.readyState === 3);
+        await until(() => node.connections.at(-1)!.readyState === 3);
       }),
   );
 }
