@@ -170,7 +170,9 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
 }
 
 /** What the button says before a request. */
-const wordOf = ({ isEndless }: FormData): string => isEndless ? "Start" : "Send";
+function wordOf({ isEndless }: FormData): string {
+  return isEndless ? "Start" : "Send";
+}
 
 function optionsOf(request: FormRequest, form?: Form): RequestInit {
   const { method, url, headers: given, body } = request;

@@ -7,15 +7,22 @@ export const operationAt = (page: Page, name: string): Locator =>
 /** A click opens nothing if the page moves between the press and the release of the button. */
 const CLICKS_MAX = 5;
 
-export async function openForm(operation: Locator): Promise<Locator> {
+export async function openDetails(operation: Locator): Promise<void> {
   const details = operation.locator(".try");
-  const form = details.locator("form");
-  const isOpen = async () => await details.getAttribute("open") !== null;
-  for (let click = 0; click < CLICKS_MAX && !await isOpen(); click++) {
+  for (let click = 0; click < CLICKS_MAX && !await isOpen(details); click++) {
     await details.locator("summary").first().click();
   }
+}
+
+const isOpen = async (details: Locator): Promise<boolean> =>
+  await details.getAttribute("open") !== null;
+
+export async function openForm(operation: Locator): Promise<Locator> {
+  await openDetails(operation);
+  const details = operation.locator(".try");
+  const form = details.locator("form");
   await form.waitFor().catch(async (error) => {
-    throw new Error(`the form is ${await isOpen() ? "open" : "closed"}`, { cause: error });
+    throw new Error(`the form is ${await isOpen(details) ? "open" : "closed"}`, { cause: error });
   });
   return form;
 }
