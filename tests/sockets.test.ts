@@ -208,6 +208,15 @@ sockets("a message that is not text ends the connection", () => {
   assert.equal(ends, ["binary"]);
 });
 
+sockets("a client that does not read is cut off, since it would not read a code either", () => {
+  const { session, peer, ends } = openSession();
+  peer.waiting = 9_000_000;
+  session.check(performance.now());
+  assert.equal(ends, ["slow"]);
+  assert.ok(peer.isTerminated);
+  assert.is(peer.closed, undefined);
+});
+
 sockets("empty messages take room, too", () => {
   const { played, session, peer, ends } = openSession();
   played.described = new Promise(() => {});

@@ -58,6 +58,8 @@ const CONTROLS_MAX = 20;
 
 /** How long an ended connection may take to close. */
 const CLOSING_MS = 500;
+/** With more bytes that wait for the client, the connection ends at once. */
+const CLOSING_WAITING_MAX = 65_536;
 
 const PING_MS = 25_000, SILENCE_MS = 55_000;
 
@@ -179,7 +181,10 @@ export class Session implements PeerEvents {
 
   end(reason: EndReason): void {
     if (this.#reason) return;
+    const { waiting } = this.#peer;
     this.#finish(reason);
+    // A closing frame would wait behind what the client does not read, which keeps the memory.
+    if (reason === "slow" && waiting > CLOSING_WAITING_MAX) return this.#peer.terminate();
     if (this.#isCut && (reason === "node" || reason === "stopping")) return this.#peer.terminate();
     const [code, text] = END_REASONS[reason];
     this.#peer.close(code, text);
