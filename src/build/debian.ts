@@ -7,7 +7,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { gzipSync } from "node:zlib";
@@ -56,7 +56,7 @@ export function writeDebianPackage(contents: Contents, folder: string): string {
     mkdirSync(join(stage, "usr/bin"), { recursive: true });
     copyFileSync(contents.program, join(stage, "usr/bin/nodeface"));
     chmodSync(join(stage, "usr/bin/nodeface"), 0o755);
-    bytes += readFileSync(contents.program).length;
+    bytes += statSync(contents.program).size;
     for (const [name, script] of Object.entries(SCRIPTS)) add(`DEBIAN/${name}`, script, 0o755);
     add("DEBIAN/control", controlOf(contents, Math.ceil(bytes / 1024)));
     add("DEBIAN/md5sums", sumsIn(stage));

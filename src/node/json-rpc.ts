@@ -71,19 +71,21 @@ export async function readRpcResponse(
     isPassedOn: true,
   };
   const root = await inSlices(findParts(text, wanted, depthMax));
-  const read = ({ members }: Part): RpcResponse => {
-    const member = (name: string) => {
-      const part = members?.get(name);
-      return part && textOfPart(text, part);
-    };
-    const error = member("error");
-    return {
-      id: member("id"),
-      result: member("result"),
-      error: error === "null" ? undefined : error,
-    };
+  return root.items?.map((part) => responseIn(text, part)) ?? responseIn(text, root);
+}
+
+/** Reads a response whose members have been found. */
+export function responseIn(text: string, { members }: Pick<Part, "members">): RpcResponse {
+  const member = (name: string) => {
+    const part = members?.get(name);
+    return part && textOfPart(text, part);
   };
-  return root.items?.map(read) ?? read(root);
+  const error = member("error");
+  return {
+    id: member("id"),
+    result: member("result"),
+    error: error === "null" ? undefined : error,
+  };
 }
 
 export const isList = (text: string): boolean => /^\s*\[/.test(text);

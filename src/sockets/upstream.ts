@@ -6,7 +6,7 @@
 import { CALL_DEPTH_MAX } from "../gateway/call.ts";
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import { findParts, type Part, textOfPart } from "../json/parts.ts";
-import { outcomeOf, type RpcOutcome, writeCall } from "../node/json-rpc.ts";
+import { outcomeOf, responseIn, type RpcOutcome, writeCall } from "../node/json-rpc.ts";
 import { SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { inSlices } from "../slices.ts";
@@ -153,7 +153,6 @@ export class Upstream implements PeerEvents {
   async #take(text: string): Promise<void> {
     const wanted = { levels: 2, member: isMember, duplicates: "wanted" } as const;
     const { members } = await inSlices(findParts(text, wanted, CALL_DEPTH_MAX));
-    const member = (name: string) => textOf(text, members?.get(name));
     const method = members?.get("method");
     if (method?.kind === "string") {
       const params = members!.get("params")?.members;
@@ -167,18 +166,15 @@ export class Upstream implements PeerEvents {
       });
       return;
     }
-    const id = member("id") ?? "";
+    const response = responseIn(text, { members });
+    const { id = "", result } = response;
     const call = this.#calls.get(id);
     if (!call) {
       const idPart = members?.get("id");
-      const result = member("result");
       return this.#owner?.onNotification({ subscription: id, text, result, idPart });
     }
     this.#calls.delete(id);
-    const error = member("error");
-    call.resolve(
-      await outcomeOf({ result: member("result"), error: error === "null" ? undefined : error }),
-    );
+    call.resolve(await outcomeOf(response));
     // The caller notes the subscription before its first notification is read.
     await Promise.resolve();
   }

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import WebSocket, { WebSocketServer } from "ws";
+import { besideNode } from "../gateway/_beside.ts";
 
 export interface Call {
   readonly id: number;
@@ -217,3 +218,18 @@ export class SocketClient {
       .map(({ params }) => params as { subscription: string; result: unknown });
   }
 }
+
+/** Starts a service by a command beside a node, and stops both after `use`. */
+export const besideSocketNode = (command: readonly string[]) =>
+(
+  use: (url: string, node: SocketNode, stop: () => Promise<unknown>) => Promise<void>,
+  forward: Parameters<typeof besideNode>[3] = "reads",
+  flags: readonly string[] = [],
+): Promise<void> =>
+  besideNode(
+    SocketNode.start(),
+    "ethereum",
+    ({ url, service }, node) => use(url, node, () => service.stop()),
+    forward,
+    [...command, ...flags],
+  );

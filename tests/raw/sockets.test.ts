@@ -8,7 +8,7 @@ import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
 import { callsTo } from "../nodes/_calls.ts";
 import { testWhere, without } from "../_needs.ts";
 import { COMMANDS } from "../_server.ts";
-import { notification, SocketClient, SocketNode } from "./_socket-node.ts";
+import { besideSocketNode, notification, SocketClient, SocketNode } from "./_socket-node.ts";
 import { dial } from "./_socket.ts";
 
 const sockets = suite("JSON-RPC over WebSocket");
@@ -124,22 +124,7 @@ sockets("nothing of it is loaded before the first handshake", () => {
 });
 
 for (const [runtime, command] of Object.entries(COMMANDS)) {
-  const beside = (
-    use: (
-      url: string,
-      node: SocketNode,
-      stop: () => Promise<unknown>,
-    ) => Promise<void>,
-    forward: Parameters<typeof besideNode>[3] = "reads",
-    flags: readonly string[] = [],
-  ) =>
-    besideNode(
-      SocketNode.start(),
-      "ethereum",
-      ({ url, service }, node) => use(url, node, () => service.stop()),
-      forward,
-      [...command, ...flags],
-    );
+  const beside = besideSocketNode(command);
 
   sockets(
     `a thousand notifications arrive in order, none twice, on ${runtime}`,

@@ -17,7 +17,7 @@ import { ROOT } from "../_paths.ts";
 import { testWhere, without } from "../_needs.ts";
 import { COMMANDS } from "../_server.ts";
 import { dial } from "./_socket.ts";
-import { notification, SocketClient, SocketNode } from "./_socket-node.ts";
+import { besideSocketNode, notification, SocketClient, SocketNode } from "./_socket-node.ts";
 
 const events = suite("subscriptions as events");
 
@@ -254,18 +254,7 @@ events("a service in a host program says that it has no subscriptions", async ()
 });
 
 for (const [runtime, command] of Object.entries(COMMANDS)) {
-  const beside = (
-    use: (url: string, node: SocketNode, stop: () => Promise<unknown>) => Promise<void>,
-    forward: Parameters<typeof besideNode>[3] = "reads",
-    flags: readonly string[] = [],
-  ) =>
-    besideNode(
-      SocketNode.start(),
-      "ethereum",
-      ({ url, service }, node) => use(url, node, () => service.stop()),
-      forward,
-      [...command, ...flags],
-    );
+  const beside = besideSocketNode(command);
 
   events(
     `each notification's result is an event, in order, none twice, on ${runtime}`,
