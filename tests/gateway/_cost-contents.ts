@@ -157,11 +157,11 @@ export const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
       `{ application/json: { schema: ${schema} } } } } } }\n${paths.join("\n")}\n`;
   },
   "operations-62kB.json": () => `{${JSON_INFO},"paths":${list(operation, 62_000, "{", "}")}}`,
-  "short-operations-62kB.json": () =>
-    `{${JSON_INFO},"paths":${list((at) => `"/${at}":{"get":{}}`, 62_000, "{", "}")}}`,
-  "slashes-62kB.json": () =>
+  "short-operations-46kB.json": () =>
+    `{${JSON_INFO},"paths":${list((at) => `"/${at}":{"get":{}}`, 46_000, "{", "}")}}`,
+  "slashes-41kB.json": () =>
     `{${JSON_INFO},"servers":[{"url":"http://127.0.0.1${"/".repeat(1000)}x"}],` +
-    `"paths":${list((at) => `"/p${at}":{"get":{}}`, 54_000, "{", "}")}}`,
+    `"paths":${list((at) => `"/p${at}":{"get":{}}`, 40_000, "{", "}")}}`,
   "servers-30kB.yaml": () => {
     const variables = [..."abcdef"].map((name) => `${name}: { default: "1", enum: ["1", "2"] }`);
     return `${INFO}paths: {}\nx-s: &s\n  url: http://h/${"x".repeat(1000)}{a}{b}{c}{d}{e}{f}\n` +
@@ -180,7 +180,12 @@ export const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
   "long-default-62kB.json": () =>
     `{${JSON_INFO},"paths":{},"servers":[{"url":"http://{a}/","variables":{"a":{"default":` +
     `"?${"://".repeat(20_000)}"}}}]}`,
-  "operations-1MB.json": () => `{${JSON_INFO},"paths":${list(operation, MB, "{", "}")}}`,
+  // The most operations that are described.
+  "operations-1MB.json": () => {
+    const described = (at: number) =>
+      operation(at).replace('"description":""', `"description":"${"word ".repeat(66)}"`);
+    return `{${JSON_INFO},"paths":${list(described, MB, "{", "}")}}`;
+  },
   "tags-0.5MB.json": () => {
     const tags = JSON.stringify(Array.from({ length: 100 }, (_, at) => `t${at}`));
     const tagged = (at: number) => `"/p${at}":{"get":{"tags":${tags}}}`;
