@@ -356,7 +356,7 @@ described(
 
 described(
   "an operation gets the read mark of a kind only together with the kind's parameter limits",
-  () => {
+  async () => {
     const limited = (mark: Json) => ({
       "x-access": "read",
       parameters: [{
@@ -377,7 +377,7 @@ described(
       servers: [{ url: "." }],
       paths: { "/cat": { get: {} }, "/ls": { get: {} }, "/rm": { get: {} } },
     };
-    const { paths } = withMarks(own, kind) as {
+    const { paths } = await withMarks(own, kind) as {
       paths: Record<string, { get: Json }>;
     };
     assert.is(paths["/cat"]!.get["x-access"], undefined);

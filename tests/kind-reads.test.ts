@@ -541,7 +541,7 @@ reads("a node's own description can neither use x-checked nor replace the parame
   const { openapi } = await loadInterface("cosmos");
   const item = { get: { "x-access": "read", "x-checked": true } };
   const own = { servers: [{ url: "./v1/node" }], paths: { "/abci_query": item, "/other": item } };
-  assert.equal(withMarks(own, await documentOfKind({ openapi: openapi! }, about)).paths, {
+  assert.equal((await withMarks(own, await documentOfKind({ openapi: openapi! }, about))).paths, {
     "/abci_query": { get: { "x-cost": "heavy", "x-common": true } },
     "/other": { get: {} },
   });

@@ -195,10 +195,18 @@ shown("no extension of a node's own description reaches viewers", async () => {
     openapi: "3.1.0",
     info: { title: "Aptos", version: "1", ...extensions },
     servers: [{ url: "/v1" }],
-    paths: { "/-/healthy": { ...extensions, get: operation } },
+    paths: {
+      "/-/healthy": {
+        ...extensions,
+        get: { ...operation, callbacks: { done: { "{$url}": { post: operation } } } },
+      },
+      "/by/reference": { $ref: "#/components/pathItems/it" },
+    },
     webhooks: { hook: { ...extensions, post: operation } },
     components: {
+      pathItems: { it: { ...extensions, get: { ...operation, "x-access": "read" } } },
       securitySchemes: {
+        other: { $ref: "#/components/securitySchemes/login", "x-tokenName": "4" },
         login: {
           ...{ type: "oauth2", "x-scalar-secret-token": "1", "x-tokenName": "2" },
           flows: {
@@ -214,7 +222,9 @@ shown("no extension of a node's own description reaches viewers", async () => {
   const { read } = create({ node: { url, kind: "aptos" } });
   await until(async () => (await read()).info.title === "Aptos");
   const document = await read();
-  const text = JSON.stringify({ ...document, paths: document.paths["/-/healthy"] });
+  const { "/-/healthy": healthy, "/by/reference": byReference } = document.paths;
+  assert.is(byReference!.get!["x-access"], undefined);
+  const text = JSON.stringify({ ...document, paths: [healthy, byReference] });
   assert.not.match(text, /x-(?:codeSamples|scalar-[yc]|scalar-secret|tokenName|usePkce)/);
 });
 
@@ -560,7 +570,7 @@ shown("operations that a node's own description lacks are added from its kind", 
       "/base/new": { get: { "x-access": "read", "x-streaming": true } },
     },
   };
-  const { paths } = await withOtherPart(withMarks(document, kind), kind) as Described;
+  const { paths } = await withOtherPart(await withMarks(document, kind), kind) as Described;
   assert.equal(Object.keys(paths), ["/base/y/{other}", "/base/new", "/v1/rpc/a", "/v1/rpc/b"]);
   assert.equal(paths["/base/y/{other}"]!.get, { "x-access": "secret" });
   assert.equal(paths["/base/new"]!.get, {});

@@ -243,7 +243,7 @@ node(
     };
     const before = structuredClone(document);
     const where = { node: "http://node.example" };
-    const placed = withServers(document, where, "http://node.example/v1/spec.json");
+    const placed = await withServers(document, where, "http://node.example/v1/spec.json");
     assert.equal(document, before);
     const get = { servers: [{ url: "./v1/node/v1/x" }] };
     assert.equal(placed.servers, [{ url: "./v1/node/v2" }]);

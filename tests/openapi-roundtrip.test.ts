@@ -166,7 +166,7 @@ roundTrip(
         fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
         const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
         const merged = await withScalarExtensions(
-          await withServiceOperations(own, withServers(document, where, from)),
+          await withServiceOperations(own, await withServers(document, where, from)),
           {},
         );
         assert.ok(isEqual(parseJson(loaded.json), merged), "JSON");

@@ -13,8 +13,7 @@ import {
   setMember,
   textOf,
 } from "../json/values.ts";
-import { mapMembersInSlices } from "../json/in-slices.ts";
-import { mapOperations, operationsOf, TOKEN_SCHEME } from "../openapi/operations.ts";
+import { mapOperations, mapPathItems, operationsOf, TOKEN_SCHEME } from "../openapi/operations.ts";
 import {
   type DescribedBy,
   listNodeOperations,
@@ -22,7 +21,7 @@ import {
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
 import { onlyUrl, THIS_SERVICE } from "../openapi/servers.ts";
-import { pause } from "../slices.ts";
+import { inSlices, pause } from "../slices.ts";
 import { SELF_PATH } from "../http/own-paths.ts";
 import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 
@@ -70,25 +69,19 @@ export async function annotateCalls(
       if (entry) return withPermission(others, entry, token);
       return mark === undefined && security === undefined ? operation : others;
     });
-  const paths = await mapItems(
-    document.paths,
-    (item, path) =>
+  const changed = await inSlices(mapPathItems(document, {
+    paths: (item, path) =>
       isWanted && path === SELF_PATH && onlyUrl([objectOf(item.get)]) === THIS_SERVICE
         ? { get: { ...objectOf(item.get), security: token, [CALL_MARK]: "token" } }
         : change(
           item,
           (method, operation) => nameOfNodeOperation(document, path, item, { method, operation }),
         ),
-  );
+    webhooks: (item) => change(item, () => undefined),
+  }));
   if (!isNamed) return { document, operations };
-  const webhooks = await mapItems(document.webhooks, (item) => change(item, () => undefined));
-  const { security: _, ...rest } = document;
-  const changed = {
-    ...rest,
-    ...document.paths !== undefined && { paths },
-    ...document.webhooks !== undefined && { webhooks },
-  };
-  return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
+  const { security: _, ...rest } = changed;
+  return { document: withSchemes(rest, taken, isWanted ? scheme : undefined), operations };
 }
 
 /** `sentence` is empty if every client may call the operation. */
@@ -140,11 +133,3 @@ function namesUsed(items: unknown): string[] {
 
 const schemesOf = (security: unknown): string[] =>
   listOf(security).flatMap((requirement) => Object.keys(objectOf(requirement)));
-
-function mapItems(items: unknown, change: (item: Json, path: string) => Json): Promise<Json> {
-  return mapMembersInSlices(objectOf(items), (value, path) => {
-    const item = objectOf(value);
-    const changed = change(item, path);
-    return changed === item ? value : changed;
-  });
-}

@@ -29,12 +29,13 @@ import { mergeComponents } from "./merge.ts";
 import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
 import {
   followReference,
-  mapItems,
   mapOperations,
+  mapPathItems,
   operationsIn,
   operationsOf,
   type PathOperation,
 } from "./operations.ts";
+import { inSlices } from "../slices.ts";
 import { NODE, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 /** The operations that a node supports, as far as the node reports them. */
@@ -144,42 +145,11 @@ function numbersOf(version: string | undefined): number[] | undefined {
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
-/** Extensions for viewers: people run code samples, and links and scripts may lead elsewhere. */
-const FOR_VIEWERS = /^x-(?:scalar|stainless|readme|custom|code)/i;
-
-const withoutViewers = (object: Json): Json =>
-  mapMembers(object, (member, key) => FOR_VIEWERS.test(key) ? undefined : member);
-
-/** Omits the extensions of the document, which are for viewers, and those of its `info`. */
-function withoutViewersAbove(document: Json): Json {
-  const { info, components } = document;
-  const { securitySchemes } = objectOf(components);
-  return {
-    ...withoutViewers(document),
-    ...info !== undefined && { info: withoutViewers(objectOf(info)) },
-    ...securitySchemes !== undefined && {
-      components: {
-        ...objectOf(components),
-        securitySchemes: withoutExtensions(securitySchemes),
-      },
-    },
-  };
-}
-
-/** Viewers read addresses, client ids and secrets from the extensions of a security scheme. */
-function withoutExtensions(value: unknown): unknown {
-  if (!isObject(value)) return value;
-  return mapMembers(
-    value,
-    (member, key) => key.startsWith("x-") ? undefined : withoutExtensions(member),
-  );
-}
-
 /**
  * Replaces the marks in the node's own description with those of the kind, since only the kind is
- * trusted. Omits extensions for viewers.
+ * trusted.
  */
-export function withMarks(document: Json, kind: Json = {}): Json {
+export async function withMarks(document: Json, kind: Json = {}): Promise<Json> {
   const marked = new Map(
     operationsIn(kind).map((located) => {
       const { operation } = located;
@@ -187,10 +157,13 @@ export function withMarks(document: Json, kind: Json = {}): Json {
       return [addressOf(kind, located), known];
     }),
   );
-  return mapOperationsIn(
-    withoutViewersAbove(document),
-    (located) => remarked(located.operation, marked.get(addressOf(document, located))),
-  );
+  const change = (item: Json, path: string) =>
+    mapOperations(item, (located) => {
+      const address = addressOf(document, { ...located, path, item });
+      return remarked(located.operation, marked.get(address));
+    });
+  const changes = { paths: change, webhooks: change };
+  return await inSlices(mapPathItems(document, changes));
 }
 
 export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
@@ -201,7 +174,7 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
     const marks = post["x-checked"] ? withoutRead(post) : post;
     return remarked(withLimits(objectOf(method), post), marks);
   });
-  return { ...withoutViewersAbove(openrpc), methods };
+  return { ...openrpc, methods };
 }
 
 const LIMIT_MARKS = ["x-excludes", "x-heavy-from"];
@@ -238,9 +211,7 @@ function isLimitedRead(kind: Json, operation: Json): boolean {
 const withoutRead = (operation: Json): Json => without(operation, ["x-access", "x-checked"]);
 
 function remarked(operation: Json, known: Json = {}): Json {
-  const marks = picked(known, OF_OPERATIONS);
-  const bare = withoutViewers(without(operation, OF_OPERATIONS));
-  return Object.keys(marks).length === 0 ? bare : { ...bare, ...marks };
+  return { ...without(operation, OF_OPERATIONS), ...picked(known, OF_OPERATIONS) };
 }
 
 const picked = (object: Json, keys: readonly string[]): Json =>
@@ -267,21 +238,6 @@ export function withoutMissing(document: Json, missing: readonly string[] = []):
   const tags = document.tags &&
     listOf(document.tags).filter((tag) => !unused.has(objectOf(tag).name));
   return { ...document, paths, ...tags !== undefined && { tags } };
-}
-
-function mapOperationsIn(document: Json, change: (located: PathOperation) => Json): Json {
-  const inItems = (items: unknown) =>
-    mapItems(
-      items,
-      (item, path) =>
-        mapOperations(withoutViewers(item), (located) => change({ ...located, path, item })),
-    );
-  const { paths, webhooks } = document;
-  return {
-    ...document,
-    ...paths !== undefined && { paths: inItems(paths) },
-    ...webhooks !== undefined && { webhooks: inItems(webhooks) },
-  };
 }
 
 /**

@@ -96,14 +96,18 @@ async function loadFile(
   where: ServerContext,
 ): Promise<Loaded> {
   const source = await readSource(url, read);
-  const normalized = await normalizedIn(source, url);
+  const normalized = await normalizedIn(source, url, by !== "operator");
   const document = normalized &&
     await toServed(normalized, { source, entry: url, by, known, where });
   return { document, diagnostics: diagnosticsIn(source) };
 }
 
 /** Resolves to `undefined` if a diagnostic is fatal. */
-async function normalizedIn(source: Source, entry: URL): Promise<Json | undefined> {
+async function normalizedIn(
+  source: Source,
+  entry: URL,
+  isForeign: boolean,
+): Promise<Json | undefined> {
   const { diagnostics, value } = source;
   if (value === undefined || !checkVersion(value, diagnostics)) return undefined;
   const sourceKind = sourceKindOf(entry);
@@ -116,12 +120,9 @@ async function normalizedIn(source: Source, entry: URL): Promise<Json | undefine
   if (!hasRoom(objectOf(value))) return undefined;
   const resolved = await inSlices(resolve(source, entry.href));
   if (diagnostics.hasFatal) return undefined;
-  const whole = await normalize(resolved);
+  const whole = await normalize(resolved, isForeign);
   if (!hasRoom(whole)) return undefined;
-  await pause();
-  const checked = checkOperations(whole, diagnostics);
-  await pause();
-  return checked;
+  return await inSlices(checkOperations(whole, diagnostics));
 }
 
 interface Origin {
@@ -147,13 +148,13 @@ async function toServed(
   }
   const openapi = normalized.swagger === undefined ? normalized : await upgradeSwagger(normalized);
   await pause();
-  const placed = withServers(openapi, where, from);
+  const placed = await withServers(openapi, where, from);
   checkServers(placed, where, diagnostics);
   const paths = basePathsAtNode(openapi, where, from);
   if (where.node !== undefined && paths.length !== 1) {
     diagnostics.add("note", explainBase(paths, entry.href), () => ["servers"]);
   }
-  return isTrusted ? placed : await withOtherPart(withMarks(placed, known), known);
+  return isTrusted ? placed : await withOtherPart(await withMarks(placed, known), known);
 }
 
 /** In YAML, a version may be a number, such as `2`. */

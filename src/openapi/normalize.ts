@@ -36,10 +36,17 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
   pathItem: {},
 };
 
-export async function normalize(resolved: Resolved): Promise<Json> {
+/** Extensions for viewers: people run code samples, and links and scripts may lead elsewhere. */
+const FOR_VIEWERS = /^x-(?:scalar|stainless|readme|custom|code)/i;
+
+/** Viewers read addresses, client ids and secrets from the extensions of these objects. */
+const SCHEMES = ["securityScheme", "flows", "flow"];
+
+/** @param isForeign true if the extensions for viewers are omitted */
+export async function normalize(resolved: Resolved, isForeign = false): Promise<Json> {
   const { source, structure } = resolved;
   const plan = await planComponents(resolved);
-  const copier = new Copier(resolved, plan);
+  const copier = new Copier(resolved, plan, isForeign);
   let document = await copier.copy(source.value, "document") as Json;
   for (const [shape, targets] of plan.added) {
     const [outer, inner] = structure.sections[shape]! as [string, string?];
@@ -98,15 +105,17 @@ async function planComponents(resolved: Resolved): Promise<Plan> {
 class Copier {
   readonly #resolved: Resolved;
   readonly #plan: Plan;
+  readonly #isForeign: boolean;
   readonly #done = new ByShape<unknown>();
   /** The targets that are being put in the place of their references. */
   readonly #open = new Set<unknown>();
   readonly #sizes = new Map<unknown, number>();
   #copiedSize = 0;
 
-  constructor(resolved: Resolved, plan: Plan) {
+  constructor(resolved: Resolved, plan: Plan, isForeign: boolean) {
     this.#resolved = resolved;
     this.#plan = plan;
+    this.#isForeign = isForeign;
   }
 
   async copy(value: unknown, shape: Shape, isComponent = false, depth = 0): Promise<unknown> {
@@ -124,13 +133,22 @@ class Copier {
     return copied;
   }
 
+  #isForViewers(shape: Shape, key: string): boolean {
+    // The keys of a map are names.
+    if (!this.#isForeign || shape.startsWith("{")) return false;
+    return FOR_VIEWERS.test(key) || (key.startsWith("x-") && SCHEMES.includes(shape));
+  }
+
   #copyMember(object: Json, shape: Shape, key: string, depth: number): unknown {
     const { structure } = this.#resolved;
+    if (this.#isForViewers(shape, key)) return undefined;
     const diagnostic = this.#resolved.diagnosticsOf(object, shape)?.get(key);
     if (diagnostic?.isOmitted) return undefined;
     if (diagnostic?.value !== undefined) return diagnostic.value;
     // `$id` is omitted, since it would change the base URI of references.
     if (shape === "schema" && key === "$id") return undefined;
+    // The path items stand in the place of the references to them.
+    if (shape === "components" && key === "pathItems") return undefined;
     const member = object[key];
     const inner = shapeOfMember(structure, shape, key);
     if (!inner) return member;
@@ -169,9 +187,10 @@ class Copier {
    * Omits the siblings of `$ref` that OpenAPI ignores, since several tools reject such siblings.
    */
   #redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
-    const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
+    const hasSiblings = $ref === value.$ref || shape === "schema";
     return mapMembers(value, (member, key) => {
       if (key === "$ref") return $ref;
+      if (this.#isForViewers(shape, key)) return undefined;
       if (!hasSiblings && !/^(?:summary|description|x-.*)$/.test(key)) return undefined;
       const isPlain = !shapeOfMember(this.#resolved.structure, shape, key) && key !== "$id";
       return siblings[key] ?? (isPlain ? member : undefined);

@@ -21,8 +21,8 @@ import {
 import { LIMITS } from "./diagnostics.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
-import { mapSchemas } from "./map-schemas.ts";
 import { followReference } from "./operations.ts";
+import { mapSchemas } from "./structure.ts";
 import { typesIn } from "./parameter-schema.ts";
 import { THIS_SERVICE } from "./servers.ts";
 

@@ -7,13 +7,13 @@ import {
   isObject,
   type Json,
   listOf,
-  mapMembers,
   objectOf,
   type Path,
   resolveFragment,
   setMember,
   textOf,
 } from "../json/values.ts";
+import type { Work } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
 import { type Diagnostics, LIMITS, quoteName, type Severity } from "./diagnostics.ts";
 
@@ -128,9 +128,28 @@ export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
 
-export function mapItems(items: unknown, change: (item: Json, key: string) => Json): unknown {
-  if (!isObject(items)) return items;
-  return mapMembers(items, (item, key) => isObject(item) ? change(item, key) : item);
+type ItemChange = (item: Json, name: string) => Json;
+
+/**
+ * Changes the path items of a document. A normalized document has them in `paths` and `webhooks`
+ * alone.
+ */
+export function* mapPathItems(
+  document: Json,
+  changes: { readonly paths: ItemChange; readonly webhooks?: ItemChange },
+): Work<Json> {
+  const mapped: Json = { ...document };
+  for (const [section, change] of Object.entries(changes)) {
+    const items = document[section];
+    if (!isObject(items)) continue;
+    const changed: Json = mapped[section] = {};
+    for (const name of Object.keys(items)) {
+      yield;
+      const item = items[name];
+      setMember(changed, name, isObject(item) ? change(item, name) : item);
+    }
+  }
+  return mapped;
 }
 
 export function mapOperations(item: Json, change: (located: LocatedOperation) => Json): Json {
@@ -148,7 +167,7 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
 }
 
 /** Returns the document without duplicate operationIds and an overlong `security` list. */
-export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
+export function checkOperations(document: Json, diagnostics: Diagnostics): Work<Json> {
   return new OperationCheck(document, diagnostics).checked();
 }
 
@@ -163,27 +182,24 @@ class OperationCheck {
     this.#diagnostics = diagnostics;
   }
 
-  checked(): Json {
-    const document = this.#document;
-    const checked: Json = { ...document };
-    for (const section of ["paths", "webhooks"].filter((key) => key in document)) {
-      checked[section] = mapItems(document[section], (item, name) => {
-        const isPath = section === "paths" && !name.startsWith("x-");
-        if (isPath) this.#checkPath(name);
-        if (isPath && item.$ref === undefined) this.#checkParameters(item, name, [section, name]);
-        return this.#checkItem(item, [section, name]);
-      });
-    }
-    const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));
-    if (schemes.length > LIMITS.inherited) {
-      const message = `"security" has more than ${LIMITS.inherited} schemes; it is omitted`;
-      this.#diagnostics.add("error", message, () => ["security"]);
-      delete checked.security;
-    }
-    return checked;
+  *checked(): Work<Json> {
+    const checked = yield* mapPathItems(this.#document, {
+      paths: (item, name) => {
+        if (!name.startsWith("x-")) this.#checkPath(item, name);
+        return this.#checkItem(item, ["paths", name]);
+      },
+      webhooks: (item, name) => this.#checkItem(item, ["webhooks", name]),
+    });
+    const { security, ...others } = checked;
+    const schemes = listOf(security).flatMap((one) => Object.keys(objectOf(one)));
+    if (schemes.length <= LIMITS.inherited) return checked;
+    const message = `"security" has more than ${LIMITS.inherited} schemes; it is omitted`;
+    this.#diagnostics.add("error", message, () => ["security"]);
+    return others;
   }
 
-  #checkPath(template: string): void {
+  #checkPath(item: Json, template: string): void {
+    this.#checkParameters(item, template, ["paths", template]);
     const [separator] = /[?#]/.exec(template) ?? [];
     if (separator === undefined) return;
     const part = separator === "?" ? "query" : "fragment";

@@ -233,7 +233,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const value = { info: { title: "", version: "" }, ...version, ...part };
   const diagnostics = new Diagnostics();
   atOnce(resolve({ name: "", text: "", value, offsets: new Map(), diagnostics }));
-  checkOperations(value, diagnostics);
+  atOnce(checkOperations(value, diagnostics));
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 

@@ -66,9 +66,9 @@ export async function prepareDocuments(content: KeptContent): Promise<Documents>
 }
 
 /** Seen from `/v1/`, this service is one level up: `./v1/node` becomes `../v1/node`. */
-function belowVersion(document: Json): Json {
+function belowVersion(document: Json): Promise<Json> {
   const change = (url: string) => url.startsWith(".") ? `.${url}` : url;
-  return mapServers(document, (servers) => mapUrls(servers, change));
+  return inSlices(mapServers(document, (servers) => mapUrls(servers, change)));
 }
 
 function represented(format: "json" | "yaml", content: KeptContent): Promise<Representation> {

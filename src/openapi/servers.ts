@@ -8,7 +8,8 @@ import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
-import { mapItems, mapOperations, serversFor } from "./operations.ts";
+import { atOnce, inSlices, type Work } from "../slices.ts";
+import { mapOperations, mapPathItems, serversFor } from "./operations.ts";
 
 const HERE = "http://here.invalid";
 /** A URL relative to the description works behind any path prefix or proxy. */
@@ -29,12 +30,16 @@ export interface ServerContext {
  *
  * @param from the URL from which the document was read
  */
-export function withServers(document: Json, context: ServerContext, from: string): Json {
+export async function withServers(
+  document: Json,
+  context: ServerContext,
+  from: string,
+): Promise<Json> {
   const { node } = context;
   const top = topServersOf(document);
   if (node === undefined) {
     const near = (servers: readonly Json[]) => mapUrls(servers, (url) => nearUrl(url, from));
-    return { ...mapServers(document, near), servers: near(top) };
+    return { ...await inSlices(mapServers(document, near)), servers: near(top) };
   }
   const folder = folderOf(node, from);
   const urls = top.flatMap((server) => usualHttpUrl(server, folder) ?? []);
@@ -43,13 +48,13 @@ export function withServers(document: Json, context: ServerContext, from: string
   const addresses = new Set(urls.map(addressOf));
   const [path = ""] = basePathsAtNode(document, context, from);
   const common = [{ url: NODE + path }];
-  const placed = mapServers(document, (servers) => {
+  const placed = await inSlices(mapServers(document, (servers) => {
     const own = servers.flatMap((server) => usualHttpUrl(server, folder) ?? [])
       .find((url) => hosts.has(hostOfNode(url)));
     if (!own) return servers;
     // An operation may repeat a server of the document, for which `base` stands.
     return addresses.has(addressOf(own)) ? common : [{ url: NODE + belowNode(pathOf(own), node) }];
-  });
+  }));
   return { ...placed, servers: common };
 }
 
@@ -133,18 +138,17 @@ export function basePathsOf({ servers }: Json): string[] {
 /** Returns each server once, even if YAML aliases repeat it. */
 function serversOf(document: Json): Json[] {
   const all: (readonly Json[])[] = [];
-  mapServers(document, (servers) => {
+  atOnce(mapServers(document, (servers) => {
     all.push(servers);
     return servers;
-  });
+  }));
   return [...new Set(all.flat())];
 }
 
-/** Returns `document` itself if no server changes. */
 export function mapServers(
   document: Json,
   change: (servers: readonly Json[]) => readonly Json[],
-): Json {
+): Work<Json> {
   const inHolder = (holder: Json): Json => {
     const { servers } = holder;
     if (!Array.isArray(servers)) return holder;
@@ -152,17 +156,9 @@ export function mapServers(
     const isSame = changed.length === servers.length && changed.every((it, i) => it === servers[i]);
     return isSame ? holder : { ...holder, servers: changed };
   };
-  const inItems = (items: unknown) =>
-    mapItems(
-      items,
-      (item) => mapOperations(inHolder(item), ({ operation }) => inHolder(operation)),
-    );
-  return mapMembers(inHolder(document), (member, key) => {
-    if (key === "paths") return inItems(member);
-    if (key !== "components" || !isObject(member)) return member;
-    const { pathItems } = member;
-    return pathItems ? { ...member, pathItems: inItems(pathItems) } : member;
-  });
+  const inItem = (item: Json) =>
+    mapOperations(inHolder(item), ({ operation }) => inHolder(operation));
+  return mapPathItems(inHolder(document), { paths: inItem });
 }
 
 /** Matches origins that are safe in a `Content-Security-Policy`, where `*` and `;` are special. */

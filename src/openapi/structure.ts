@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { mapMembersInSlices } from "../json/in-slices.ts";
 import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
 import { memoize } from "../lazy.ts";
 import {
@@ -38,7 +39,10 @@ export interface Rule {
 export interface Structure {
   readonly name: string;
   readonly kinds: Readonly<Record<string, ReadonlyMap<string, Rule>>>;
-  /** For each shape, the path to its components in a document. */
+  /**
+   * For each shape, the path to its components in a document. References to path items are replaced
+   * by their targets, so these have none.
+   */
   readonly sections: Readonly<Record<Shape, Path>>;
   /** In OpenRPC, and since OpenAPI 3.1, `$ref` may have siblings and a schema may be a boolean. */
   readonly hasSiblings: boolean;
@@ -94,7 +98,8 @@ const structureIn = memoize((name): Structure => {
   // document.
   const { components, document } = kinds;
   const sections = Object.fromEntries(
-    [...components ?? document!].filter(([, { type }]) => type.startsWith("{"))
+    [...components ?? document!]
+      .filter(([, { type }]) => type.startsWith("{") && type !== "{pathItem}")
       .map(([key, { type }]) => [nameIn(type), components ? ["components", key] : [key]]),
   );
   return { name, kinds, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
@@ -239,6 +244,35 @@ function* membersOf(
     const inner = wrong?.has(key) ? undefined : shapeOfMember(structure, shape, key);
     if (inner) yield { shape: inner, value: (value as Json)[key], key, parent };
   }
+}
+
+/**
+ * Converts the schemas of a document to another version of JSON Schema.
+ *
+ * @param document a document, or a part of one
+ * @param version an object with the version of the document, such as `{ swagger: "2.0" }`
+ * @param change converts a schema whose inner schemas have been converted
+ */
+export async function mapSchemas<T>(
+  document: T,
+  version: Json,
+  change: (schema: Json) => Json,
+): Promise<T> {
+  const structure = structureOf(version);
+  const known = new Map<unknown, unknown>();
+  const map = async (value: unknown, shape: Shape): Promise<unknown> => {
+    if (typeof value !== "object" || value === null) return value;
+    if (known.has(value)) return known.get(value);
+    const mapMember = (member: unknown, key: string) => {
+      const inner = shapeOfMember(structure, shape, key);
+      return inner === undefined ? member : map(member, inner);
+    };
+    const members = await mapMembersInSlices(value, mapMember);
+    const mapped = shape === "schema" && isObject(members) ? change(members) : members;
+    known.set(value, mapped);
+    return mapped;
+  };
+  return await map(document, "document") as T;
 }
 
 export interface Reference {

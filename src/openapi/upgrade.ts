@@ -17,8 +17,8 @@ import {
 } from "../json/values.ts";
 import { estimateSizeInSlices, mapMembersInSlices } from "../json/in-slices.ts";
 import { memoize } from "../lazy.ts";
-import { mapSchemas } from "./map-schemas.ts";
 import { COMMON_METHODS, followReference } from "./operations.ts";
+import { mapSchemas } from "./structure.ts";
 import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
