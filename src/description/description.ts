@@ -16,9 +16,8 @@ import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { Checks } from "./checks.ts";
-import { knowKind, type KnownKind, softwareIn } from "./known-interface.ts";
+import { knowKind, type KnownKind, NodeOffer, softwareIn } from "./known-interface.ts";
 import { MissingMethods } from "./missing-methods.ts";
-import { NodeOffer } from "./node-offer.ts";
 import { describe, type DescribeOptions, type ServedDescription } from "./prepare.ts";
 import {
   type DescriptionPlace,
