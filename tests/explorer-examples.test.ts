@@ -6,8 +6,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";
 import { fillIn } from "../src/explorer/form-request.ts";
-import { createIcons } from "../src/explorer/files.ts";
-import { createPage } from "../src/explorer/page.ts";
+import { Icons } from "../src/explorer/files.ts";
+import { Page } from "../src/explorer/page.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { FAVICON } from "../src/generated/page.js";
@@ -107,10 +107,10 @@ async function pageOf(
   values: Record<string, string>,
   name: "simple" | "reference",
 ) {
-  const icons = createIcons(FAVICON);
+  const icons = new Icons(FAVICON);
   const view = "reference" as const;
   const parts = await renderParts(document);
-  const page = createPage(parts, {
+  const page = new Page(parts, {
     origins: [],
     notice: undefined,
     title: undefined,

@@ -38,30 +38,35 @@ export const COLOURS: readonly string[] =
 /** When an SVG is opened as a document, its scripts and links must do nothing. */
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
-export interface Icons {
-  /** Returns a query string that differs for each icon, since browsers cache icons by URL. */
-  readonly queryOf: (name: string) => string;
-  get(name: string): Promise<Representation>;
-}
+export class Icons {
+  readonly #own: string;
+  readonly #logo: Uint8Array | undefined;
+  readonly #logoTag: string | undefined;
+  #last: { readonly name: string; readonly icon: Representation } | undefined;
 
-export function createIcons(own: string, logo?: Uint8Array): Icons {
-  let last: { name: string; icon: Representation } | undefined;
-  const logoTag = logo && hash(logo).toString(36);
-  return {
-    queryOf(name) {
-      if (logoTag !== undefined) return `?logo=${logoTag}`;
-      return name ? `?${new URLSearchParams({ name })}` : "?own";
-    },
-    async get(name) {
-      if (last && (logo || last.name === name)) return last.icon;
-      const type = logo && imageTypeOf(logo) || "image/svg+xml";
-      const content = logo ? new Uint8Array(logo) : drawLetter(name) ?? own;
-      const cache = "public, max-age=86400";
-      const icon = await represent(content, { type, cache, headers: POLICY });
-      last = { name, icon };
-      return icon;
-    },
-  };
+  /** @param own the icon of a page without a name */
+  constructor(own: string, logo?: Uint8Array) {
+    this.#own = own;
+    this.#logo = logo;
+    this.#logoTag = logo && hash(logo).toString(36);
+  }
+
+  /** Returns a query string that differs for each icon, since browsers cache icons by URL. */
+  queryOf(name: string): string {
+    if (this.#logoTag !== undefined) return `?logo=${this.#logoTag}`;
+    return name ? `?${new URLSearchParams({ name })}` : "?own";
+  }
+
+  async get(name: string): Promise<Representation> {
+    const logo = this.#logo;
+    if (this.#last && (logo || this.#last.name === name)) return this.#last.icon;
+    const type = logo && imageTypeOf(logo) || "image/svg+xml";
+    const content = logo ? new Uint8Array(logo) : drawLetter(name) ?? this.#own;
+    const cache = "public, max-age=86400";
+    const icon = await represent(content, { type, cache, headers: POLICY });
+    this.#last = { name, icon };
+    return icon;
+  }
 }
 
 export function drawLetter(name: string): string | undefined {

@@ -8,7 +8,7 @@ import { INLINE_SCRIPTS, TEMPLATES } from "../generated/page.js";
 import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
-import { describeInfo, type Info, renderHead } from "./head.ts";
+import { describeInfo, type HeadText, type Info, renderHead } from "./head.ts";
 import { escape, fill, type Filling, jsonOf, V1 } from "./html.ts";
 import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
@@ -50,83 +50,87 @@ const PLAIN =
   '<p class="notice">This page is only for reading, since its host name is not in the ' +
   "setting <code>hosts</code>.</p>";
 
-export interface Page {
-  /** @param isPlain if true, prepares the simple page without scripts */
-  prepare(
-    name: DocumentName,
-    isPlain: boolean,
-    info: Info,
-    examples?: NodeExamples,
-  ): Promise<Representation>;
-  iconNameOf(info: Info): string;
+export interface PageOptions {
+  /** The origins to which the page may send requests. */
+  readonly origins: readonly string[];
+  /** A sentence above the description. */
+  readonly notice: string | undefined;
+  readonly title: string | undefined;
+  /** @default the simple page for a large description, or else Scalar's */
+  readonly view: View | undefined;
+  readonly icons: Icons;
 }
 
-export function createPage(
-  { title: api, summary, calls, content, sources, flags, isLarge }: PageParts,
-  { origins, notice, title, view: first = isLarge ? "simple" : "reference", icons }: {
-    readonly origins: readonly string[];
-    readonly notice: string | undefined;
-    readonly title: string | undefined;
-    readonly view: View | undefined;
-    readonly icons: Pick<Icons, "queryOf">;
-  },
-): Page {
-  const naming = { title, api };
-  const header = `<header id="node" data-title="${escape(title ?? "")}" data-api="${
-    escape(api)
-  }"${flags}>`;
-  const alert = notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "";
-  const last = new Map<
-    string,
-    {
-      info: Info;
-      ofNode: NodeExamples;
-      html: string;
-      representation: Representation;
-    }
-  >();
-  const render = (
+interface Document {
+  readonly info: Info;
+  readonly ofNode: NodeExamples;
+  readonly html: string;
+  readonly representation: Representation;
+}
+
+export class Page {
+  readonly #parts: PageParts;
+  readonly #options: PageOptions;
+  /** What was prepared last, by the name of the document. */
+  readonly #prepared = new Map<string, Document>();
+
+  constructor(parts: PageParts, options: PageOptions) {
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  iconNameOf(info: Info): string {
+    return this.#describe(info).iconName;
+  }
+
+  /** @param isPlain if true, prepares the simple page without scripts */
+  async prepare(
     name: DocumentName,
     isPlain: boolean,
     info: Info,
-    ofNode: NodeExamples,
-  ): string => {
-    const view = isPlain ? "simple" : name || first;
-    const text = describeInfo(info, naming);
+    ofNode: NodeExamples = NONE,
+  ): Promise<Representation> {
+    const key = isPlain ? `plain ${name}` : name;
+    const known = this.#prepared.get(key);
+    if (known?.info === info && known.ofNode === ofNode) return known.representation;
+    const html = this.#render(name, isPlain, info, ofNode);
+    const policy = contentSecurityPolicy(this.#options.origins, isPlain);
+    const representation = known?.html === html
+      ? known.representation
+      : await representPage(html, policy);
+    this.#prepared.set(key, { info, ofNode, html, representation });
+    return representation;
+  }
+
+  #describe(info: Info): HeadText {
+    return describeInfo(info, { title: this.#options.title, api: this.#parts.title });
+  }
+
+  #render(name: DocumentName, isPlain: boolean, info: Info, ofNode: NodeExamples): string {
+    const { title: api, summary, calls, content, sources, flags, isLarge } = this.#parts;
+    const { notice, title = "", view: usual, icons } = this.#options;
+    const view = isPlain ? "simple" : name || usual || (isLarge ? "simple" : "reference");
+    const text = this.#describe(info);
     const icon = `${V1}../favicon.ico${escape(icons.queryOf(text.iconName))}`;
-    const other = isPlain ? "" : OTHERS[view];
-    const notes = alert + (isPlain ? PLAIN : calls);
+    const alert = notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "";
+    const head = renderHead(
+      text,
+      icon,
+      isPlain ? "" : OTHERS[view],
+      alert + (isPlain ? PLAIN : calls),
+    );
+    const names = `data-title="${escape(title)}" data-api="${escape(api)}"`;
     const values: Filling = {
       v1: V1,
       icon,
       content: view === "simple" ? content : listOf(content),
       title: escape(text.title),
       description: escape(summary),
-      head: `${header}${renderHead(text, icon, other, notes)}</header>`,
+      head: `<header id="node" ${names}${flags}>${head}</header>`,
       examples: view === "simple" && !isPlain ? renderExamples(ofNode, sources) : "",
     };
-    return fill(
-      isPlain ? PLAIN_TEMPLATE : TEMPLATES[view],
-      values,
-      name ? "../" : "",
-    );
-  };
-  return {
-    iconNameOf: (info) => describeInfo(info, naming).iconName,
-    async prepare(name, isPlain, info, ofNode = NONE) {
-      const key = isPlain ? `plain ${name}` : name;
-      const known = last.get(key);
-      if (known?.info === info && known.ofNode === ofNode) {
-        return known.representation;
-      }
-      const html = render(name, isPlain, info, ofNode);
-      const representation = known?.html === html
-        ? known.representation
-        : await representPage(html, contentSecurityPolicy(origins, isPlain));
-      last.set(key, { info, ofNode, html, representation });
-      return representation;
-    },
-  };
+    return fill(isPlain ? PLAIN_TEMPLATE : TEMPLATES[view], values, name ? "../" : "");
+  }
 }
 
 /** Returns the list of operations, with links to the simple page. */

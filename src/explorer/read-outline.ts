@@ -106,72 +106,91 @@ export async function readOutline(document: unknown): Promise<Outline> {
     version: text(info.version),
     summary: text(info.summary),
     description: text(info.description),
-    sections: await readSections(root),
+    sections: await new SectionReader(root).read(),
   };
 }
 
-async function readSections(root: Json): Promise<Section[]> {
-  const sections = new Map<string, Section>();
-  const hidden = new Set<string>();
-  const anchors = new Set<string>();
-  const read = createOperationReader(root);
-  const freeName = createFreeName(new Set(), "-");
-  const unique = (wanted: string) =>
-    freeName(shorten(wanted, 400).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
-  const sectionOf = (name: string, description = ""): Section => {
-    if (!sections.has(name)) {
-      const [id, isService] = [unique(tagFragment(name)), name === SERVICE_TAG];
-      sections.set(name, { id, name, description, operations: [], isService });
-    }
-    return sections.get(name)!;
-  };
-  for (const tag of listOf(root.tags).map(objectOf)) {
-    await pause();
-    const name = text(tag.name);
-    if (isHiddenByScalar(tag)) hidden.add(name);
-    else if (name) sectionOf(name, text(tag.description));
+class SectionReader {
+  readonly #root: Json;
+  readonly #readItems: ReturnType<typeof createItemReader>;
+  readonly #sections = new Map<string, Section>();
+  /** The names of the tags that Scalar hides. */
+  readonly #hidden = new Set<string>();
+  readonly #anchors = new Set<string>();
+  readonly #freeId = createFreeName(new Set(), "-");
+  #itemsLeft = ITEMS_MAX;
+
+  constructor(root: Json) {
+    this.#root = root;
+    this.#readItems = createItemReader(root);
   }
-  const readItem = async (path: string, value: unknown, isWebhook: boolean) => {
-    const own = objectOf(value);
-    // A path item's own members override those of its `$ref`.
-    const item = own.$ref === undefined ? own : { ...followReference(root, own), ...own };
+
+  async read(): Promise<Section[]> {
+    const { tags, webhooks, paths } = this.#root;
+    for (const tag of listOf(tags).map(objectOf)) {
+      await pause();
+      const name = text(tag.name);
+      if (isHiddenByScalar(tag)) this.#hidden.add(name);
+      else if (name) this.#sectionOf(name, text(tag.description));
+    }
+    for (const [path, value] of Object.entries(objectOf(paths))) {
+      await this.#readPathItem(path, objectOf(value), false);
+    }
+    for (const [name, value] of Object.entries(objectOf(webhooks))) {
+      await this.#readPathItem(name, objectOf(value), true);
+    }
+    const shown = [...this.#sections.values()].filter(({ operations }) => operations.length > 0);
+    for (const { operations } of shown) {
+      operations.sort((a, b) => Number(b.isCommon) - Number(a.isCommon));
+    }
+    return shown.sort((a, b) => Number(a.isService) - Number(b.isService));
+  }
+
+  #unique(wanted: string): string {
+    return this.#freeId(shorten(wanted, 400).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
+  }
+
+  #sectionOf(name: string, description = ""): Section {
+    let section = this.#sections.get(name);
+    if (!section) {
+      const id = this.#unique(tagFragment(name));
+      section = { id, name, description, operations: [], isService: name === SERVICE_TAG };
+      this.#sections.set(name, section);
+    }
+    return section;
+  }
+
+  async #readPathItem(path: string, item: Json, isWebhook: boolean): Promise<void> {
     const isPostedToo = !isWebhook && methodNameOf(path) !== "" && item[ONE_METHOD] === true;
     for (const located of operationsOf(item)) {
       await pause();
       const { method, operation } = located;
       if (isHiddenByScalar(operation) || (isPostedToo && method === "POST")) continue;
-      const made = { ...read(item, located, path, isWebhook), isPostedToo };
+      const shown = { ...this.#readOperation(item, located, path, isWebhook), isPostedToo };
       const anchor = isWebhook ? "" : anchorOf(path, operation);
       const tags = listOf(operation.tags).map(text).filter(Boolean);
       const names = tags.length > 0 ? tags : [isWebhook ? "Webhooks" : UNTAGGED];
       for (const name of new Set(names.slice(0, TAGS_MAX))) {
-        if (hidden.has(name)) continue;
-        const { id, operations } = sectionOf(name);
+        if (this.#hidden.has(name)) continue;
+        const { id, operations } = this.#sectionOf(name);
         const place = isWebhook ? `webhook/${method}/${path}` : `${method}${path}`;
         operations.push({
-          ...made,
-          id: unique(isWebhook && tags.length === 0 ? place : `${id}/${place}`),
-          anchor: anchors.has(anchor) ? "" : anchor,
+          ...shown,
+          id: this.#unique(isWebhook && tags.length === 0 ? place : `${id}/${place}`),
+          anchor: this.#anchors.has(anchor) ? "" : anchor,
         });
-        anchors.add(anchor);
+        this.#anchors.add(anchor);
       }
     }
-  };
-  for (const isWebhook of [false, true]) {
-    const items = objectOf(isWebhook ? root.webhooks : root.paths);
-    for (const [path, value] of Object.entries(items)) await readItem(path, value, isWebhook);
   }
-  const shown = [...sections.values()].filter(({ operations }) => operations.length > 0);
-  for (const { operations } of shown) {
-    operations.sort((a, b) => Number(b.isCommon) - Number(a.isCommon));
-  }
-  return shown.sort((a, b) => Number(a.isService) - Number(b.isService));
-}
 
-function createOperationReader(root: Json) {
-  const readItems = createItemReader(root);
-  let left = ITEMS_MAX;
-  return (item: Json, located: LocatedOperation, path: string, isWebhook: boolean) => {
+  #readOperation(
+    item: Json,
+    located: LocatedOperation,
+    path: string,
+    isWebhook: boolean,
+  ): Omit<Operation, "id" | "anchor" | "isPostedToo"> {
+    const root = this.#root;
     const { method, operation } = located;
     const note = callNoteOf(operation);
     const rpcName = methodNameOf(path);
@@ -180,10 +199,10 @@ function createOperationReader(root: Json) {
       (note && !isOwnPath(path) ? `${method} ${path}` : undefined);
     const nodeName = isWebhook ? undefined : name;
     const isCalled = note ? note.right !== "refused" : nodeName === undefined;
-    const hasRoom = left > 0;
+    const hasRoom = this.#itemsLeft > 0;
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];
-    const items = hasRoom ? readItems(operation, parameters, rpcName !== "") : [];
-    for (const { facts } of items.flatMap(([, all]) => all)) left -= 1 + facts.length;
+    const items = hasRoom ? this.#readItems(operation, parameters, rpcName !== "") : [];
+    for (const { facts } of items.flatMap(([, all]) => all)) this.#itemsLeft -= 1 + facts.length;
     const address = serverOf([operation, item, root]) + path;
     const isOff = nodeName !== undefined && note === undefined;
     const sentence = note?.sentence ?? (isOff ? "Calls are switched off." : "");
@@ -210,7 +229,7 @@ function createOperationReader(root: Json) {
         ? readForm(root, operation, parameters, method, address)
         : undefined,
     };
-  };
+  }
 }
 
 function createItemReader(root: Json) {

@@ -5,8 +5,8 @@
  */
 import type { Description } from "../description/description.ts";
 import type { ServedDescription } from "../description/prepare.ts";
-import { type Assets, createAssets, createIcons, type Icons } from "../explorer/files.ts";
-import { createPage, type DocumentName, type Page } from "../explorer/page.ts";
+import { type Assets, createAssets, Icons } from "../explorer/files.ts";
+import { type DocumentName, Page } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
 import type { ServedRequest } from "../http/request.ts";
@@ -52,7 +52,7 @@ export class Resources {
   #page: { readonly of: ServedDescription; readonly page: Page } | undefined;
   readonly #opened: Lazy<Description> = lazy(() => this.#openDescription());
   readonly #icons: Resource<Icons> = lazy(async () =>
-    createIcons((await import("../generated/page.js")).FAVICON, this.#options.page.logo)
+    new Icons((await import("../generated/page.js")).FAVICON, this.#options.page.logo)
   );
   /**
    * The node's name on the last served page. With this name, the icon needs no query of the node.
@@ -167,7 +167,7 @@ export class Resources {
     if (this.#page?.of !== current) {
       const { origins, notice } = current;
       const { title, view } = this.#options.page;
-      const page = createPage(parts, { origins, notice, title, view, icons });
+      const page = new Page(parts, { origins, notice, title, view, icons });
       this.#page = { of: current, page };
     }
     return this.#page.page;

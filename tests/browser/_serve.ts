@@ -1,7 +1,7 @@
 /** Starts services in this process, for a browser to visit. */
 import { serve } from "../../src/adapters/node.ts";
-import { createIcons } from "../../src/explorer/files.ts";
-import { createPage, type DocumentName } from "../../src/explorer/page.ts";
+import { Icons } from "../../src/explorer/files.ts";
+import { type DocumentName, Page } from "../../src/explorer/page.ts";
 import { renderParts } from "../../src/explorer/render-content.ts";
 import { FAVICON } from "../../src/generated/page.js";
 import { createCommonHeaders } from "../../src/http/common-headers.ts";
@@ -74,10 +74,10 @@ async function pageOf(document: unknown) {
   )).json();
   const view = "reference" as const;
   const options = { origins: [], notice: undefined, title: undefined, view };
-  return createPage(await renderParts(described), { ...options, icons });
+  return new Page(await renderParts(described), { ...options, icons });
 }
 
-const icons = createIcons(FAVICON);
+const icons = new Icons(FAVICON);
 
 const json = (value: unknown) =>
   represent(formatJson(value, 2), { type: "application/json", cache: "public, no-cache" });
