@@ -278,7 +278,7 @@ pack("an installation of the package has at most six packages, including itself"
 
 const COMPILERS = join(HOME, "compilers");
 /** The oldest supported version of TypeScript, and later versions with relevant changes. */
-const VERSIONS = ["5.0.4", "5.4.5", "5.7.3", "5.9.3"];
+const VERSIONS = ["5.0.4", "5.4.5", "5.7.3", "5.9.3", "6.0.3"];
 
 pack.before(async () => {
   mkdirSync(COMPILERS);
@@ -321,7 +321,7 @@ for (const version of [...VERSIONS, "own"]) {
 }
 
 // Older versions do not accept the types of Node.
-for (const version of ["5.4.5", "5.7.3", "5.9.3", "own"]) {
+for (const version of ["5.4.5", "5.7.3", "5.9.3", "6.0.3", "own"]) {
   pack(`TypeScript ${version} accepts the library without the types of browsers`, async () => {
     const options = { lib: ["ES2022"], ...WITH_NODE };
     await compile(`server-${version}`, tscOf(version), ["../library.ts"], options);
