@@ -134,8 +134,7 @@ function openSession(token?: LightSignal) {
       query: "",
       caller: { client: token && {} } as never,
       token,
-      isCut: false,
-      isForEvents: false,
+      drop() {},
     },
   );
   session.start();

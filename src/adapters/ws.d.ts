@@ -27,7 +27,7 @@ declare module "ws" {
     );
     readonly bufferedAmount: number;
     readonly readyState: number;
-    send(text: string): void;
+    send(data: string | Uint8Array, options?: { readonly binary: boolean }): void;
     ping(): void;
     pause(): void;
     resume(): void;

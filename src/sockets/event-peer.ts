@@ -4,16 +4,20 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { writeEvent, writeRetry } from "../http/event-stream.ts";
-import type { Peer, PeerEvents } from "../http/socket.ts";
+import { COMMENT_INTERVAL_MS, writeEvent, writeRetry } from "../http/event-stream.ts";
+import type { PeerEvents } from "../http/socket.ts";
+import type { Client } from "./session.ts";
+import type { Notification } from "./upstream.ts";
 
 const encoder = new TextEncoder();
 
-export class EventPeer implements Peer {
+export class EventPeer implements Client {
+  readonly pingInterval: number = COMMENT_INTERVAL_MS;
   #events: PeerEvents | undefined;
   #controller!: ReadableStreamDefaultController<Bytes>;
-  /** What the client has not asked for yet. */
-  #text: string = writeRetry();
+  /** What the client has not asked for yet, and its length in bytes. */
+  readonly #parts: Bytes[] = [];
+  waiting: number = 0;
   #isWanted = false;
   #isClosing = false;
   #hasEnded = false;
@@ -28,8 +32,17 @@ export class EventPeer implements Peer {
     cancel: () => this.leave(),
   }, { highWaterMark: 0 });
 
-  get waiting(): number {
-    return this.#text.length;
+  constructor() {
+    this.#write(writeRetry());
+  }
+
+  get isReading(): boolean {
+    return this.waiting === 0;
+  }
+
+  /** A further response that is an error ends the subscription. */
+  textOf({ result }: Notification): string | undefined {
+    return result;
   }
 
   tell(events: PeerEvents): void {
@@ -67,15 +80,18 @@ export class EventPeer implements Peer {
   }
 
   #write(text: string): void {
-    this.#text += text;
+    const part = encoder.encode(text);
+    this.#parts.push(part);
+    this.waiting += part.byteLength;
     this.#flush();
   }
 
   #flush(): void {
-    if (!this.#isWanted || this.#hasEnded || this.#text === "") return;
+    const part = this.#isWanted && !this.#hasEnded ? this.#parts.shift() : undefined;
+    if (!part) return;
     this.#isWanted = false;
-    this.#controller.enqueue(encoder.encode(this.#text));
-    this.#text = "";
-    if (this.#isClosing) this.terminate();
+    this.waiting -= part.byteLength;
+    this.#controller.enqueue(part);
+    if (this.#isClosing && this.waiting === 0) this.terminate();
   }
 }

@@ -13,7 +13,6 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { Room } from "../gateway/budget.ts";
 import { FULL, NOT_FORWARDED, Refusal } from "../gateway/refusal.ts";
-import { COMMENT_INTERVAL_MS } from "../http/event-stream.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
@@ -21,9 +20,20 @@ import { pause } from "../slices.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import type { Notification, Upstream } from "./upstream.ts";
 
+/** A client, which may take notifications in a form of its own. */
+export interface Client extends Peer {
+  /** In milliseconds. */
+  readonly pingInterval?: number;
+  /** True if the client reads, where it can give no other sign of life. */
+  readonly isReading?: boolean;
+  /** Returns what the client gets, or `undefined` if the notification ends its subscription. */
+  textOf?(notification: Notification): string | undefined;
+}
+
 /** What a session needs of all sessions. */
 export interface SessionOwner {
   readonly gateway: Gateway;
+  /** @throws {Refusal} if the node takes no connection */
   openUpstream(isAnonymous: boolean): Promise<Upstream>;
   onUpstreamEnd(): void;
   /** Ends sessions until the bytes that wait for clients have room again. */
@@ -94,14 +104,14 @@ interface Subscription {
 
 export class Session implements PeerEvents {
   readonly #owner: SessionOwner;
-  readonly #peer: Peer;
+  readonly #peer: Client;
   readonly #request: CallerRequest;
   readonly #query: string;
   readonly #caller: Caller;
   readonly #token: Signal | undefined;
+  readonly #drop: () => void;
   readonly #isCut: boolean;
   readonly #room: Room;
-  readonly #isForEvents: boolean;
   readonly #gone = new LightSignal();
   readonly #unread: string[] = [];
   #unreadLength = 0;
@@ -119,8 +129,8 @@ export class Session implements PeerEvents {
 
   constructor(
     owner: SessionOwner,
-    peer: Peer,
-    { request, query, caller, token, isCut, isForEvents }: Handshake,
+    peer: Client,
+    { request, query, caller, token, drop, isCut = false }: Handshake,
   ) {
     this.#owner = owner;
     this.#peer = peer;
@@ -129,8 +139,8 @@ export class Session implements PeerEvents {
     this.#caller = caller;
     this.#room = owner.gateway.roomFor(caller);
     this.#token = token;
+    this.#drop = drop;
     this.#isCut = isCut;
-    this.#isForEvents = isForEvents;
   }
 
   /** Ends the connection when its token becomes invalid. */
@@ -140,10 +150,6 @@ export class Session implements PeerEvents {
   }
 
   readonly #endRight = (): void => this.end("right");
-
-  get isAnonymous(): boolean {
-    return this.#caller.client === undefined;
-  }
 
   get subscriptions(): number {
     return this.#subscriptions.size;
@@ -194,12 +200,10 @@ export class Session implements PeerEvents {
   /** Called once a second. */
   check(now: number): void {
     this.#controls = 0;
-    // While reading is paused, no sign of life can arrive. A client of events gives none but that
-    // it reads.
-    const reads = this.#isForEvents && this.#peer.waiting === 0;
-    if (reads || this.#unread.length > 0) this.#heardAt = now;
+    // While reading is paused, no sign of life can arrive.
+    if (this.#peer.isReading || this.#unread.length > 0) this.#heardAt = now;
     if (now - this.#heardAt > SILENCE_MS) return this.end("silent");
-    if (now - this.#pingedAt > (this.#isForEvents ? COMMENT_INTERVAL_MS : PING_MS)) {
+    if (now - this.#pingedAt > (this.#peer.pingInterval ?? PING_MS)) {
       this.#pingedAt = now;
       this.#peer.ping();
       this.#upstream?.ping();
@@ -209,17 +213,13 @@ export class Session implements PeerEvents {
   }
 
   onNotification(notification: Notification): void {
-    const { method, subscription: id, text: given, result, idPart } = notification;
-    const subscription = this.#subscriptions.get(id);
-    if (!subscription || subscription.notification !== method) return;
+    const subscription = this.#subscriptions.get(notification.subscription);
+    if (!subscription || subscription.notification !== notification.method) return;
     subscription.isNotified = true;
-    // A further response that is an error ends the subscription.
-    if (this.#isForEvents && result === undefined) return this.end("node");
-    const text = this.#isForEvents
-      ? result!
-      : idPart
-      ? given.slice(0, idPart.start) + (subscription.call.id ?? null) + given.slice(idPart.end)
-      : given;
+    const text = this.#peer.textOf
+      ? this.#peer.textOf(notification)
+      : textFor(notification, subscription.call);
+    if (text === undefined) return this.end("node");
     if (!subscription.waiting) return this.#send(text);
     subscription.waiting.push(text);
     this.#heldLength += text.length;
@@ -270,9 +270,8 @@ export class Session implements PeerEvents {
     }
   }
 
-  /** Makes the only subscription of a client of events, on a connection that is open. */
-  async follow(call: ReadyCall, upstream: Upstream): Promise<RpcOutcome> {
-    this.#opening = Promise.resolve(upstream);
+  /** Makes the only subscription of a client. */
+  async follow(call: ReadyCall): Promise<RpcOutcome> {
     const made: Subscription[] = [];
     const outcome = await this.subscribe(call, made);
     this.#release(made);
@@ -406,6 +405,7 @@ export class Session implements PeerEvents {
     this.#subscriptions.clear();
     this.#upstream?.end();
     this.#room.dispose();
+    this.#drop();
     this.#owner.onEnd(this, reason);
   }
 }
@@ -417,10 +417,14 @@ export interface Handshake {
   readonly caller: Caller;
   /** The token that the caller was recognized by. */
   readonly token: Signal | undefined;
+  /** Gives the place of the client back. */
+  readonly drop: () => void;
   /** Whether the connection ends without a closing handshake when it should be made again. */
-  readonly isCut: boolean;
-  /** True if the client reads notifications as events, and sends nothing. */
-  readonly isForEvents: boolean;
+  readonly isCut?: boolean;
 }
+
+/** A further response has the id that the client has chosen. */
+const textFor = ({ text, idPart }: Notification, { id = "null" }: ReadyCall): string =>
+  idPart ? text.slice(0, idPart.start) + id + text.slice(idPart.end) : text;
 
 const failure = (reason: unknown): RpcOutcome => ({ error: failureOf(reason), reason });

@@ -14,22 +14,23 @@ import {
 } from "../gateway/guard.ts";
 import { invalidCall, LATER, NOT_FORWARDED, problemOf, Refusal } from "../gateway/refusal.ts";
 import type { ServedRequest } from "../http/request.ts";
-import type { Connect, Peer, Upgrade } from "../http/socket.ts";
+import type { Connect, Upgrade } from "../http/socket.ts";
 import type { PolicyEntry } from "../gateway/policy.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { EventPeer } from "./event-peer.ts";
-import { type EndReason, type Handshake, Session, type SessionOwner } from "./session.ts";
+import {
+  type Client,
+  type EndReason,
+  type Handshake,
+  Session,
+  type SessionOwner,
+} from "./session.ts";
 import { Upstream } from "./upstream.ts";
 
 /** Counts what happens on all connections, for the metrics. */
 export interface SocketCounts {
   countMessage(direction: "received" | "sent"): void;
   countEnd(reason: EndReason): void;
-}
-
-/** The connections and handshakes of clients without a token, or with one. */
-interface Places {
-  taken: number;
 }
 
 interface SocketsOptions {
@@ -65,8 +66,8 @@ export class Sockets implements SessionOwner, Follower {
   /** Whether the last connection to the node was successful, and has not ended since. */
   #isNodeReady = false;
   #hasEnded = false;
-  readonly #anonymous: Places = { taken: 0 };
-  readonly #named: Places = { taken: 0 };
+  /** The connections and handshakes of clients without a token, and with one. */
+  readonly #places = { anonymous: 0, named: 0 };
   constructor(options: SocketsOptions) {
     this.gateway = options.gateway;
     this.#options = options;
@@ -104,14 +105,7 @@ export class Sockets implements SessionOwner, Follower {
         drop();
         throw error;
       });
-      const handshake = {
-        request: known,
-        query,
-        caller,
-        token,
-        isCut: isCut(table),
-        isForEvents: false,
-      };
+      const handshake = { request: known, query, caller, token, drop, isCut: isCut(table) };
       return upgrade.accept({
         protocol: word && BEARER,
         open: (peer) => this.#open(peer, handshake),
@@ -132,29 +126,26 @@ export class Sockets implements SessionOwner, Follower {
     params: string | undefined,
   ): Promise<Followed> {
     if (!request.connect) throw NO_CONNECTIONS;
-    const token = caller.client?.token;
     this.#connect = request.connect;
-    const isAnonymous = await this.gateway.isAnonymous(entry.operation);
     const drop = this.#takePlace(caller);
-    const upstream = await this.openUpstream(isAnonymous).catch(() => {
-      drop();
-      throw NO_NODE;
-    });
-    const peer = new EventPeer();
-    const handshake = { request, query, caller, token, isCut: false, isForEvents: true };
-    const session = this.#open(peer, handshake);
-    peer.tell(session);
+    const token = caller.client?.token;
     const { gone = request.signal } = request;
+    const peer = new EventPeer();
+    const session = this.#open(peer, { request, query, caller, token, drop });
+    peer.tell(session);
     gone.addEventListener("abort", () => peer.leave());
     if (gone.aborted) peer.leave();
-    const outcome = await session.follow({ entry, params, isHeavy: false }, upstream);
+    const outcome = await session.follow({ entry, params, isHeavy: false });
     return { outcome, events: peer.body };
   }
 
   async openUpstream(isAnonymous: boolean): Promise<Upstream> {
     this.#isNodeReady = false;
     const rpcPath = await (await this.gateway.table()).rpcPath.get();
-    const upstream = await Upstream.open(this.gateway.node, this.#connect!, rpcPath, isAnonymous);
+    const opening = Upstream.open(this.gateway.node, this.#connect!, rpcPath, isAnonymous);
+    const upstream = await opening.catch(() => {
+      throw NO_NODE;
+    });
     this.#isNodeReady = true;
     return upstream;
   }
@@ -174,7 +165,6 @@ export class Sockets implements SessionOwner, Follower {
 
   onEnd(session: Session, reason: EndReason): void {
     if (!this.#sessions.delete(session)) return;
-    this.#placesOf(!session.isAnonymous).taken--;
     this.#options.counts?.countEnd(reason);
     if (this.#sessions.size === 0) clearInterval(this.#timer);
   }
@@ -184,7 +174,7 @@ export class Sockets implements SessionOwner, Follower {
     for (const session of this.#sessions) session.end("stopping");
   }
 
-  #open(peer: Peer, handshake: Handshake): Session {
+  #open(peer: Client, handshake: Handshake): Session {
     const session = new Session(this, peer, handshake);
     if (this.#sessions.size === 0) {
       this.#timer = setInterval(() => {
@@ -203,19 +193,14 @@ export class Sockets implements SessionOwner, Follower {
    *
    * @throws {Refusal} if no more clients may connect
    */
-  #takePlace(caller: Caller): () => void {
+  #takePlace({ client }: Caller): () => void {
     if (this.#hasEnded) throw STOPPING;
-    const places = this.#placesOf(caller.client !== undefined);
-    const most = places === this.#named || !this.gateway.hasClients ? SOCKETS_MAX : SOCKETS_MAX / 2;
-    if (this.#anonymous.taken + this.#named.taken >= SOCKETS_MAX || places.taken >= most) {
-      throw FULL;
-    }
-    places.taken++;
-    return () => void places.taken--;
-  }
-
-  #placesOf(isNamed: boolean): Places {
-    return isNamed ? this.#named : this.#anonymous;
+    const places = this.#places;
+    const kind = client ? "named" : "anonymous";
+    const most = client || !this.gateway.hasClients ? SOCKETS_MAX : SOCKETS_MAX / 2;
+    if (places.anonymous + places.named >= SOCKETS_MAX || places[kind] >= most) throw FULL;
+    places[kind]++;
+    return () => void places[kind]--;
   }
 
   /**
@@ -230,11 +215,7 @@ export class Sockets implements SessionOwner, Follower {
     const unexpected = await this.gateway.refusalOfNode();
     if (unexpected) throw unexpected;
     if (this.#isNodeReady || table.unsubscribing.size === 0) return table;
-    try {
-      (await this.openUpstream(false)).end();
-    } catch {
-      throw NO_NODE;
-    }
+    (await this.openUpstream(false)).end();
     return table;
   }
 }

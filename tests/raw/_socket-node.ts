@@ -2,8 +2,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Test } from "uvu";
 import WebSocket, { WebSocketServer } from "ws";
-import { besideNode } from "../gateway/_beside.ts";
+import type { Json } from "../../src/json/values.ts";
+import { type Beside, startBeside } from "../gateway/_beside.ts";
+import { until } from "../nodes/_daemon.ts";
 
 export interface Call {
   readonly id: number;
@@ -96,6 +99,16 @@ export class SocketNode {
     this.#results = { ...RESULTS, ...results };
   }
 
+  /** Forgets what has been sent, and behaves as at first. */
+  reset(): void {
+    for (const list of [this.calls, this.connections, this.heads]) list.length = 0;
+    this.takesSockets = true;
+    this.onHandshake = undefined;
+    this.makeId = undefined;
+    this.onSubscribe = () => {};
+    this.hold = () => undefined;
+  }
+
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
@@ -120,6 +133,15 @@ export class SocketNode {
       connection.send(JSON.stringify({ jsonrpc: "2.0", id: call.id, result }));
       if (isSubscribing) this.onSubscribe(connection, id, call);
     });
+  }
+}
+
+/** Sends a message until the connection has ended. */
+export async function sendUntilEnd(connection: WebSocket, message: string): Promise<void> {
+  while (connection.readyState !== 3) {
+    if (connection.readyState === 1 && connection.bufferedAmount < 1_000_000) {
+      connection.send(message);
+    } else await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
 
@@ -174,6 +196,7 @@ export class SocketClient {
       perMessageDeflate: false,
     });
     this.socket.on("error", () => {});
+    leaveLater(() => this.socket.terminate());
     this.socket.on(
       "message",
       (data) => this.messages.push(JSON.parse(String(data))),
@@ -219,17 +242,65 @@ export class SocketClient {
   }
 }
 
-/** Starts a service by a command beside a node, and stops both after `use`. */
-export const besideSocketNode = (command: readonly string[]) =>
-(
-  use: (url: string, node: SocketNode, stop: () => Promise<unknown>) => Promise<void>,
-  forward: Parameters<typeof besideNode>[3] = "reads",
-  flags: readonly string[] = [],
-): Promise<void> =>
-  besideNode(
-    SocketNode.start(),
-    "ethereum",
-    ({ url, service }, node) => use(url, node, () => service.stop()),
-    forward,
-    [...command, ...flags],
-  );
+/** A service beside a simulated Ethereum node, which the tests of a suite share. */
+export class SocketStage {
+  readonly #command: readonly string[];
+  readonly #forward: string | Json;
+  #node!: SocketNode;
+  #beside!: Beside;
+  #hasStopped = false;
+
+  /** @param forward as for {@linkcode startBeside} */
+  constructor(tests: Test, command: readonly string[], forward: string | Json = "reads") {
+    this.#command = [...command, "--metrics"];
+    this.#forward = forward;
+    tests.before(() => this.#start());
+    tests.after(() => this.stop());
+  }
+
+  /** Returns a test that begins without clients, and whose clients leave at its end. */
+  test(use: (url: string, node: SocketNode) => Promise<void>): () => Promise<void> {
+    return async () => {
+      try {
+        await use(this.#beside.url, this.#node);
+      } finally {
+        for (const leave of leaving.splice(0)) leave();
+        if (!this.#hasStopped) {
+          await until(async () =>
+            this.#node.connections.every(({ readyState }) => readyState === 3) &&
+            await this.metric("nodeface_sockets") === 0
+          );
+        }
+        this.#node.reset();
+      }
+    };
+  }
+
+  /** Returns the value of a metric; 0 if it is missing. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.#beside.url}/v1/metrics`)).text();
+    const line = text.split("\n").find((line) => line.startsWith(`${name} `));
+    return Number(line?.slice(name.length) ?? 0);
+  }
+
+  /** Stops the service. */
+  async stopService(): Promise<void> {
+    this.#hasStopped = true;
+    await this.#beside.service.stop();
+  }
+
+  async stop(): Promise<void> {
+    await this.stopService();
+    await this.#node.close();
+  }
+
+  async #start(): Promise<void> {
+    this.#node = await SocketNode.start();
+    this.#beside = await startBeside(this.#node, "ethereum", this.#forward, this.#command);
+  }
+}
+
+const leaving: (() => void)[] = [];
+
+/** Calls `leave` at the end of the test. */
+export const leaveLater = (leave: () => void): void => void leaving.push(leave);

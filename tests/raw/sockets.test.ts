@@ -2,23 +2,30 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { besideNode, TOKEN } from "../gateway/_beside.ts";
+import { besideNode, TOKEN, TOKEN_FILE, WITH_TOKEN } from "../gateway/_beside.ts";
 import { until as untilAsync } from "../nodes/_daemon.ts";
 import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
 import { callsTo } from "../nodes/_calls.ts";
 import { testWhere, without } from "../_needs.ts";
 import { COMMANDS } from "../_server.ts";
-import { besideSocketNode, notification, SocketClient, SocketNode } from "./_socket-node.ts";
+import {
+  notification,
+  sendUntilEnd,
+  SocketClient,
+  SocketNode,
+  SocketStage,
+} from "./_socket-node.ts";
 import { dial } from "./_socket.ts";
 
 const sockets = suite("JSON-RPC over WebSocket");
 
 const until = (holds: () => boolean) => untilAsync(() => Promise.resolve(holds()), 20_000);
 
-const CLIENTS = {
+const WITH_CLIENT = {
   open: ["reads"],
-  clients: [{ name: "one", token_file: "token", allow: ["*"] }],
+  clients: [{ name: "one", token_file: TOKEN_FILE, allow: ["eth_sendRawTransaction"] }],
 };
+const ENDED_BY_NODE = 'nodeface_socket_ends_total{reason="node"}';
 const errorOf = ({ error }: Record<string, unknown>) => error as { code: number; message: string };
 
 sockets(
@@ -123,391 +130,348 @@ sockets("nothing of it is loaded before the first handshake", () => {
   );
 });
 
+sockets(
+  "at most 256 clients are connected, half of them without a token",
+  () =>
+    besideNode(SocketNode.start(), "ethereum", async ({ url }) => {
+      const open = (count: number, headers = {}) =>
+        Promise.all(Array.from({ length: count }, () => SocketClient.open(url, headers)));
+      const clients = [...await open(140), ...await open(140, WITH_TOKEN)];
+      assert.is(clients.filter(({ isOpen }) => isOpen).length, 256);
+      assert.is(clients.slice(0, 140).filter(({ isOpen }) => isOpen).length, 128);
+      const { refused } = clients.find(({ isOpen }) => !isOpen)!;
+      assert.is(refused?.status, 503);
+      assert.is(refused?.headers["retry-after"], "5");
+      for (const client of clients) client.socket.terminate();
+      await untilAsync(async () => {
+        const client = await SocketClient.open(url);
+        client.socket.terminate();
+        return client.isOpen;
+      });
+    }, WITH_CLIENT),
+);
+
+testWhere(
+  sockets,
+  without(ANVIL),
+  "blocks of a real anvil arrive as at the node itself",
+  () =>
+    besideNode(startAnvil(), "ethereum", async ({ url }, { url: nodeUrl }) => {
+      const clients = await Promise.all([SocketClient.open(url), SocketClient.open(nodeUrl)]);
+      for (const client of clients) await client.call("eth_subscribe", ["newHeads"]);
+      const call = callsTo(nodeUrl);
+      for (let block = 0; block < 50; block++) await call("evm_mine", []);
+      await until(() => clients.every(({ notifications }) => notifications.length === 50));
+      const [ours, own] = clients.map(({ notifications }) =>
+        notifications.map(({ result }) => result)
+      );
+      assert.equal(ours, own);
+      for (const client of clients) client.socket.close(1000, "");
+    }),
+);
+
+sockets.run();
+
 for (const [runtime, command] of Object.entries(COMMANDS)) {
-  const beside = besideSocketNode(command);
+  const sockets = suite(`JSON-RPC over WebSocket, on ${runtime}`);
+  const stage = new SocketStage(sockets, command, WITH_CLIENT);
 
   sockets(
-    `a thousand notifications arrive in order, none twice, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        const client = await SocketClient.open(`${url}/v1/rpc`);
-        node.onSubscribe = (connection, id) => {
-          for (let at = 0; at < 1000; at++) {
-            connection.send(notification(id, at));
-          }
-        };
-        const [chain, subscribed] = await Promise.all([
-          client.call("eth_chainId"),
-          client.call("eth_subscribe", ["newHeads"]),
-        ]);
-        assert.is(chain.result, "0x1");
-        await until(() => client.notifications.length >= 1000);
-        assert.equal(client.notifications.map(({ result }) => result), [
-          ...Array(1000).keys(),
-        ]);
-        const first = client.messages.findIndex(({ method }) => method !== undefined);
-        assert.ok(client.messages.indexOf(subscribed) < first);
+    "a thousand notifications arrive in order, none twice",
+    stage.test(async (url, node) => {
+      const client = await SocketClient.open(`${url}/v1/rpc`);
+      node.onSubscribe = (connection, id) => {
+        for (let at = 0; at < 1000; at++) {
+          connection.send(notification(id, at));
+        }
+      };
+      const [chain, subscribed] = await Promise.all([
+        client.call("eth_chainId"),
+        client.call("eth_subscribe", ["newHeads"]),
+      ]);
+      assert.is(chain.result, "0x1");
+      await until(() => client.notifications.length >= 1000);
+      assert.equal(client.notifications.map(({ result }) => result), [
+        ...Array(1000).keys(),
+      ]);
+      const first = client.messages.findIndex(({ method }) => method !== undefined);
+      assert.ok(client.messages.indexOf(subscribed) < first);
+      assert.is(
+        (await client.call("eth_unsubscribe", [subscribed.result])).result,
+        true,
+      );
+      node.connections.at(-1)!.send(
+        notification(String(subscribed.result), "late"),
+      );
+      await client.call("eth_chainId");
+      assert.is(client.notifications.length, 1000);
+    }),
+  );
+
+  sockets(
+    "a notification reaches only the client that subscribed",
+    stage.test(async (url, node) => {
+      const [one, two] = await Promise.all([
+        SocketClient.open(url),
+        SocketClient.open(url),
+      ]);
+      const { result: first } = await one.call("eth_subscribe", ["newHeads"]);
+      const { result: second } = await two.call("eth_subscribe", ["logs", {
+        topics: [],
+      }]);
+      for (const connection of node.connections) {
+        for (const id of [first, second, "0x99", 5]) {
+          connection.send(notification(id as string, id));
+        }
+        connection.send(
+          '{"jsonrpc":"2.0","method":"other","params":{"subscription":"0x1"}}',
+        );
+        connection.send('{"jsonrpc":"2.0","id":77,"result":1}');
+      }
+      await until(() => one.notifications.length > 0 && two.notifications.length > 0);
+      await Promise.all([one.call("eth_chainId"), two.call("eth_chainId")]);
+      assert.equal(one.notifications.map(({ result }) => result), [first]);
+      assert.equal(two.notifications.map(({ result }) => result), [second]);
+      for (const client of [one, two]) client.socket.close(1000, "");
+    }),
+  );
+
+  sockets(
+    "each message has the rights of a call over HTTP",
+    stage.test(async (url, node) => {
+      const client = await SocketClient.open(`${url}/v1/rpc`);
+      for (
+        const [method, params, code] of [
+          ["eth_sendTransaction", ["0x"], -32601],
+          ["nothing", [], -32601],
+          ["parity_subscribe", ["newHeads"], -32601],
+          ["eth_subscribe", ["other"], -32602],
+          ["eth_subscribe", [], -32602],
+          ["eth_unsubscribe", ["0x1"], -32602],
+        ] as const
+      ) {
         assert.is(
-          (await client.call("eth_unsubscribe", [subscribed.result])).result,
-          true,
+          errorOf(await client.call(method, params)).code,
+          code,
+          `${method} ${params}`,
         );
-        node.connections.at(-1)!.send(
-          notification(String(subscribed.result), "late"),
-        );
-        await client.call("eth_chainId");
-        assert.is(client.notifications.length, 1000);
-        client.socket.close(1000, "");
-      }),
-  );
-
-  sockets(
-    `a notification reaches only the client that subscribed, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        const [one, two] = await Promise.all([
-          SocketClient.open(url),
-          SocketClient.open(url),
-        ]);
-        const { result: first } = await one.call("eth_subscribe", ["newHeads"]);
-        const { result: second } = await two.call("eth_subscribe", ["logs", {
-          topics: [],
-        }]);
-        for (const connection of node.connections) {
-          for (const id of [first, second, "0x99", 5]) {
-            connection.send(notification(id as string, id));
-          }
-          connection.send(
-            '{"jsonrpc":"2.0","method":"other","params":{"subscription":"0x1"}}',
-          );
-          connection.send('{"jsonrpc":"2.0","id":77,"result":1}');
-        }
-        await until(() => one.notifications.length > 0 && two.notifications.length > 0);
-        await Promise.all([one.call("eth_chainId"), two.call("eth_chainId")]);
-        assert.equal(one.notifications.map(({ result }) => result), [first]);
-        assert.equal(two.notifications.map(({ result }) => result), [second]);
-        for (const client of [one, two]) client.socket.close(1000, "");
-      }),
-  );
-
-  sockets(
-    `each message has the rights of a call over HTTP, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        const client = await SocketClient.open(`${url}/v1/rpc`);
-        for (
-          const [method, params, code] of [
-            ["eth_sendRawTransaction", ["0x"], -32601],
-            ["nothing", [], -32601],
-            ["parity_subscribe", ["newHeads"], -32601],
-            ["eth_subscribe", ["other"], -32602],
-            ["eth_subscribe", [], -32602],
-            ["eth_unsubscribe", ["0x1"], -32602],
-          ] as const
-        ) {
-          assert.is(
-            errorOf(await client.call(method, params)).code,
-            code,
-            `${method} ${params}`,
-          );
-        }
-        assert.equal(node.calls, []);
-        client.socket.send('{"method":"ping"}');
-        client.socket.send(
-          '{"jsonrpc":"2.0","id":null,"method":"net_version"}',
-        );
-        client.socket.send("no JSON");
-        await until(() =>
-          client.messages.some(({ error }) => (error as { code?: number })?.code === -32700)
-        );
-        for (let at = 0; at < 32; at++) {
-          assert.type(
-            (await client.call("eth_subscribe", ["newHeads"])).result,
-            "string",
-          );
-        }
-        assert.match(
-          errorOf(await client.call("eth_subscribe", ["newHeads"])).message,
-          "at most 32",
-        );
-        const call = {
-          jsonrpc: "2.0",
-          id: 1,
-          method: "eth_subscribe",
-          params: ["newHeads"],
-        };
-        const response = await fetch(`${url}/v1/rpc`, {
-          method: "POST",
-          body: JSON.stringify(call),
-        });
-        assert.match(errorOf(await response.json()).message, "over WebSocket");
-        client.socket.send(`"${"x".repeat(1_100_000)}"`);
-        await until(() => client.ended !== undefined);
-        assert.ok(
-          [1009, 1006].includes(client.ended![0]),
-          String(client.ended),
-        );
-      }),
-  );
-
-  sockets(
-    `a handshake must be well-formed and of an allowed origin, on ${runtime}`,
-    () =>
-      beside(async (url) => {
-        const { host } = new URL(url);
-        const statusFor = async (
-          headers: Record<string, string>,
-          path = "/v1/rpc",
-        ) => {
-          const client = await SocketClient.open(url + path, headers);
-          client.socket.terminate();
-          return client.isOpen ? 101 : client.refused?.status;
-        };
-        assert.is(await statusFor({}), 101);
-        assert.is(await statusFor({ origin: `http://${host}` }), 101);
-        assert.is(await statusFor({ origin: "null" }), 403);
-        assert.is(await statusFor({ origin: "http://evil.example" }), 403);
-        assert.is(await statusFor({ origin: `http://127.0.0.1:1` }), 403);
-        assert.is(await statusFor({ cookie: "a=b" }), 403);
-        assert.is(
-          await statusFor({
-            host: "evil.example",
-            origin: "http://evil.example",
-          }),
-          421,
-        );
-        assert.is(await statusFor({}, `/v1/rpc?token=${TOKEN}`), 400);
-        assert.is(await statusFor({}, "/v1/info"), 200);
-        assert.is(await statusFor({}, "/"), 101);
-      }),
-  );
-
-  sockets(
-    `a token comes in Authorization or as a protocol, and ends with its right, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        const encoded = btoa(TOKEN).replaceAll("+", "-").replaceAll("/", "_")
-          .replaceAll("=", "");
-        const page = await SocketClient.open(`${url}/v1/rpc`, {}, [
-          "bearer",
-          encoded,
-        ]);
-        assert.ok(page.isOpen);
-        const program = await SocketClient.open(`${url}/v1/rpc`, {
-          authorization: `Bearer ${TOKEN}`,
-        });
-        const plain = await SocketClient.open(`${url}/v1/rpc`, {}, ["bearer", TOKEN]);
-        for (const client of [page, plain, program]) {
-          assert.is((await client.call("eth_chainId")).result, "0x1");
-        }
-        const wrong = await SocketClient.open(`${url}/v1/rpc`, {
-          authorization: `Bearer ${TOKEN}x`,
-        });
-        assert.is(errorOf(await wrong.call("eth_chainId")).code, -32050);
-        assert.equal(
-          node.heads.filter(({ authorization }) => authorization),
-          [],
-        );
-        for (const client of [page, plain, program, wrong]) {
-          client.socket.close(1000, "");
-        }
-      }, { clients: CLIENTS.clients }),
-  );
-
-  sockets(
-    `if the node's side ends, so does ours, until the node is back, on ${runtime}`,
-    () =>
-      beside(async (url, node, stop) => {
-        const client = await SocketClient.open(`${url}/v1/rpc`);
-        await client.call("eth_subscribe", ["newHeads"]);
-        node.takesSockets = false;
-        for (const connection of node.connections) connection.terminate();
-        await until(() => client.ended !== undefined);
-        assert.is(client.ended![0], 1012);
-        const refused = await SocketClient.open(`${url}/v1/rpc`);
-        assert.is(refused.refused?.status, 503);
-        assert.is(refused.refused?.headers["retry-after"], "5");
-        node.takesSockets = true;
-        const again = await SocketClient.open(`${url}/v1/rpc`);
+      }
+      assert.equal(node.calls, []);
+      client.socket.send('{"method":"ping"}');
+      client.socket.send(
+        '{"jsonrpc":"2.0","id":null,"method":"net_version"}',
+      );
+      client.socket.send("no JSON");
+      await until(() =>
+        client.messages.some(({ error }) => (error as { code?: number })?.code === -32700)
+      );
+      for (let at = 0; at < 32; at++) {
         assert.type(
-          (await again.call("eth_subscribe", ["newHeads"])).result,
+          (await client.call("eth_subscribe", ["newHeads"])).result,
           "string",
         );
-        const begun = performance.now();
-        await stop();
-        await until(() => again.ended !== undefined);
-        assert.is(again.ended![0], 1012);
-        assert.ok(performance.now() - begun < 2000);
-      }),
+      }
+      assert.match(
+        errorOf(await client.call("eth_subscribe", ["newHeads"])).message,
+        "at most 32",
+      );
+      const call = {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "eth_subscribe",
+        params: ["newHeads"],
+      };
+      const response = await fetch(`${url}/v1/rpc`, {
+        method: "POST",
+        body: JSON.stringify(call),
+      });
+      assert.match(errorOf(await response.json()).message, "over WebSocket");
+      client.socket.send(`"${"x".repeat(1_100_000)}"`);
+      await until(() => client.ended !== undefined);
+      assert.ok(
+        [1009, 1006].includes(client.ended![0]),
+        String(client.ended),
+      );
+    }),
   );
 
   sockets(
-    `a client that reads too slowly or floods is ended, and others are not, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        const slow = await SocketClient.open(`${url}/v1/rpc`);
-        const quiet = await SocketClient.open(`${url}/v1/rpc`);
-        const flood = await SocketClient.open(`${url}/v1/rpc`);
-        const { result: id } = await slow.call("eth_subscribe", ["newHeads"]);
-        slow.socket.pause();
-        const text = notification(String(id), "x".repeat(100_000));
-        for (let at = 0; at < 400; at++) {
-          for (const one of node.connections) one.send(text);
-        }
-        for (let at = 0; at < 100; at++) flood.socket.ping();
-        assert.is((await quiet.call("eth_chainId")).result, "0x1");
-        await until(() => flood.ended !== undefined);
-        assert.is(flood.ended![0], 1008);
-        // The service leaves the node with its client.
-        await until(() => node.connections.at(-1)!.readyState === 3);
-        slow.socket.resume();
-        await until(() => slow.ended !== undefined);
-        assert.ok(slow.notifications.length < 400);
-        assert.is((await quiet.call("eth_chainId")).result, "0x1");
-        quiet.socket.close(1000, "");
-      }),
+    "a handshake must be well-formed and of an allowed origin",
+    stage.test(async (url) => {
+      const { host } = new URL(url);
+      const statusFor = async (
+        headers: Record<string, string>,
+        path = "/v1/rpc",
+      ) => {
+        const client = await SocketClient.open(url + path, headers);
+        client.socket.terminate();
+        return client.isOpen ? 101 : client.refused?.status;
+      };
+      assert.is(await statusFor({}), 101);
+      assert.is(await statusFor({ origin: `http://${host}` }), 101);
+      assert.is(await statusFor({ origin: "null" }), 403);
+      assert.is(await statusFor({ origin: "http://evil.example" }), 403);
+      assert.is(await statusFor({ origin: `http://127.0.0.1:1` }), 403);
+      assert.is(await statusFor({ cookie: "a=b" }), 403);
+      assert.is(
+        await statusFor({
+          host: "evil.example",
+          origin: "http://evil.example",
+        }),
+        421,
+      );
+      assert.is(await statusFor({}, `/v1/rpc?token=${TOKEN}`), 400);
+      assert.is(await statusFor({}, "/v1/info"), 200);
+      assert.is(await statusFor({}, "/"), 101);
+    }),
   );
 
   sockets(
-    `nothing after a refused handshake is read, on ${runtime}`,
-    () =>
-      beside(async (url) => {
-        const start = "Host: localhost\r\nConnection: Upgrade\r\n";
-        const key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
-        const websocket = `${start}Upgrade: websocket\r\n${key}`;
-        const next = "GET /v1/ready HTTP/1.1\r\nHost: localhost\r\n\r\n";
-        for (
-          const [headers, status] of [
-            [`${websocket}Origin: null\r\nSec-WebSocket-Version: 13\r\n`, 403],
-            [`${websocket}Sec-WebSocket-Version: 12\r\n`, 426],
-            [
-              `${start}Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n`,
-              400,
-            ],
-          ] as const
-        ) {
-          const socket = await dial(`${url}/`);
-          let text = "";
-          socket.setEncoding("latin1").on(
-            "data",
-            (part: string) => text += part,
-          );
-          // Bun 1.4 may read on, but handles requests in order.
-          socket.write(
-            `GET /v1/rpc HTTP/1.1\r\n${headers}\r\n${runtime === "Bun" ? "" : next}`,
-          );
-          await until(() => socket.destroyed || socket.readableEnded);
-          assert.ok(text.startsWith(`HTTP/1.1 ${status} `), text);
-          assert.match(text, /^connection: close\r$/im);
-          assert.is(text.match(/^HTTP/gm)!.length, 1);
-        }
+    "a token comes in Authorization or as a protocol",
+    stage.test(async (url, node) => {
+      const encoded = btoa(TOKEN).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+      const page = await SocketClient.open(`${url}/v1/rpc`, {}, ["bearer", encoded]);
+      const plain = await SocketClient.open(`${url}/v1/rpc`, {}, ["bearer", TOKEN]);
+      for (const { socket } of [page, plain]) {
+        assert.is((socket as unknown as { protocol: string }).protocol, "bearer");
+      }
+      const program = await SocketClient.open(`${url}/v1/rpc`, WITH_TOKEN);
+      for (const client of [page, plain, program]) {
+        assert.is((await client.call("eth_sendRawTransaction", ["0x"])).error, undefined);
+      }
+      const wrong = await SocketClient.open(`${url}/v1/rpc`, { authorization: `Bearer ${TOKEN}x` });
+      assert.is(errorOf(await wrong.call("eth_sendRawTransaction", ["0x"])).code, -32050);
+      assert.equal(node.heads.filter(({ authorization }) => authorization), []);
+    }),
+  );
+
+  sockets(
+    "if the node's side ends, so does ours, until the node is back",
+    stage.test(async (url, node) => {
+      const client = await SocketClient.open(`${url}/v1/rpc`);
+      await client.call("eth_subscribe", ["newHeads"]);
+      node.takesSockets = false;
+      for (const connection of node.connections) connection.terminate();
+      await until(() => client.ended !== undefined);
+      assert.is(client.ended![0], 1012);
+      const refused = await SocketClient.open(`${url}/v1/rpc`);
+      assert.is(refused.refused?.status, 503);
+      assert.is(refused.refused?.headers["retry-after"], "5");
+      node.takesSockets = true;
+      const again = await SocketClient.open(`${url}/v1/rpc`);
+      assert.type(
+        (await again.call("eth_subscribe", ["newHeads"])).result,
+        "string",
+      );
+    }),
+  );
+
+  sockets(
+    "a client that reads too slowly or floods is ended, and others are not",
+    stage.test(async (url, node) => {
+      const slow = await SocketClient.open(`${url}/v1/rpc`);
+      const quiet = await SocketClient.open(`${url}/v1/rpc`);
+      const flood = await SocketClient.open(`${url}/v1/rpc`);
+      const { result: id } = await slow.call("eth_subscribe", ["newHeads"]);
+      slow.socket.pause();
+      const text = notification(String(id), "x".repeat(100_000));
+      const upstream = node.connections.at(-1)!;
+      const sending = sendUntilEnd(upstream, text);
+      for (let at = 0; at < 100; at++) flood.socket.ping();
+      assert.is((await quiet.call("eth_chainId")).result, "0x1");
+      await until(() => flood.ended !== undefined);
+      assert.is(flood.ended![0], 1008);
+      // The service leaves the node with its client.
+      await sending;
+      slow.socket.resume();
+      await until(() => slow.ended !== undefined);
+      assert.is((await quiet.call("eth_chainId")).result, "0x1");
+      quiet.socket.close(1000, "");
+    }),
+  );
+
+  sockets(
+    "nothing after a refused handshake is read",
+    stage.test(async (url) => {
+      const start = "Host: localhost\r\nConnection: Upgrade\r\n";
+      const key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+      const websocket = `${start}Upgrade: websocket\r\n${key}`;
+      const next = "GET /v1/ready HTTP/1.1\r\nHost: localhost\r\n\r\n";
+      for (
+        const [headers, status] of [
+          [`${websocket}Origin: null\r\nSec-WebSocket-Version: 13\r\n`, 403],
+          [`${websocket}Sec-WebSocket-Version: 12\r\n`, 426],
+          [
+            `${start}Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n`,
+            400,
+          ],
+        ] as const
+      ) {
         const socket = await dial(`${url}/`);
         let text = "";
-        socket.setEncoding("latin1").on("data", (part: string) => text += part);
-        const call = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
-        // Java's HTTP client asks for HTTP/2 with its first request.
-        socket.write(
-          `POST /v1/rpc HTTP/1.1\r\n${start}Upgrade: h2c\r\nContent-Length: ${call.length}` +
-            `\r\n\r\n${call}`,
+        socket.setEncoding("latin1").on(
+          "data",
+          (part: string) => text += part,
         );
-        await until(() => text.includes('"result":"0x1"'));
-        assert.ok(text.startsWith("HTTP/1.1 200 "), text);
-        socket.destroy();
-      }),
+        // Bun 1.4 may read on, but handles requests in order.
+        socket.write(
+          `GET /v1/rpc HTTP/1.1\r\n${headers}\r\n${runtime === "Bun" ? "" : next}`,
+        );
+        await until(() => socket.destroyed || socket.readableEnded);
+        assert.ok(text.startsWith(`HTTP/1.1 ${status} `), text);
+        assert.match(text, /^connection: close\r$/im);
+        assert.is(text.match(/^HTTP/gm)!.length, 1);
+      }
+      const socket = await dial(`${url}/`);
+      let text = "";
+      socket.setEncoding("latin1").on("data", (part: string) => text += part);
+      const call = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
+      // Java's HTTP client asks for HTTP/2 with its first request.
+      socket.write(
+        `POST /v1/rpc HTTP/1.1\r\n${start}Upgrade: h2c\r\nContent-Length: ${call.length}` +
+          `\r\n\r\n${call}`,
+      );
+      await until(() => text.includes('"result":"0x1"'));
+      assert.ok(text.startsWith("HTTP/1.1 200 "), text);
+      socket.destroy();
+    }),
   );
 
   sockets(
-    `what a node sends that is no subscription ends the connection, on ${runtime}`,
-    () =>
-      beside(
-        async (url, node) => {
-          for (const id of [{}, null, "x".repeat(300), -1.5]) {
-            node.makeId = () => id;
-            const client = await SocketClient.open(`${url}/v1/rpc`);
-            await client.call("eth_subscribe", ["newHeads"]).catch(() => {});
-            await until(() => client.ended !== undefined);
-            assert.is(client.ended![0], 1012);
-          }
-          node.makeId = undefined;
-          node.onSubscribe = (connection) => connection.send("no JSON");
+    "what a node sends that is no subscription ends the connection",
+    stage.test(
+      async (url, node) => {
+        const before = await stage.metric(ENDED_BY_NODE);
+        for (const id of [{}, null, "x".repeat(300), -1.5]) {
+          node.makeId = () => id;
           const client = await SocketClient.open(`${url}/v1/rpc`);
           await client.call("eth_subscribe", ["newHeads"]).catch(() => {});
           await until(() => client.ended !== undefined);
           assert.is(client.ended![0], 1012);
-          const metrics = await (await fetch(`${url}/v1/metrics`)).text();
-          assert.match(metrics, /^nodeface_sockets 0$/m);
-          assert.match(
-            metrics,
-            /^nodeface_socket_ends_total\{reason="node"\} 5$/m,
-          );
-        },
-        undefined,
-        ["--metrics"],
-      ),
+        }
+        node.makeId = undefined;
+        node.onSubscribe = (connection) => connection.send("no JSON");
+        const client = await SocketClient.open(`${url}/v1/rpc`);
+        await client.call("eth_subscribe", ["newHeads"]).catch(() => {});
+        await until(() => client.ended !== undefined);
+        assert.is(client.ended![0], 1012);
+        assert.is(await stage.metric(ENDED_BY_NODE), before + 5);
+      },
+    ),
   );
 
   sockets(
-    `at most 256 clients are connected, half of them without a token, on ${runtime}`,
-    () =>
-      beside(async (url) => {
-        const headers = { authorization: `Bearer ${TOKEN}` };
-        const open = (count: number, headers = {}) =>
-          Promise.all(
-            Array.from(
-              { length: count },
-              () => SocketClient.open(url, headers),
-            ),
-          );
-        const clients = [...await open(140), ...await open(140, headers)];
-        assert.is(clients.filter(({ isOpen }) => isOpen).length, 256);
-        assert.is(
-          clients.slice(0, 140).filter(({ isOpen }) => isOpen).length,
-          128,
-        );
-        const { refused } = clients.find(({ isOpen }) => !isOpen)!;
-        assert.is(refused?.status, 503);
-        assert.is(refused?.headers["retry-after"], "5");
-        for (const client of clients) client.socket.terminate();
-        await until(() => clients.every(({ isOpen, ended }) => !isOpen || ended !== undefined));
-        let isFree = false;
-        await untilAsync(async () => {
-          const client = await SocketClient.open(url);
-          isFree = client.isOpen;
-          client.socket.terminate();
-          return isFree;
-        });
-      }, CLIENTS),
+    "clients are told that the service stops, within two seconds",
+    stage.test(async (url) => {
+      const client = await SocketClient.open(url);
+      await client.call("eth_subscribe", ["newHeads"]);
+      const begun = performance.now();
+      await stage.stopService();
+      await until(() => client.ended !== undefined);
+      assert.is(client.ended![0], 1012);
+      assert.ok(performance.now() - begun < 2000);
+    }),
   );
 
-  testWhere(
-    sockets,
-    without(ANVIL),
-    `blocks and logs of a real anvil arrive as at the node itself, on ${runtime}`,
-    () =>
-      besideNode(
-        startAnvil(),
-        "ethereum",
-        async ({ url }, { url: nodeUrl }) => {
-          const [ours, own] = await Promise.all([
-            SocketClient.open(url),
-            SocketClient.open(nodeUrl),
-          ]);
-          for (const client of [ours, own]) {
-            await client.call("eth_subscribe", ["newHeads"]);
-          }
-          const call = callsTo(nodeUrl);
-          for (let block = 0; block < 50; block++) {
-            await call("evm_mine", []);
-          }
-          await until(() => own.notifications.length === 50 && ours.notifications.length === 50);
-          const heads = ({ notifications }: SocketClient) =>
-            notifications.map(({ result }) => result);
-          assert.equal(heads(ours), heads(own));
-          for (const client of [ours, own]) client.socket.close(1000, "");
-        },
-        "reads",
-        command,
-      ),
-  );
+  sockets.run();
 }
-
-sockets.run();

@@ -3,21 +3,27 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { languagesFor, writeSample } from "../../src/explorer/code-samples.ts";
 import type { FormData } from "../../src/explorer/form-request.ts";
 import { createNodeface } from "../../src/index.ts";
 import { besideNode, installed, TOKEN, WITH_TOKEN } from "../gateway/_beside.ts";
-import { callsTo } from "../nodes/_calls.ts";
 import { until as untilAsync } from "../nodes/_daemon.ts";
-import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
 import { ROOT } from "../_paths.ts";
 import { testWhere, without } from "../_needs.ts";
 import { COMMANDS } from "../_server.ts";
 import { dial } from "./_socket.ts";
-import { besideSocketNode, notification, SocketClient, SocketNode } from "./_socket-node.ts";
+import {
+  leaveLater,
+  notification,
+  sendUntilEnd,
+  SocketClient,
+  SocketNode,
+  SocketStage,
+} from "./_socket-node.ts";
 
 const events = suite("subscriptions as events");
 
@@ -52,6 +58,7 @@ class EventReader {
       headers: { ...ACCEPT, ...type, ...headers },
       signal: stop.signal,
     });
+    leaveLater(() => stop.abort());
     const reader = new EventReader(response, stop);
     if (response.ok) void reader.#read().catch(() => {}).then(() => reader.hasEnded = true);
     return reader;
@@ -90,6 +97,8 @@ class EventReader {
     }
   }
 }
+
+const stage = new SocketStage(events, COMMANDS.Node);
 
 const detailOf = async ({ response }: EventReader) => (await response.json()).detail as string;
 
@@ -145,44 +154,42 @@ events(
 
 events(
   "pending transactions are subscribed one client at a time, and delay no others",
-  () =>
-    besideNode(SocketNode.start(), "ethereum", async ({ url }, node) => {
-      const releases: (() => void)[] = [];
-      node.hold = ({ params: [name] = [] }) =>
-        name === "newPendingTransactions"
-          ? new Promise<void>((resolve) => releases.push(resolve))
-          : undefined;
-      const open = (name: string) =>
-        EventReader.open(`${url}/v1/rpc/eth_subscribe?subscription=${name}`);
-      const [first, second] = [open("newPendingTransactions"), open("newPendingTransactions")];
-      await until(() => releases.length > 0);
-      const heads = await open("newHeads");
-      assert.is(heads.response.status, 200);
-      assert.is(releases.length, 1);
-      releases[0]!();
-      await until(() => releases.length === 2);
-      releases[1]!();
-      const readers = [heads, await first, await second];
-      for (const reader of readers) assert.is(reader.response.status, 200);
-      for (const reader of readers) reader.stop();
-    }),
+  stage.test(async (url, node) => {
+    const releases: (() => void)[] = [];
+    node.hold = ({ params: [name] = [] }) =>
+      name === "newPendingTransactions"
+        ? new Promise<void>((resolve) => releases.push(resolve))
+        : undefined;
+    const open = (name: string) =>
+      EventReader.open(`${url}/v1/rpc/eth_subscribe?subscription=${name}`);
+    const [first, second] = [open("newPendingTransactions"), open("newPendingTransactions")];
+    await until(() => releases.length > 0);
+    const heads = await open("newHeads");
+    assert.is(heads.response.status, 200);
+    assert.is(releases.length, 1);
+    releases[0]!();
+    await until(() => releases.length === 2);
+    releases[1]!();
+    const readers = [heads, await first, await second];
+    for (const reader of readers) assert.is(reader.response.status, 200);
+    for (const reader of readers) reader.stop();
+  }),
 );
 
 events(
   "the command in docs/subscriptions.md prints the notifications",
-  () =>
-    besideNode(SocketNode.start(), "ethereum", async ({ url }, node) => {
-      const page = await readFile(`${ROOT}docs/subscriptions.md`, "utf8");
-      const [, command] = /^```sh\n([^]*?)\n```/m.exec(page)!;
-      const curl = spawn("sh", ["-c", `exec ${command!.replace("http://127.0.0.1:8080", url)}`]);
-      let printed = "";
-      curl.stdout.setEncoding("utf8").on("data", (part: string) => printed += part);
-      await until(() => node.calls.length > 0);
-      node.connections[0]!.send(notification("0x1", { number: "0x7" }));
-      await until(() => printed.includes('data: {"number":"0x7"}\n\n'));
-      curl.kill();
-      await until(() => node.connections[0]!.readyState === 3);
-    }),
+  stage.test(async (url, node) => {
+    const page = await readFile(`${ROOT}docs/subscriptions.md`, "utf8");
+    const [, command] = /^```sh\n([^]*?)\n```/m.exec(page)!;
+    const curl = spawn("sh", ["-c", `exec ${command!.replace("http://127.0.0.1:8080", url)}`]);
+    let printed = "";
+    curl.stdout.setEncoding("utf8").on("data", (part: string) => printed += part);
+    await until(() => node.calls.length > 0);
+    node.connections[0]!.send(notification("0x1", { number: "0x7" }));
+    await until(() => printed.includes('data: {"number":"0x7"}\n\n'));
+    curl.kill();
+    await until(() => node.connections[0]!.readyState === 3);
+  }),
 );
 
 events(
@@ -196,6 +203,27 @@ events(
       assert.ok(Number(refused.response.headers.get("retry-after")) > 0);
       reader.stop();
     }, { open: ["reads"], per_minute: 1 }),
+);
+
+events(
+  "streams count as clients and subscriptions, and share their bounds",
+  stage.test(async (url) => {
+    const readers = await Promise.all(
+      Array.from({ length: 40 }, () => EventReader.open(url + HEADS)),
+    );
+    assert.ok(readers.every(({ response }) => response.status === 200));
+    assert.is(await stage.metric("nodeface_sockets"), 40);
+    assert.is(await stage.metric("nodeface_socket_subscriptions"), 40);
+    const sockets = await Promise.all(
+      Array.from({ length: 216 }, () => SocketClient.open(url)),
+    );
+    assert.ok(sockets.every(({ isOpen }) => isOpen));
+    const refused = await EventReader.open(url + HEADS);
+    assert.is(refused.response.status, 503);
+    assert.is(refused.response.headers.get("retry-after"), "5");
+    for (const reader of readers) reader.stop();
+    await untilAsync(async () => await stage.metric("nodeface_socket_subscriptions") === 0);
+  }),
 );
 
 const FORM: FormData = {
@@ -218,23 +246,22 @@ for (
     events,
     without(path),
     `the page's code for ${language} prints the notifications`,
-    () =>
-      besideNode(SocketNode.start(), "ethereum", async ({ url }, node) => {
-        const texts = ["logs", '{"topics":[]}'];
-        const code = writeSample(languagesFor(api)[language]!, FORM, texts, url);
-        const [command, ...words] = program;
-        const child = spawn(command!, [...words, code], { cwd: `${ROOT}tests/gateway` });
-        let printed = "";
-        for (const stream of [child.stdout, child.stderr]) {
-          stream.setEncoding("utf8").on("data", (part: string) => printed += part);
-        }
-        await until(() => node.calls.length > 0);
-        assert.equal(node.calls[0]!.params, ["logs", { topics: [] }]);
-        node.connections.at(-1)!.send(notification("0x1", { number: "0x7" }));
-        await until(() => printed.includes("0x7"));
-        child.kill();
-        await until(() => node.connections.at(-1)!.readyState === 3);
-      }),
+    stage.test(async (url, node) => {
+      const texts = ["logs", '{"topics":[]}'];
+      const code = writeSample(languagesFor(api)[language]!, FORM, texts, url);
+      const [command, ...words] = program;
+      const child = spawn(command!, [...words, code], { cwd: `${ROOT}tests/gateway` });
+      let printed = "";
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (part: string) => printed += part);
+      }
+      await until(() => node.calls.length > 0);
+      assert.equal(node.calls[0]!.params, ["logs", { topics: [] }]);
+      node.connections.at(-1)!.send(notification("0x1", { number: "0x7" }));
+      await until(() => printed.includes("0x7"));
+      child.kill();
+      await until(() => node.connections.at(-1)!.readyState === 3);
+    }),
   );
 }
 
@@ -253,254 +280,190 @@ events("a service in a host program says that it has no subscriptions", async ()
   await node.close();
 });
 
-for (const [runtime, command] of Object.entries(COMMANDS)) {
-  const beside = besideSocketNode(command);
-
-  events(
-    `each notification's result is an event, in order, none twice, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        node.onSubscribe = (connection, id) => {
-          for (let at = 0; at < 1000; at++) connection.send(notification(id, at));
-          const odd = notification(id, "a\u2028b").replaceAll(",", ",\r\n\n");
-          connection.send(odd);
-          connection.send(notification("0x77", "of another"));
-        };
-        const reader = await EventReader.open(url + HEADS);
-        const { headers } = reader.response;
-        assert.is(reader.response.status, 200);
-        assert.match(headers.get("content-type")!, /^text\/event-stream/);
-        assert.is(headers.get("cache-control"), "no-store");
-        assert.is(headers.get("x-accel-buffering"), "no");
-        await until(() => reader.data.length >= 1001);
-        assert.equal(reader.data, [...Array(1000).keys(), "a\u2028b"]);
-        assert.ok(reader.retry! >= 2000);
-        assert.equal(node.calls[0]!.params, ["newHeads"]);
-        reader.stop();
-        // The service leaves the node with its client.
-        await until(() => node.connections[0]!.readyState === 3);
-      }),
-  );
-
-  events(
-    `parameters come in the query or as content, and are those of the method, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        const filter = { address: "0x00", topics: [null] };
-        const readers = await Promise.all([
-          EventReader.open(
-            `${url}/v1/rpc/eth_subscribe?subscription=logs&filter=${
-              encodeURIComponent(JSON.stringify(filter))
-            }`,
-          ),
-          EventReader.open(`${url}/v1/rpc/eth_subscribe`, {}, { subscription: "logs", filter }),
-        ]);
-        assert.equal(node.calls.map(({ params }) => params), [["logs", filter], ["logs", filter]]);
-        for (const query of ["", "?subscription=other", "?subscription=newHeads&x=1"]) {
-          const refused = await EventReader.open(`${url}/v1/rpc/eth_subscribe${query}`);
-          assert.is(refused.response.status, 400, query);
-        }
-        const injected = `?subscription=logs&filter=${encodeURIComponent('{},"subscription":"x"')}`;
-        assert.is(
-          (await EventReader.open(`${url}/v1/rpc/eth_subscribe${injected}`)).response.status,
-          400,
-        );
-        assert.is(node.connections.length, 2);
-        for (const reader of readers) reader.stop();
-      }),
-  );
-
-  events(
-    `a request that asks for no events is told what to do, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        for (const method of ["GET", "POST", "HEAD"]) {
-          const response = await fetch(url + HEADS, { method, headers: { accept: "*/*" } });
-          assert.is(response.status, 406);
-          if (method === "HEAD") continue;
-          assert.match((await response.json()).detail, "Accept: text/event-stream");
-        }
-        const head = await fetch(url + HEADS, { method: "HEAD", headers: ACCEPT });
-        assert.is(head.status, 406);
-        assert.equal(node.calls, []);
-      }),
-  );
-
-  events(
-    `only who may call may subscribe, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        const { host } = new URL(url);
-        const statusFor = async (headers: Record<string, string>, path = HEADS) => {
-          const reader = await EventReader.open(url + path, headers);
-          reader.stop();
-          return reader.response.status;
-        };
-        assert.is(await statusFor({}), 401);
-        assert.is(await statusFor({ authorization: `Bearer ${TOKEN}x` }), 401);
-        assert.is(await statusFor({}, `${HEADS}&token=${TOKEN}`), 400);
-        assert.is(await statusFor({ ...WITH_TOKEN, "sec-fetch-site": "cross-site" }), 403);
-        assert.is(await statusFor({ ...WITH_TOKEN, referer: "http://evil.example/" }), 403);
-        assert.equal(node.calls, []);
-        assert.is(await statusFor(WITH_TOKEN), 200);
-        assert.is(await statusFor({ ...WITH_TOKEN, referer: `http://${host}/` }), 200);
-        const socket = await dial(`${url}/`);
-        let text = "";
-        socket.setEncoding("latin1").on("data", (part: string) => text += part);
-        socket.write(
-          `GET ${HEADS} HTTP/1.1\r\nHost: evil.example\r\nAccept: text/event-stream\r\n\r\n`,
-        );
-        await until(() => text.includes("\r\n\r\n"));
-        assert.ok(text.startsWith("HTTP/1.1 421 "), text);
-        socket.destroy();
-      }, { clients: [{ name: "one", token_file: "token", allow: ["reads"] }] }),
-  );
-
-  events(
-    `a stream ends with the right to it, on ${runtime}`,
-    async () => {
-      const file = join(await mkdtemp(join(tmpdir(), "nodeface-")), "token");
-      await writeFile(file, TOKEN);
-      await beside(async (url) => {
-        const reader = await EventReader.open(url + HEADS, WITH_TOKEN);
-        assert.is(reader.response.status, 200);
-        await writeFile(`${file}.new`, TOKEN.toLowerCase());
-        await rename(`${file}.new`, file);
-        await until(() => reader.hasEnded);
-        assert.equal(reader.ends, [{ reason: "The client's token is not valid any more" }]);
-      }, { clients: [{ name: "one", token_file: file, allow: ["reads"] }] });
-    },
-  );
-
-  events(
-    `if the node's side ends, so does the stream, until the node is back, on ${runtime}`,
-    () =>
-      beside(async (url, node, stop) => {
-        const reader = await EventReader.open(url + HEADS);
-        node.takesSockets = false;
-        node.connections[0]!.send(notification("0x1", "last"));
-        node.connections[0]!.close(1000, "");
-        await until(() => reader.hasEnded);
-        assert.equal(reader.data, ["last"]);
-        assert.equal(reader.ends, [{ reason: "The connection to the node has ended" }]);
-        const refused = await EventReader.open(url + HEADS);
-        assert.is(refused.response.status, 503);
-        assert.is(refused.response.headers.get("retry-after"), "5");
-        assert.match(await detailOf(refused), "node.ws");
-        node.takesSockets = true;
-        const again = await EventReader.open(url + HEADS);
-        assert.is(again.response.status, 200);
-        const begun = performance.now();
-        await stop();
-        await until(() => again.hasEnded);
-        assert.equal(again.ends, [{ reason: "The service is restarting" }]);
-        assert.ok(performance.now() - begun < 2000);
-      }),
-  );
-
-  events(
-    `an error of the node is the response, and takes no place, on ${runtime}`,
-    () =>
-      beside(
-        async (url, node) => {
-          node.makeId = () => null;
-          const reader = await EventReader.open(url + HEADS);
-          assert.is(reader.response.status, 502);
-          assert.match(await (await fetch(`${url}/v1/metrics`)).text(), /^nodeface_sockets 0$/m);
-          assert.is(node.connections.length, 1);
-          await until(() => node.connections[0]!.readyState === 3);
-        },
-        undefined,
-        ["--metrics"],
-      ),
-  );
-
-  events(
-    `streams count as clients and subscriptions, and share their bounds, on ${runtime}`,
-    () =>
-      beside(
-        async (url) => {
-          const readers = await Promise.all(
-            Array.from({ length: 40 }, () => EventReader.open(url + HEADS)),
-          );
-          assert.ok(readers.every(({ response }) => response.status === 200));
-          const metrics = await (await fetch(`${url}/v1/metrics`)).text();
-          assert.match(metrics, /^nodeface_sockets 40$/m);
-          assert.match(metrics, /^nodeface_socket_subscriptions 40$/m);
-          const sockets = await Promise.all(
-            Array.from({ length: 216 }, () => SocketClient.open(url)),
-          );
-          assert.ok(sockets.every(({ isOpen }) => isOpen));
-          const refused = await EventReader.open(url + HEADS);
-          assert.is(refused.response.status, 503);
-          assert.is(refused.response.headers.get("retry-after"), "5");
-          for (const { socket } of sockets) socket.terminate();
-          for (const reader of readers) reader.stop();
-          await untilAsync(async () => {
-            const text = await (await fetch(`${url}/v1/metrics`)).text();
-            return /^nodeface_sockets 0$/m.test(text) &&
-              /^nodeface_socket_subscriptions 0$/m.test(text);
-          });
-        },
-        undefined,
-        ["--metrics"],
-      ),
-  );
-
-  events(
-    `who reads too slowly is disconnected, and others are not, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        const slow = await dial(`${url}/`);
-        slow.write(`GET ${HEADS} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n`);
-        await until(() => node.calls.length === 1);
-        slow.pause();
-        const quiet = await EventReader.open(url + HEADS);
-        const text = "x".repeat(100_000);
-        for (let at = 0; at < 400; at++) node.connections[0]!.send(notification("0x1", text));
-        await until(() => node.connections[0]!.readyState === 3);
-        node.connections[1]!.send(notification("0x2", "here"));
-        await until(() => quiet.data.length === 1);
-        slow.destroy();
-        quiet.stop();
-      }),
-  );
-
-  events(
-    `comments keep a silent stream open, on ${runtime}`,
-    () =>
-      beside(async (url, node) => {
-        const reader = await EventReader.open(url + HEADS);
-        await until(() => reader.comments >= 2);
-        node.connections[0]!.send(notification("0x1", 1));
-        await until(() => reader.data.length === 1);
-        reader.stop();
-      }),
-  );
-
-  testWhere(
-    events,
-    without(ANVIL),
-    `blocks of a real anvil arrive as at the node itself, on ${runtime}`,
-    () =>
-      besideNode(
-        startAnvil(),
-        "ethereum",
-        async ({ url }, { url: nodeUrl }) => {
-          const own = await SocketClient.open(nodeUrl);
-          await own.call("eth_subscribe", ["newHeads"]);
-          const reader = await EventReader.open(url + HEADS);
-          const call = callsTo(nodeUrl);
-          for (let block = 0; block < 50; block++) await call("evm_mine", []);
-          await until(() => own.notifications.length === 50 && reader.data.length === 50);
-          assert.equal(reader.data, own.notifications.map(({ result }) => result));
-          own.socket.close(1000, "");
-          reader.stop();
-        },
-        "reads",
-        command,
-      ),
-  );
-}
-
 events.run();
+
+for (const [runtime, command] of Object.entries(COMMANDS)) {
+  const events = suite(`subscriptions as events, on ${runtime}`);
+  const stage = new SocketStage(events, command);
+
+  events(
+    "each notification's result is an event, in order, none twice",
+    stage.test(async (url, node) => {
+      node.onSubscribe = (connection, id) => {
+        for (let at = 0; at < 1000; at++) connection.send(notification(id, at));
+        const odd = notification(id, "a\u2028b").replaceAll(",", ",\r\n\n");
+        connection.send(odd);
+        connection.send(notification("0x77", "of another"));
+      };
+      const reader = await EventReader.open(url + HEADS);
+      const { headers } = reader.response;
+      assert.is(reader.response.status, 200);
+      assert.match(headers.get("content-type")!, /^text\/event-stream/);
+      assert.is(headers.get("cache-control"), "no-store");
+      assert.is(headers.get("x-accel-buffering"), "no");
+      await until(() => reader.data.length >= 1001);
+      assert.equal(reader.data, [...Array(1000).keys(), "a\u2028b"]);
+      assert.ok(reader.retry! >= 2000);
+      assert.equal(node.calls[0]!.params, ["newHeads"]);
+      reader.stop();
+      // The service leaves the node with its client.
+      await until(() => node.connections[0]!.readyState === 3);
+    }),
+  );
+
+  events(
+    "parameters come in the query or as content, and are those of the method",
+    stage.test(async (url, node) => {
+      const filter = { address: "0x00", topics: [null] };
+      const readers = await Promise.all([
+        EventReader.open(
+          `${url}/v1/rpc/eth_subscribe?subscription=logs&filter=${
+            encodeURIComponent(JSON.stringify(filter))
+          }`,
+        ),
+        EventReader.open(`${url}/v1/rpc/eth_subscribe`, {}, { subscription: "logs", filter }),
+      ]);
+      assert.equal(node.calls.map(({ params }) => params), [["logs", filter], ["logs", filter]]);
+      for (const query of ["", "?subscription=other", "?subscription=newHeads&x=1"]) {
+        const refused = await EventReader.open(`${url}/v1/rpc/eth_subscribe${query}`);
+        assert.is(refused.response.status, 400, query);
+      }
+      const injected = `?subscription=logs&filter=${encodeURIComponent('{},"subscription":"x"')}`;
+      assert.is(
+        (await EventReader.open(`${url}/v1/rpc/eth_subscribe${injected}`)).response.status,
+        400,
+      );
+      assert.is(node.connections.length, 2);
+      for (const reader of readers) reader.stop();
+    }),
+  );
+
+  events(
+    "a request that asks for no events is told what to do",
+    stage.test(async (url, node) => {
+      for (const method of ["GET", "POST", "HEAD"]) {
+        const response = await fetch(url + HEADS, { method, headers: { accept: "*/*" } });
+        assert.is(response.status, 406);
+        if (method === "HEAD") continue;
+        assert.match((await response.json()).detail, "Accept: text/event-stream");
+      }
+      const head = await fetch(url + HEADS, { method: "HEAD", headers: ACCEPT });
+      assert.is(head.status, 406);
+      assert.equal(node.calls, []);
+    }),
+  );
+
+  events(
+    "if the node's side ends, so does the stream, until the node is back",
+    stage.test(async (url, node) => {
+      const reader = await EventReader.open(url + HEADS);
+      node.takesSockets = false;
+      node.connections[0]!.send(notification("0x1", "last"));
+      node.connections[0]!.close(1000, "");
+      await until(() => reader.hasEnded);
+      assert.equal(reader.data, ["last"]);
+      assert.equal(reader.ends, [{ reason: "The connection to the node has ended" }]);
+      const refused = await EventReader.open(url + HEADS);
+      assert.is(refused.response.status, 503);
+      assert.is(refused.response.headers.get("retry-after"), "5");
+      assert.match(await detailOf(refused), "node.ws");
+      node.takesSockets = true;
+      assert.is((await EventReader.open(url + HEADS)).response.status, 200);
+    }),
+  );
+
+  events(
+    "an error of the node is the response, and takes no place",
+    stage.test(
+      async (url, node) => {
+        node.makeId = () => null;
+        const reader = await EventReader.open(url + HEADS);
+        assert.is(reader.response.status, 502);
+        assert.is(await stage.metric("nodeface_sockets"), 0);
+        assert.is(node.connections.length, 1);
+        await until(() => node.connections[0]!.readyState === 3);
+      },
+    ),
+  );
+
+  events(
+    "who reads too slowly is disconnected, and others are not",
+    stage.test(async (url, node) => {
+      const slow = await dial(`${url}/`);
+      slow.write(`GET ${HEADS} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n`);
+      await until(() => node.calls.length === 1);
+      slow.pause();
+      const quiet = await EventReader.open(url + HEADS);
+      const text = "x".repeat(100_000);
+      await sendUntilEnd(node.connections[0]!, notification("0x1", text));
+      node.connections[1]!.send(notification("0x2", "here"));
+      await until(() => quiet.data.length === 1);
+      slow.destroy();
+      quiet.stop();
+    }),
+  );
+
+  events(
+    "clients are told that the service stops, within two seconds",
+    stage.test(async (url) => {
+      const reader = await EventReader.open(url + HEADS);
+      const begun = performance.now();
+      await stage.stopService();
+      await until(() => reader.hasEnded);
+      assert.equal(reader.ends, [{ reason: "The service is restarting" }]);
+      assert.ok(performance.now() - begun < 2000);
+    }),
+  );
+
+  events.run();
+
+  const rights = suite(`rights to subscriptions as events, on ${runtime}`);
+  const file = join(mkdtempSync(join(tmpdir(), "nodeface-")), "token");
+  writeFileSync(file, TOKEN);
+  const guarded = new SocketStage(rights, command, {
+    clients: [{ name: "one", token_file: file, allow: ["reads"] }],
+  });
+
+  rights(
+    "only who may call may subscribe",
+    guarded.test(async (url, node) => {
+      const { host } = new URL(url);
+      const statusFor = async (headers: Record<string, string>, path = HEADS) => {
+        const reader = await EventReader.open(url + path, headers);
+        reader.stop();
+        return reader.response.status;
+      };
+      assert.is(await statusFor({}), 401);
+      assert.is(await statusFor({ authorization: `Bearer ${TOKEN}x` }), 401);
+      assert.is(await statusFor({}, `${HEADS}&token=${TOKEN}`), 400);
+      assert.is(await statusFor({ ...WITH_TOKEN, "sec-fetch-site": "cross-site" }), 403);
+      assert.is(await statusFor({ ...WITH_TOKEN, referer: "http://evil.example/" }), 403);
+      assert.equal(node.calls, []);
+      assert.is(await statusFor(WITH_TOKEN), 200);
+      assert.is(await statusFor({ ...WITH_TOKEN, referer: `http://${host}/` }), 200);
+      const socket = await dial(`${url}/`);
+      let text = "";
+      socket.setEncoding("latin1").on("data", (part: string) => text += part);
+      socket.write(
+        `GET ${HEADS} HTTP/1.1\r\nHost: evil.example\r\nAccept: text/event-stream\r\n\r\n`,
+      );
+      await until(() => text.includes("\r\n\r\n"));
+      assert.ok(text.startsWith("HTTP/1.1 421 "), text);
+      socket.destroy();
+    }),
+  );
+
+  rights(
+    "a stream ends with the right to it",
+    guarded.test(async (url) => {
+      const reader = await EventReader.open(url + HEADS, WITH_TOKEN);
+      assert.is(reader.response.status, 200);
+      await writeFile(`${file}.new`, TOKEN.toLowerCase());
+      await rename(`${file}.new`, file);
+      await until(() => reader.hasEnded);
+      assert.equal(reader.ends, [{ reason: "The client's token is not valid any more" }]);
+    }),
+  );
+
+  rights.run();
+}
