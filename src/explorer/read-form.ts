@@ -59,10 +59,11 @@ export function readForm(
   const fields: FieldData[] = parameters.flatMap(({ name, place, parameter }) =>
     isParameterPlace(place) ? [readField(root, name, place, parameter, isRead)] : []
   );
-  const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.includes(method);
-  const body = hasBody ? readBody(root, operation.requestBody, isRead) : undefined;
-  if (body === "no text") return undefined;
-  if (body) fields.push(body);
+  const body = WITHOUT_BODY.includes(method) ? {} : followReference(root, operation.requestBody);
+  const content = objectOf(body.content);
+  const type = textTypeIn(content);
+  if (type !== undefined) fields.push(readBody(root, body, type, isRead));
+  else if (firstMemberOf(content) !== undefined) return undefined;
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const types = Object.keys(objectOf(response.content));
   const isEndless = types.length > 0 && types.every((type) => /^text\/event-stream/i.test(type));
@@ -144,12 +145,8 @@ function textOfExample(value: unknown, isList: boolean): string {
   return textOf(value) ?? formatJson(value);
 }
 
-function readBody(root: Json, value: unknown, isRead: boolean): FieldData | undefined | "no text" {
-  const body = followReference(root, value);
-  const content = objectOf(body.content);
-  const type = typeIn(content);
-  if (type === undefined || type === "no text") return type;
-  const media = followReference(root, content[type]);
+function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldData {
+  const media = followReference(root, objectOf(body.content)[type]);
   const isJson = /json$/i.test(withoutParameters(type));
   const own = exampleOf(root, media);
   const known = isJson ? own ?? makeExample(root, media.schema) : isObject(own) ? undefined : own;
@@ -188,11 +185,11 @@ function withPlaces(root: Json, value: unknown, schema: unknown, places: Referen
     : value;
 }
 
-const typeIn = onceFor((content: Json): string | undefined => {
+/** Returns the media type that the form sends, or `undefined` if there is none that is text. */
+const textTypeIn = onceFor((content: Json): string | undefined => {
   const all = Object.keys(content);
-  if (all.length === 0) return undefined;
   const found = TEXTS.map((wanted) => all.find((type) => wanted.test(withoutParameters(type))));
-  return found.find((type) => type !== undefined) ?? "no text";
+  return found.find((type) => type !== undefined);
 });
 
 function tokenOf(root: Json, operation: Json): string | undefined {
