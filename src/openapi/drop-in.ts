@@ -7,7 +7,7 @@
 import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
 import { type Json, mapMembers, objectOf, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
-import { FURTHER, operationsOf } from "./operations.ts";
+import { type LocatedOperation, mapOperations, operationsOf } from "./operations.ts";
 import { baseAtNode, NODE, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 /**
@@ -42,11 +42,10 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
       const place = (prefix ?? "") + path;
       const part = mapMembers(item, (member, key) => {
         if (key === "servers") return prefix === undefined ? member : undefined;
-        if (!prefixes.has(key)) return member;
-        if (prefixes.get(key) !== prefix) return undefined;
-        return prefix === undefined ? member : withoutServers(member, key);
+        return prefixes.has(key) && prefixes.get(key) !== prefix ? undefined : member;
       });
-      setMember(paths, place, { ...part, ...objectOf(paths[place]) });
+      const placed = prefix === undefined ? part : mapOperations(part, withoutServers);
+      setMember(paths, place, { ...placed, ...objectOf(paths[place]) });
     }
   }
   return { ...document, servers: [{ url: THIS_SERVICE }], paths };
@@ -66,10 +65,6 @@ function prefixesIn(document: Json, path: string, item: Json, isBuiltIn: boolean
   return prefixes;
 }
 
-function withoutServers(member: unknown, key: string): unknown {
-  const strip = (operation: unknown) => {
-    const { servers: _, ...others } = objectOf(operation);
-    return others;
-  };
-  return key === FURTHER ? mapMembers(objectOf(member), strip) : strip(member);
+function withoutServers({ operation: { servers: _, ...others } }: LocatedOperation): Json {
+  return others;
 }

@@ -47,7 +47,7 @@ export function followReference(document: Json, value: unknown): Json {
  * match, except `*`.
  */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
-export const FURTHER = "additionalOperations";
+const FURTHER = "additionalOperations";
 
 export interface LocatedOperation {
   readonly method: string;

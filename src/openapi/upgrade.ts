@@ -7,7 +7,6 @@
 import { LIMITS } from "./diagnostics.ts";
 import {
   filled,
-  isObject,
   type Json,
   listOf,
   mapMembers,
@@ -17,7 +16,7 @@ import {
 } from "../json/values.ts";
 import { estimateSizeInSlices, mapMembersInSlices } from "../json/in-slices.ts";
 import { memoize } from "../lazy.ts";
-import { COMMON_METHODS, followReference } from "./operations.ts";
+import { COMMON_METHODS, followReference, mapOperations } from "./operations.ts";
 import { mapSchemas } from "./structure.ts";
 import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
@@ -229,13 +228,10 @@ class SwaggerConverter {
 
   #pathItem(item: Json): Json {
     const shared = listOf(item.parameters);
-    const methods = COMMON_METHODS.filter((method) => isObject(item[method]));
+    const kept = keep(item, COMMON_METHODS);
     return present({
-      ...keep(item, []),
       parameters: this.#parameters(shared),
-      ...Object.fromEntries(
-        methods.map((method) => [method, this.#operation(item[method] as Json, shared)]),
-      ),
+      ...mapOperations(kept, ({ operation }) => this.#operation(operation, shared)),
     });
   }
 }
