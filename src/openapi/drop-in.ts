@@ -5,9 +5,9 @@
  * @module
  */
 import { isOwnPath, isWellKnown } from "../http/own-paths.ts";
-import { type Json, mapMembers, objectOf, setMember } from "../json/values.ts";
+import { type Json, objectOf, present, setMember } from "../json/values.ts";
 import { pause } from "../slices.ts";
-import { type LocatedOperation, mapOperations, operationsOf } from "./operations.ts";
+import { mapOperations, operationsOf } from "./operations.ts";
 import { baseAtNode, NODE, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 /**
@@ -35,36 +35,27 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
   const paths: Json = {};
   for (const [path, value] of Object.entries(objectOf(document.paths))) {
     await pause();
-    const item = objectOf(value);
-    const prefixes = prefixesIn(document, path, item, isBuiltIn);
+    const { servers, ...item } = objectOf(value);
+    /** Returns what precedes the path; `undefined` if the operation is called elsewhere. */
+    const prefixOf = (operation: Json) => {
+      const url = onlyUrl([operation, { servers }, document]);
+      if (url === THIS_SERVICE) return "";
+      const base = baseAtNode(url);
+      const isMoved = base !== undefined && isReserved(base + path, isBuiltIn);
+      return isMoved ? NODE.slice(1) + base : base;
+    };
+    const prefixes = new Set(operationsOf(item).map(({ operation }) => prefixOf(operation)));
     if (prefixes.size === 0) setMember(paths, path, value);
-    for (const prefix of new Set(prefixes.values())) {
+    for (const prefix of prefixes) {
       const place = (prefix ?? "") + path;
-      const part = mapMembers(item, (member, key) => {
-        if (key === "servers") return prefix === undefined ? member : undefined;
-        return prefixes.has(key) && prefixes.get(key) !== prefix ? undefined : member;
+      const part = mapOperations(item, ({ operation }) => {
+        if (prefixOf(operation) !== prefix) return undefined;
+        const { servers: _, ...others } = operation;
+        return prefix === undefined ? operation : others;
       });
-      const placed = prefix === undefined ? part : mapOperations(part, withoutServers);
-      setMember(paths, place, { ...placed, ...objectOf(paths[place]) });
+      const own = prefix === undefined ? present({ servers }) : {};
+      setMember(paths, place, { ...own, ...part, ...objectOf(paths[place]) });
     }
   }
   return { ...document, servers: [{ url: THIS_SERVICE }], paths };
-}
-
-/** Returns what precedes the path of each method; `undefined` if the method is called elsewhere. */
-function prefixesIn(document: Json, path: string, item: Json, isBuiltIn: boolean) {
-  const prefixes = new Map<string, string | undefined>();
-  for (const { keys: [key], operation } of operationsOf(item)) {
-    if (prefixes.has(key!)) continue;
-    const url = onlyUrl([operation, item, document]);
-    const base = url === THIS_SERVICE ? "" : baseAtNode(url);
-    const isMoved = base !== undefined && url !== THIS_SERVICE &&
-      isReserved(base + path, isBuiltIn);
-    prefixes.set(key!, isMoved ? NODE.slice(1) + base : base);
-  }
-  return prefixes;
-}
-
-function withoutServers({ operation: { servers: _, ...others } }: LocatedOperation): Json {
-  return others;
 }

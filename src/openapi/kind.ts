@@ -116,10 +116,10 @@ function offeredPaths(part: OpenApiPart, offer: Offer): OpenApiPart {
   const there = offer.names && new Set(offer.names);
   const paths = mapMembers(part.paths, (item, path) => {
     if (there && !there.has(path.slice(1))) return undefined;
-    const lacking = operationsOf(item)
-      .filter(({ operation }) => !there && !isIn(operation, offer))
-      .map(({ keys }) => keys[0]!);
-    const left = without(objectOf(item), lacking);
+    const left = there ? objectOf(item) : mapOperations(
+      objectOf(item),
+      ({ operation }) => isIn(operation, offer) ? operation : undefined,
+    );
     return operationsOf(left).length > 0 ? left : undefined;
   });
   return { ...part, paths: paths as OpenApiPart["paths"] };

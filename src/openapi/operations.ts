@@ -7,6 +7,7 @@ import {
   isObject,
   type Json,
   listOf,
+  mapMembers,
   objectOf,
   type Path,
   resolveFragment,
@@ -56,17 +57,30 @@ export interface LocatedOperation {
 }
 
 export function operationsOf(item: unknown): LocatedOperation[] {
-  const members = objectOf(item);
-  const located: LocatedOperation[] = [];
-  for (const name of METHODS) {
-    const operation = members[name];
-    if (isObject(operation)) located.push({ method: name.toUpperCase(), keys: [name], operation });
-  }
-  for (const [method, operation] of Object.entries(objectOf(members[FURTHER]))) {
-    if (!isObject(operation) || !OTHER_METHOD.test(method)) continue;
-    located.push({ method, keys: [FURTHER, method], operation });
-  }
-  return located;
+  const all: LocatedOperation[] = [];
+  mapOperations(objectOf(item), (located) => {
+    all.push(located);
+    return located.operation;
+  });
+  return all;
+}
+
+/** Omits an operation if `change` returns `undefined`. Returns the same item if nothing changes. */
+export function mapOperations(
+  item: Json,
+  change: (located: LocatedOperation) => Json | undefined,
+): Json {
+  const map = (operation: unknown, method: string, keys: Path) =>
+    isObject(operation) ? change({ method, keys, operation }) : operation;
+  return mapMembers(item, (member, key) => {
+    if (METHODS.includes(key)) return map(member, key.toUpperCase(), [key]);
+    if (key !== FURTHER || !isObject(member)) return member;
+    return mapMembers(
+      member,
+      (operation, method) =>
+        OTHER_METHOD.test(method) ? map(operation, method, [key, method]) : operation,
+    );
+  });
 }
 
 /**
@@ -150,20 +164,6 @@ export function* mapPathItems(
     }
   }
   return mapped;
-}
-
-export function mapOperations(item: Json, change: (located: LocatedOperation) => Json): Json {
-  const mapped: Json = {};
-  const others: Json = {};
-  for (const located of operationsOf(item)) {
-    const changed = change(located);
-    if (changed === located.operation) continue;
-    const [key, other] = located.keys as [string, string?];
-    if (other === undefined) mapped[key] = changed;
-    else setMember(others, other, changed);
-  }
-  if (Object.keys(others).length > 0) mapped[FURTHER] = { ...objectOf(item[FURTHER]), ...others };
-  return Object.keys(mapped).length > 0 ? { ...item, ...mapped } : item;
 }
 
 /** Returns the document without duplicate operationIds and an overlong `security` list. */
