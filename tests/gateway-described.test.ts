@@ -112,6 +112,15 @@ described("if calls are not forwarded, x-call marks in a description are removed
   assert.is(operation(document, "/read").description, "Reads.");
 });
 
+described("the marks are removed if no operation is the node's, too", async () => {
+  const paths = { "/elsewhere": objectOf(DOCUMENT.paths)["/elsewhere"] };
+  for (const forward of ["off", TOKEN] as const) {
+    const document = await say(forward, { ...DOCUMENT, paths });
+    assert.not.match(JSON.stringify(document), "x-call");
+    assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
+  }
+});
+
 for (const forward of ["off", TOKEN] as const) {
   const what = forward === "off" ? "not forwarded" : "forwarded";
   described(

@@ -195,7 +195,7 @@ class SectionReader {
     const note = callNoteOf(operation);
     const rpcName = methodNameOf(path);
     // An operation that is served at the root has no server of its own.
-    const name = nameOfNodeOperation(root, path, item, located) ??
+    const name = nameOfNodeOperation(root, { ...located, path, item }) ??
       (note && !isOwnPath(path) ? `${method} ${path}` : undefined);
     const nodeName = isWebhook ? undefined : name;
     const isCalled = note ? note.right !== "refused" : nodeName === undefined;

@@ -52,18 +52,20 @@ export async function annotateCalls(
   )(TOKEN_SCHEME);
   const inherited = document.security;
   const taken = new Set<string>();
-  let isNamed = false;
+  let isChanged = false;
   const token = [{ [scheme]: [] }];
   const isWanted = forward !== undefined && forward.clients.length > 0;
-  const change = (item: Json, nameOf: (method: string, operation: Json) => string | undefined) =>
+  const change = (item: Json, path?: string) =>
     mapOperations(item, ({ method, operation }) => {
-      const name = nameOf(method, operation);
+      const name = path === undefined
+        ? undefined
+        : nameOfNodeOperation(document, { path, item, method, operation });
       const { [CALL_MARK]: mark, security = inherited, ...others } = operation;
+      isChanged ||= name !== undefined || mark !== undefined;
       if (name === undefined) {
         const isSame = mark === undefined && security === operation.security;
         return isSame ? operation : { ...others, ...security !== undefined && { security } };
       }
-      isNamed = true;
       schemesOf(security).forEach((name) => taken.add(name));
       const entry = policy.get(name);
       if (entry) return withPermission(others, entry, token);
@@ -73,13 +75,10 @@ export async function annotateCalls(
     paths: (item, path) =>
       isWanted && path === SELF_PATH && onlyUrl([objectOf(item.get)]) === THIS_SERVICE
         ? { get: { ...objectOf(item.get), security: token, [CALL_MARK]: "token" } }
-        : change(
-          item,
-          (method, operation) => nameOfNodeOperation(document, path, item, { method, operation }),
-        ),
-    webhooks: (item) => change(item, () => undefined),
+        : change(item, path),
+    webhooks: (item) => change(item),
   }));
-  if (!isNamed) return { document, operations };
+  if (!isChanged) return { document, operations };
   const { security: _, ...rest } = changed;
   return { document: withSchemes(rest, taken, isWanted ? scheme : undefined), operations };
 }

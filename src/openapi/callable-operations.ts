@@ -11,7 +11,6 @@ import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import {
   followReference,
-  type LocatedOperation,
   operationsIn,
   type Parameter,
   parametersOf,
@@ -114,9 +113,10 @@ export async function listNodeOperations(
 ): Promise<NodeOperation[]> {
   const read = new OperationReader(document, by);
   const operations: NodeOperation[] = [];
-  for (const { path, item, method, operation } of operationsIn(document)) {
+  for (const located of operationsIn(document)) {
     await pause();
-    const name = nameOfNodeOperation(document, path, item, { method, operation });
+    const { path, item, method, operation } = located;
+    const name = nameOfNodeOperation(document, located);
     if (name === undefined) continue;
     if (methodOf(path) === undefined) {
       const isBase = path === "/" && name !== `${method} /`;
@@ -145,9 +145,7 @@ export function listServersElsewhere(document: Json): string[] {
 
 export function nameOfNodeOperation(
   document: Json,
-  path: string,
-  item: Json,
-  { method, operation }: Pick<LocatedOperation, "method" | "operation">,
+  { path, item, method, operation }: Omit<PathOperation, "keys">,
 ): string | undefined {
   const url = onlyUrl([operation, item, document]);
   const name = methodOf(path);
@@ -166,10 +164,7 @@ export function listMethodNames(document: Json): string[] {
  * service.
  */
 export function nameOfMethod(document: Json, located: PathOperation): string | undefined {
-  const name = methodOf(located.path);
-  const isOurs = name !== undefined &&
-    nameOfNodeOperation(document, located.path, located.item, located) !== undefined;
-  return isOurs ? name : undefined;
+  return methodOf(located.path) === undefined ? undefined : nameOfNodeOperation(document, located);
 }
 
 function methodOf(path: string): string | undefined {
