@@ -312,14 +312,12 @@ function plotOf(history: History, key: string): { span?: string; svg?: string } 
   const [low, high] = [formatValue(least), formatValue(most)];
   const time = roundDuration(end - start);
   const title = `${low === high ? low : `from ${low} to ${high}`} in the last ${time}`;
+  const scale = [...new Set([high, low])].map(escape).join("<br>");
   return {
     span: `<small>, last ${time}</small>`,
     svg: `<svg role="img" viewBox="0 -1 ${WIDTH} ${HEIGHT + 2}" preserveAspectRatio="none">` +
-      `<title>${
-        escape(title)
-      }</title><path d="${path}" vector-effect="non-scaling-stroke"/></svg>` +
-      `<small class="scale" aria-hidden="true">${
-        [...new Set([high, low])].map(escape).join("<br>")
-      }</small>`,
+      `<title>${escape(title)}</title>` +
+      `<path d="${path}" vector-effect="non-scaling-stroke"/></svg>` +
+      `<small class="scale" aria-hidden="true">${scale}</small>`,
   };
 }

@@ -161,7 +161,6 @@ async function representPage(html: string, policy: string): Promise<Representati
 function renderExamples(ofNode: NodeExamples, sources: readonly string[]): string {
   const used = Object.entries(ofNode).filter(([place]) => sources.includes(place));
   const json = jsonOf(Object.fromEntries(used));
-  return `<script type="application/json" id="examples">${
-    json.length > 16_000 ? "{}" : json
-  }</script>`;
+  const shown = json.length > 16_000 ? "{}" : json;
+  return `<script type="application/json" id="examples">${shown}</script>`;
 }

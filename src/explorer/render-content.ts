@@ -157,9 +157,8 @@ async function render(
   shown: number,
   total: number,
 ): Promise<string> {
-  let html = `${renderNavigation(outline, detail, total)}<main id="content">${
-    renderAbout(outline, detail)
-  }`;
+  let html = renderNavigation(outline, detail, total) + '<main id="content">' +
+    renderAbout(outline, detail);
   const enabled = readEnabled(operationsIn(outline));
   let left = shown;
   for (const section of outline.sections) {
@@ -318,14 +317,12 @@ const renderMark = (word: string) =>
 function renderOperation(operation: Operation, detail: Detail, enabled: Enabled): string {
   const { title, summary, callSentence, marks, form } = operation;
   const anchor = operation.anchor ? ` id="${escape(operation.anchor)}"` : "";
-  return `<article${anchor}><div><h3 dir="auto" id="${escape(operation.id)}">${
-    renderName(shorten(title, detail.summary))
-  }</h3>` +
-    `<p class="line">${renderMethod(operation.method)} <code>${
-      renderName(shorten(operation.path, NAME_LENGTH_MAX))
-    }</code>` +
-    `${operation.deprecated ? " <em>deprecated</em>" : ""}` +
-    `${marks.map((word) => ` ${renderMark(word)}`).join("")} ` +
+  const heading = renderName(shorten(title, detail.summary));
+  const path = renderName(shorten(operation.path, NAME_LENGTH_MAX));
+  const deprecated = operation.deprecated ? " <em>deprecated</em>" : "";
+  const words = marks.map((word) => ` ${renderMark(word)}`).join("");
+  return `<article${anchor}><div><h3 dir="auto" id="${escape(operation.id)}">${heading}</h3>` +
+    `<p class="line">${renderMethod(operation.method)} <code>${path}</code>${deprecated}${words} ` +
     `<button type="button" class="link" aria-label="Link to this operation">#</button></p>` +
     (summary ? `<p class="gist">${escape(shorten(summary, detail.summary))}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
@@ -372,9 +369,8 @@ function renderForm(form: FormData, title: string, detail: Detail): string {
       : [field];
   });
   const data: FormData = { ...form, fields };
-  return `${renderCommand(data)}<details class="try${form.isWrite ? " write" : ""}" data-try='${
-    jsonOf(data)
-  }'>` +
+  const classes = form.isWrite ? "try write" : "try";
+  return renderCommand(data) + `<details class="${classes}" data-try='${jsonOf(data)}'>` +
     `<summary aria-label="Try it: ${escape(title)}">Try it</summary></details>` +
     renderLink(data);
 }
