@@ -135,8 +135,9 @@ export class App implements Nodeface {
   async #respond(visit: Visit): Promise<Response> {
     const { request } = visit;
     try {
-      const response = this.#refuse(visit) ?? await this.#handshake(visit) ??
-        await this.#routes.respond(visit);
+      const { upgrade } = request as ServedRequest;
+      const response = this.#refuse(visit) ??
+        (upgrade ? await this.#handshake(visit) : undefined) ?? await this.#routes.respond(visit);
       return finish(response, visit.common, request);
     } catch (error) {
       // The query may contain secrets, so it is not logged.
@@ -146,8 +147,7 @@ export class App implements Nodeface {
     }
   }
 
-  #handshake(visit: Visit): Response | undefined | Promise<Response | undefined> {
-    if (!(visit.request as ServedRequest).upgrade) return undefined;
+  #handshake(visit: Visit): Response | Promise<Response | undefined> {
     return this.#refuseHost(visit) ?? this.#calls.handshake(visit);
   }
 

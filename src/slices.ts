@@ -44,6 +44,13 @@ export function pause(): Promise<void> | undefined {
   });
 }
 
+/**
+ * Tells whether a text or content of so many characters or bytes takes more than about a
+ * millisecond to read. Such work begins in a turn of the event loop of its own, so that others are
+ * not delayed by more.
+ */
+export const isLong = (size: number): boolean => size > 32_768;
+
 /** Does the work in slices. Rejects with what the work throws. */
 export async function inSlices<T>(work: Iterator<void, T>): Promise<T> {
   for (;;) {

@@ -20,8 +20,11 @@ export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () =>
 export function withSignal<T>(promise: Promise<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
-    const done = () => signal.removeEventListener("abort", stop);
-    promise.then(resolve, reject).finally(done);
+    const settle = (act: (value: never) => void) => (value: unknown) => {
+      signal.removeEventListener("abort", stop);
+      act(value as never);
+    };
+    promise.then(settle(resolve), settle(reject));
     signal.addEventListener("abort", stop);
     if (signal.aborted) stop();
   });

@@ -305,18 +305,18 @@ const EMPTY_BODY = Buffer.alloc(0);
 
 const SHORT_MAX = 16_384;
 
-async function send(response: ServerResponse, given: Response): Promise<void> {
+function send(response: ServerResponse, given: Response): Promise<void> {
   const form = serverFormOf(given);
   const { body } = form;
-  if (!body) return await sendBytes(response, form);
-  if (body instanceof Uint8Array) return await sendBytes(response, form, body);
+  if (!body) return sendBytes(response, form);
+  if (body instanceof Uint8Array) return sendBytes(response, form, body);
   // Deno's `ServerResponse` does not report the error of a body stream.
   const onFailure = (errored: unknown) =>
     response.destroyed || Object.assign(response, { errored });
   const sent = IS_DENO && body instanceof ReadableStream
     ? { ...form, body: watchBody(body, { onFailure, partMax: PART_LENGTH }) }
     : form;
-  await sendNodeResponse(response, { _toNodeResponse: () => sent } as SrvxResponse);
+  return sendNodeResponse(response, { _toNodeResponse: () => sent } as SrvxResponse);
 }
 
 type ServerForm = ReturnType<SrvxResponse["_toNodeResponse"]>;

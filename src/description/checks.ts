@@ -31,13 +31,13 @@ export class Checks {
   }
 
   /** Starts a check if one is due, and waits briefly for the check that is running. */
-  async onRequest(): Promise<void> {
+  onRequest(): Promise<void> | undefined {
     const { interval, now } = this.#options;
     if (!this.#running && !this.#hasEnded && now() - this.#checkedAt >= interval) this.start();
-    if (!this.#running) return;
+    if (!this.#running) return undefined;
     const { since, done } = this.#running;
     const left = since + PATIENCE_MS - now();
-    if (left > 0) await withTimeout(done.catch(() => {}), left, () => {});
+    return left > 0 ? withTimeout(done.catch(() => {}), left, () => {}) : undefined;
   }
 
   start(): void {

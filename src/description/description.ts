@@ -114,7 +114,7 @@ export class Description {
    * is unknown.
    */
   readonly rpcPath: Resource<string> = {
-    get: async () => await (await this.#know())?.rpcPath.get() ?? "",
+    get: () => this.#rpcPath ?? this.#findRpcPath(),
   };
   /** The time of `performance.now()` at which the current description was read. */
   describedAt: number | undefined;
@@ -127,6 +127,8 @@ export class Description {
   /** The examples that the node gave when it was first well. They never change afterwards. */
   #examples: Record<string, string> | undefined;
   #known: KnownKind | undefined;
+  /** The path of the node's JSON-RPC endpoint, once its kind is known. */
+  #rpcPath: string | undefined;
   /** What the node of the kind offers to which the readings belong. */
   #offer: NodeOffer | undefined;
   /** In the order in which they are read; the last one that can be shown is shown. */
@@ -166,6 +168,7 @@ export class Description {
   }
 
   #adapt(): void {
+    this.#rpcPath = undefined;
     const done = this.#checks.run().catch(this.#options.onError).finally(() => {
       if (this.#ofKind === done) this.#ofKind = undefined;
     });
@@ -184,9 +187,13 @@ export class Description {
    * Call this before `current` is used: it reads what has changed, if that is due, and waits for
    * the operations of a node whose kind has just become known.
    */
-  async onRequest(): Promise<void> {
-    await this.#checks.onRequest();
-    if (this.#ofKind) await withTimeout(this.#ofKind, PATIENCE_KIND_MS, () => {});
+  onRequest(): Promise<void> | undefined {
+    const checked = this.#checks.onRequest();
+    return checked ? checked.then(() => this.#kindRead()) : this.#kindRead();
+  }
+
+  #kindRead(): Promise<void> | undefined {
+    return this.#ofKind && withTimeout(this.#ofKind, PATIENCE_KIND_MS, () => {});
   }
 
   /** Reads what has changed. */
@@ -204,6 +211,14 @@ export class Description {
     const name = await this.#monitor.findKind();
     if (name !== undefined && this.#known?.name !== name) this.#known = await knowKind(this.#node);
     return this.#known;
+  }
+
+  async #findRpcPath(): Promise<string> {
+    const known = await this.#know();
+    const path = await known?.rpcPath.get() ?? "";
+    // The kind may still be unknown, or may have changed.
+    if (this.#node.kind === (known?.name ?? "none")) this.#rpcPath = path;
+    return path;
   }
 
   async #questions(signal: AbortSignal) {

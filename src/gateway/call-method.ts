@@ -9,15 +9,9 @@ import { notAllowed, notFound, problemWith } from "../http/problem.ts";
 import { type HttpStatus, makeResponse } from "../http/response.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { isLong, nextTurn } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
-import {
-  type Call,
-  type CallForm,
-  decodeUtf8,
-  type Followed,
-  inTurn,
-  readContent,
-} from "./call.ts";
+import { type Call, type CallForm, decodeUtf8, type Followed, readContent } from "./call.ts";
 import { HOW_TO_SUBSCRIBE, refusalOfFailure, sendCalls, type SentOutcome } from "./call-rpc.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
@@ -63,7 +57,8 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
     throw invalidCall(`${operation.name}: ${HOW_TO_SUBSCRIBE}`, 406);
   }
   const given = await paramsOf(operation, call);
-  const sent = await inTurn(given.length, () => readParams(operation, given, true));
+  if (isLong(given.length)) await nextTurn();
+  const sent = readParams(operation, given, true);
   const recording = gateway.record(operation, lease);
   let followed: Followed | undefined;
   try {
@@ -117,7 +112,8 @@ function statusOf(error: RpcError): HttpStatus {
 }
 
 async function sendJson(text: string, { lease, common }: Call): Promise<Response> {
-  const bytes = await inTurn(text.length, () => encoder.encode(text));
+  if (isLong(text.length)) await nextTurn();
+  const bytes = encoder.encode(text);
   const headers = { ...JSON_HEADERS, "content-length": String(bytes.byteLength) };
   return makeResponse(200, headers, lease.handOverBytes([bytes]), common);
 }

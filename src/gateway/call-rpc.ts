@@ -9,14 +9,8 @@ import { FastResponse, makeResponse, titleOf } from "../http/response.ts";
 import { isBusy, SourceError } from "../node/failures.ts";
 import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
-import {
-  type Call,
-  CALL_DEPTH_MAX,
-  type CallForm,
-  decodeUtf8,
-  inTurn,
-  type UnreadCall,
-} from "./call.ts";
+import { isLong, nextTurn } from "../slices.ts";
+import { type Call, CALL_DEPTH_MAX, type CallForm, decodeUtf8, type UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { readParams, type SentParams } from "./params.ts";
@@ -52,7 +46,8 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const answers = await new Calls(gateway, call).answer(body.calls);
   const { text, status, headers } = written(body, answers);
   if (text === undefined) return makeResponse(status, headers, null, common);
-  const bytes = await inTurn(text.length, () => encoder.encode(text));
+  if (isLong(text.length)) await nextTurn();
+  const bytes = encoder.encode(text);
   headers["content-length"] = String(bytes.byteLength);
   return makeResponse(status, headers, call.lease.handOverBytes([bytes]), common);
 }
@@ -166,8 +161,8 @@ class Calls {
     if (entry === subscription) {
       return { entry, params: call.params, isHeavy: false, unsubscribe: call.method };
     }
-    const { length } = call.params ?? "";
-    return { entry, ...await inTurn(length, () => readParams(entry.operation, call.params)) };
+    if (isLong(call.params?.length ?? 0)) await nextTurn();
+    return { entry, ...readParams(entry.operation, call.params) };
   }
 
   /** All calls have the same slot. */
@@ -260,8 +255,10 @@ export async function sendCalls(
     const { status, headers, size, parts } = upstream;
     // The text needs about as much memory as its bytes, which are held already.
     lease.hold(size);
-    const bytes = await inTurn(size, () => parts.length === 1 ? parts[0]! : joinBytes(parts));
-    return { status, headers, size, text: await inTurn(size, () => decodeUtf8(bytes)) ?? "" };
+    if (isLong(size)) await nextTurn();
+    const bytes = parts.length === 1 ? parts[0]! : joinBytes(parts);
+    if (isLong(size)) await nextTurn();
+    return { status, headers, size, text: decodeUtf8(bytes) ?? "" };
   };
   const requests = calls.map(({ entry, params = null }) => ({
     jsonrpc: entry.operation.path,

@@ -8,7 +8,6 @@ import { namesContent, type ReadChunks, type ServedRequest } from "../http/reque
 import type { CommonHeaders } from "../http/common-headers.ts";
 import type { Resource } from "../lazy.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
-import { nextTurn } from "../slices.ts";
 import { formatSize } from "../units.ts";
 import { LightSignal } from "../with-timeout.ts";
 import type { Room } from "./budget.ts";
@@ -228,16 +227,4 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The number of bytes that can be parsed in about a millisecond. */
-const AT_ONCE = 32_768;
-
-/**
- * Work on a large content begins in a turn of the event loop of its own, so that others are not
- * delayed by more.
- */
-export async function inTurn<T>(size: number, work: () => T): Promise<T> {
-  if (size > AT_ONCE) await nextTurn();
-  return work();
 }

@@ -12,9 +12,9 @@ import { isEqual, isObject, type Json, listOf, objectOf, textOf } from "../json/
 import { CODES } from "../node/json-rpc.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
-import { inSlices } from "../slices.ts";
+import { inSlices, isLong, nextTurn } from "../slices.ts";
 import { parsePercent, shorten } from "../untrusted-text.ts";
-import { CALL_DEPTH_MAX, type Content, decodeUtf8, inTurn } from "./call.ts";
+import { CALL_DEPTH_MAX, type Content, decodeUtf8 } from "./call.ts";
 import { fits } from "./policy.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -299,7 +299,8 @@ async function checkContent({ bytes, type = "" }: Content, { body }: NodeOperati
     const rule = `must be JSON with at most ${CALL_DEPTH_MAX} levels and no duplicate keys`;
     throw refusalOfParameter("body", "body", rule);
   }
-  await inTurn(text.length, () => check(body!.schemas[type]!, parseComparable(text), "body", ""));
+  if (isLong(text.length)) await nextTurn();
+  check(body!.schemas[type]!, parseComparable(text), "body", "");
 }
 
 /**

@@ -9,7 +9,7 @@ import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { Clients, TOKEN_LENGTH_MIN } from "./clients.ts";
+import { Clients, NOBODY, TOKEN_LENGTH_MIN } from "./clients.ts";
 import { Room } from "./budget.ts";
 import { Caller, type CallerRequest, tokenIn } from "./guard.ts";
 import { EVERYBODY, Lease, Leases } from "./lease.ts";
@@ -148,9 +148,11 @@ export class Gateway {
   }
 
   async identify(request: CallerRequest, query: string): Promise<Caller> {
+    const { origins } = this.#options.forward;
+    if (!this.hasClients) return new Caller(request, query, origins, NOBODY);
     const identity = await this.clients.identify(tokenIn(request.headers));
-    if (this.hasClients) request.clientName = (identity.client ?? EVERYBODY).name;
-    return new Caller(request, query, this.#options.forward.origins, identity);
+    request.clientName = (identity.client ?? EVERYBODY).name;
+    return new Caller(request, query, origins, identity);
   }
 
   /**
@@ -159,7 +161,7 @@ export class Gateway {
    */
   async checkSent(sent: Readonly<Record<string, string>>): Promise<void> {
     const long = Object.entries(sent).filter(([, value]) => LONG_WORD.test(value));
-    if (long.length === 0 || !this.hasClients) return;
+    if (long.length === 0) return;
     await this.clients.read();
     const leak = long.find(([, value]) => this.clients.holdsToken(value));
     if (!leak) return;
@@ -191,8 +193,12 @@ export class Gateway {
   /**
    * Reads of some kinds are called without `node.auth`, so that responses contain no private data.
    */
-  async isAnonymous({ isAnonymous, access }: NodeOperation): Promise<boolean> {
-    if (isAnonymous || access !== "read" || !this.node.auth) return isAnonymous;
+  isAnonymous({ isAnonymous, access }: NodeOperation): boolean | Promise<boolean> {
+    const isDecided = isAnonymous || access !== "read" || !this.node.auth;
+    return isDecided ? isAnonymous : this.#readsAnonymously();
+  }
+
+  async #readsAnonymously(): Promise<boolean> {
     const { monitor } = this.#options.resources;
     const [kind, kinds] = await Promise.all([monitor.findKind(), this.node.kinds.get()]);
     return kinds[kind ?? "none"]?.auth?.reads === "none";

@@ -165,10 +165,12 @@ export class Lease {
     const isRead = operation.access === "read";
     if (this.sharer !== EVERYBODY) this.#room.purpose = isRead ? "token" : "write";
     if (!this.#room.set(SMALL)) throw FULL;
-    const { slots, verify, limits: { limit } } = this.#leases;
+    const { node, slots, verify, limits: { limit } } = this.#leases;
     const limits = { most: this.#left, limit, collect, room: this.#room, stop: client };
     const sent = { ...request, signal, isOnce: !isRead || verify !== undefined };
-    const call = this.#call = this.#sendVerified(sent, use, limits, isRead);
+    const call = this.#call = verify
+      ? this.#sendVerified(sent, use, limits, verify, isRead)
+      : sendUpstream(node, sent, use, limits);
     let response: UpstreamResponse | undefined;
     try {
       response = await withSignal(call, client);
@@ -192,10 +194,10 @@ export class Lease {
     request: NodeRequest,
     use: UpstreamUse,
     limits: UpstreamLimits,
+    verify: VerifyNode,
     isRead: boolean,
   ): Promise<UpstreamResponse> {
-    const { node, verify } = this.#leases;
-    if (!verify) return await sendUpstream(node, request, use, limits);
+    const { node } = this.#leases;
     for (let retries = 0;; retries++) {
       const refusal = await verify();
       if (refusal) throw refusal;

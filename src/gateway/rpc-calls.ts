@@ -8,7 +8,7 @@ import { type Bytes, joinBytes } from "../bytes.ts";
 import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { CALLS_MAX, CODES, isList } from "../node/json-rpc.ts";
-import { inSlices } from "../slices.ts";
+import { atOnce, inSlices, isLong } from "../slices.ts";
 import {
   CALL_DEPTH_MAX,
   decodeUtf8,
@@ -93,7 +93,8 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
       member: (name: string) => /^(?:jsonrpc|id|method|params)$/.test(name),
       duplicates: "wanted",
     } as const;
-    root = await inSlices(findParts(text, wanted, CALL_DEPTH_MAX));
+    const work = findParts(text, wanted, CALL_DEPTH_MAX);
+    root = isLong(text.length) ? await inSlices(work) : atOnce(work);
   } catch (error) {
     return wholeFault(messageOf(error));
   }

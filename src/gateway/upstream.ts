@@ -87,7 +87,8 @@ export class UpstreamResponse {
     try {
       this.#checkHead();
       while (!this.isWhole && this.size <= Math.min(collect, most)) {
-        const part = await this.#read();
+        const read = this.#read();
+        const part = read instanceof Promise ? await read : read;
         if (stop.aborted) return;
         if (!part) this.isWhole = true;
         else if (room.set(Math.max(this.received, SMALL))) collector.push(part);
@@ -101,8 +102,8 @@ export class UpstreamResponse {
   }
 
   /** Rejects if the response breaks off or is too long, or if nobody waits for it any more. */
-  next(): Promise<Bytes | undefined> {
-    return withSignal(this.#read(), this.#limits.stop);
+  async next(): Promise<Bytes | undefined> {
+    return await withSignal(Promise.resolve(this.#read()), this.#limits.stop);
   }
 
   /**
@@ -120,9 +121,13 @@ export class UpstreamResponse {
     }
   }
 
-  async #read(): Promise<Bytes | undefined> {
+  #read(): Bytes | undefined | Promise<Bytes | undefined> {
+    const part = this.#response.next();
+    return part instanceof Promise ? part.then((part) => this.#count(part)) : this.#count(part);
+  }
+
+  #count(part: Bytes | undefined): Bytes | undefined {
     const { most } = this.#limits;
-    const part = await this.#response.next();
     this.size += part?.byteLength ?? 0;
     // An eighth is allowed for chunk framing.
     if (this.size > most || this.received > most * 1.125 + SMALL) {

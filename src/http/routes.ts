@@ -119,8 +119,9 @@ export class Routes {
     }
   }
 
-  async respond(visit: Visit): Promise<Response> {
-    return await this.#router.fetch(visit) ?? await this.#respondOther(visit);
+  respond(visit: Visit): Promise<Response> {
+    return this.#router.fetch(visit)
+      .then((response?: Response) => response ?? this.#respondOther(visit));
   }
 
   /** Tells whether a path has a route other than the root's. */

@@ -24,7 +24,7 @@ export interface Trust {
 export function createClient(tls?: Trust, onLoss?: (url: URL) => void): HttpClient {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   const client = lazy(async () => new SocketClient(openerOf(tls && await readTrust(tls)), onLoss));
-  return async (request) => await (client.made ?? await client.get()).send(request);
+  return (request) => client.made?.send(request) ?? client.get().then((made) => made.send(request));
 }
 
 export function clientOfFetch(fetch: typeof globalThis.fetch): HttpClient {

@@ -125,15 +125,15 @@ export class Connection {
   }
 
   /** The connection is closed if bytes arrive while no response is expected. */
-  async isFree(): Promise<boolean> {
+  isFree(): boolean | Promise<boolean> {
     if (!this.#isOpen) return false;
     // Deno does not read from an unreferenced socket.
     this.#socket.ref();
-    await new Promise((resolve) => setImmediate(resolve));
-    return this.#isOpen;
+    return new Promise((resolve) => setImmediate(() => resolve(this.#isOpen)));
   }
 
-  async exchange(request: NodeRequest): Promise<NodeResponse> {
+  /** @throws if the request is malformed, or was aborted */
+  exchange(request: NodeRequest): Promise<NodeResponse> {
     const { body, signal } = request;
     if (signal.aborted) throw signal.reason;
     const head = writeHead(request);
@@ -147,7 +147,7 @@ export class Connection {
     socket.write(head, "latin1");
     if (body) socket.write(body);
     socket.uncork();
-    return await exchange.response();
+    return exchange.response;
   }
 
   /** Reads on, unless the connection rests or too many bytes wait. */
@@ -207,12 +207,15 @@ export class Connection {
 /** One request on a connection, and its response. */
 class Exchange implements ResponseEvents {
   readonly reader: ResponseReader;
+  /** Resolves when the head has arrived. */
+  readonly response: Promise<NodeResponse>;
   readonly #connection: Connection;
   readonly #signal: Signal;
   readonly #isLast: boolean;
   readonly #stop = () => this.#connection.lose(this.#signal.reason);
   readonly #collector = createCollector();
-  #head: ResponseHead | undefined;
+  #resolve!: (response: NodeResponse) => void;
+  #reject!: (reason: unknown) => void;
   #received = 0;
   #waiting: Bytes[] = [];
   #waitingBytes = 0;
@@ -225,21 +228,15 @@ class Exchange implements ResponseEvents {
     this.#signal = signal;
     this.#isLast = isLast;
     this.reader = new ResponseReader(method, this);
+    this.response = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
     signal.addEventListener("abort", this.#stop);
   }
 
   get isFull(): boolean {
     return this.#waitingBytes > WAITING_MAX;
-  }
-
-  async response(): Promise<NodeResponse> {
-    while (!this.#head) await this.#news();
-    return {
-      ...this.#head,
-      next: () => this.#next(),
-      received: () => this.#received,
-      cancel: () => this.#hasEnded || this.#connection.lose(),
-    };
   }
 
   /** Returns the number of chunks in `bytes`. Throws if the response is refused. */
@@ -251,8 +248,12 @@ class Exchange implements ResponseEvents {
   }
 
   head(head: ResponseHead): void {
-    this.#head = head;
-    this.#notify();
+    this.#resolve({
+      ...head,
+      next: () => this.#next(),
+      received: () => this.#received,
+      cancel: () => this.#hasEnded || this.#connection.lose(),
+    });
   }
 
   part(bytes: Bytes): void {
@@ -269,6 +270,7 @@ class Exchange implements ResponseEvents {
 
   fail(reason: unknown): void {
     this.#failure = { reason };
+    this.#reject(reason);
     this.#finish();
   }
 
@@ -277,28 +279,20 @@ class Exchange implements ResponseEvents {
     this.#notify();
   }
 
-  async #next(): Promise<Bytes | undefined> {
-    for (;;) {
-      // Bun reads 512 KiB at once, and copies a part that a client does not read.
-      if (this.#waiting.length === 0) {
-        this.#waiting = this.#collector.take().flatMap((bytes) => [...partsOf(bytes)]);
-      }
-      const part = this.#failure ? undefined : this.#waiting.shift();
-      if (part) {
-        this.#waitingBytes -= part.byteLength;
-        // Once a response has ended, the socket belongs to the next request.
-        if (this.#waitingBytes === 0 && !this.#hasEnded) this.#connection.resume();
-        return part;
-      }
-      if (this.#hasEnded) return undefined;
-      await this.#news();
-    }
-  }
-
-  /** Waits for the next event. Rejects if the exchange has failed. */
-  async #news(): Promise<void> {
+  #next(): Bytes | undefined | Promise<Bytes | undefined> {
     if (this.#failure) throw this.#failure.reason;
-    await new Promise<void>((resolve) => this.#wake = resolve);
+    // Bun reads 512 KiB at once, and copies a part that a client does not read.
+    if (this.#waiting.length === 0 && this.#waitingBytes > 0) {
+      this.#waiting = this.#collector.take().flatMap((bytes) => [...partsOf(bytes)]);
+    }
+    const part = this.#waiting.shift();
+    if (part) {
+      this.#waitingBytes -= part.byteLength;
+      // Once a response has ended, the socket belongs to the next request.
+      if (this.#waitingBytes === 0 && !this.#hasEnded) this.#connection.resume();
+    }
+    if (part || this.#hasEnded) return part;
+    return new Promise<void>((resolve) => this.#wake = resolve).then(() => this.#next());
   }
 
   /** Resolves each promise only once, since Node records every further call of `resolve`. */

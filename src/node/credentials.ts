@@ -82,15 +82,24 @@ export class Credentials {
   }
 
   /** With HTTP Digest, no other request uses the connection until `read` has finished. */
-  async send<T>(
+  send<T>(
     request: Omit<NodeRequest, "owner">,
     read: (exchanged: Exchanged) => T | Promise<T>,
     use: SecretUse = {},
   ): Promise<T> {
     // A request with `isOnce` gets its own connection. A retry with credentials uses the same
     // connection.
-    if (request.isOnce) return await read(await this.#send({ ...request, owner: {} }, use));
-    if (!this.#isDigest) return await read(await this.#send(request, use));
+    if (request.isOnce) return this.#send({ ...request, owner: {} }, use).then(read);
+    return this.#isDigest
+      ? this.#sendAlone(request, read, use)
+      : this.#send(request, use).then(read);
+  }
+
+  async #sendAlone<T>(
+    request: Omit<NodeRequest, "owner">,
+    read: (exchanged: Exchanged) => T | Promise<T>,
+    use: SecretUse,
+  ): Promise<T> {
     const owner = this.#connections.pop() ?? {};
     try {
       return await read(await this.#send({ ...request, owner }, use));
@@ -113,18 +122,19 @@ export class Credentials {
     return this.#authorize(auth, secret.text, request)?.headers ?? {};
   }
 
-  async #send(request: NodeRequest, { isAnonymous, filesOf }: SecretUse): Promise<Exchanged> {
+  #send(request: NodeRequest, { isAnonymous, filesOf }: SecretUse): Promise<Exchanged> {
     const { auth } = this.#owner;
-    if (isAnonymous || request.url.origin !== this.#origin) {
-      const response = await this.#exchange(request, NONE);
-      return this.#result(
-        response,
-        NONE,
-        isRejected(response) ? credentialsWanted(response) : undefined,
-      );
-    }
-    if (auth) return await this.#sendConfigured(auth, request);
-    return await this.#sendDefault(request, filesOf);
+    if (isAnonymous || request.url.origin !== this.#origin) return this.#sendBare(request);
+    return auth ? this.#sendConfigured(auth, request) : this.#sendDefault(request, filesOf);
+  }
+
+  async #sendBare(request: NodeRequest): Promise<Exchanged> {
+    const response = await this.#exchange(request, NONE);
+    return this.#result(
+      response,
+      NONE,
+      isRejected(response) ? credentialsWanted(response) : undefined,
+    );
   }
 
   #exchange(request: NodeRequest, { headers }: Authorization): Promise<NodeResponse> {

@@ -42,8 +42,11 @@ export interface ResponseHead {
 }
 
 export interface NodeResponse extends ResponseHead {
-  /** Returns `undefined` at the end of the response. Rejects if the response breaks off. */
-  next(): Promise<Bytes | undefined>;
+  /**
+   * Returns the next bytes, or `undefined` at the end of the response. Throws or rejects if the
+   * response breaks off.
+   */
+  next(): Bytes | undefined | Promise<Bytes | undefined>;
   /**
    * Returns the number of bytes received so far. With `fetch`, the number includes neither the head
    * nor the chunk framing.

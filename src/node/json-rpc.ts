@@ -6,7 +6,7 @@
  */
 import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { inSlices } from "../slices.ts";
+import { atOnce, inSlices, isLong } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { notJson, SourceError } from "./failures.ts";
 
@@ -70,7 +70,8 @@ export async function readRpcResponse(
     duplicates,
     isPassedOn: true,
   };
-  const root = await inSlices(findParts(text, wanted, depthMax));
+  const work = findParts(text, wanted, depthMax);
+  const root = isLong(text.length) ? await inSlices(work) : atOnce(work);
   return root.items?.map((part) => responseIn(text, part)) ?? responseIn(text, root);
 }
 

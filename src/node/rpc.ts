@@ -61,8 +61,10 @@ export class Methods {
     calls: readonly RpcRequest[],
     use: RpcUse<R>,
   ): Promise<Outcome<R>[]> {
+    const [first] = calls;
+    if (first && calls.length === 1) return [await callOne(first, use)];
     const max = await this.#batchMax(use.path);
-    if (calls.length === 1 || max === 1) return await callSingly(calls, use);
+    if (max === 1) return await callSingly(calls, use);
     const outcomes: Outcome<R>[] = [];
     for (let at = 0; at < calls.length; at += max) {
       outcomes.push(...await this.#callBatch(calls.slice(at, at + max), use));
@@ -92,7 +94,9 @@ export class Methods {
       const byId = new Map(asked.read.toReversed().map((one) => [one.id, one]));
       const found = calls.map((_, id) => byId.get(String(id)));
       if (found.some((one) => one !== undefined)) {
-        return await Promise.all(found.map((one = {}) => readOutcome(one, asked.response)));
+        return await Promise.all(
+          found.map(async (one = {}) => ({ ...await outcomeOf(one), response: asked.response })),
+        );
       }
     }
     const outcomes = await callSingly(calls, use);
@@ -106,13 +110,10 @@ async function callSingly<R extends TextResponse>(
   calls: readonly RpcRequest[],
   use: RpcUse<R>,
 ): Promise<Outcome<R>[]> {
-  const outcomes: Promise<Outcome<R>>[] = [];
-  for (const call of calls) {
-    const outcome = callOne(call, use);
-    if (use.isOneByOne) await outcome;
-    outcomes.push(outcome);
-  }
-  return await Promise.all(outcomes);
+  if (!use.isOneByOne) return await Promise.all(calls.map((call) => callOne(call, use)));
+  const outcomes: Outcome<R>[] = [];
+  for (const call of calls) outcomes.push(await callOne(call, use));
+  return outcomes;
 }
 
 async function callOne<R extends TextResponse>(
@@ -121,13 +122,9 @@ async function callOne<R extends TextResponse>(
 ): Promise<Outcome<R>> {
   const asked = await ask(textOfCall(call, 1), use);
   if ("error" in asked) return asked;
-  return await readOutcome(Array.isArray(asked.read) ? {} : asked.read, asked.response);
+  const { read, response } = asked;
+  return { ...await outcomeOf(Array.isArray(read) ? {} : read), response };
 }
-
-const readOutcome = async <R>(read: RpcResponse, response: R): Promise<Outcome<R>> => ({
-  ...await outcomeOf(read),
-  response,
-});
 
 /** Never rejects. */
 async function ask<R extends TextResponse>(

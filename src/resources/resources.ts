@@ -105,7 +105,7 @@ export class Resources {
 
   /** Resolves to the description, after its changes have been read. */
   async description(): Promise<Description> {
-    const description = await this.#opened.get();
+    const description = this.#opened.made ?? await this.#opened.get();
     await description.onRequest();
     return description;
   }
