@@ -51,7 +51,16 @@ export interface RequestTarget {
   readonly host: string | undefined;
 }
 
-export const parseTarget: (url: string) => RequestTarget | undefined = memoize((url) => {
+/** The query of most requests stays as it is, and differs from the one before. */
+const WITH_PLAIN_QUERY = /^([^?#]*)(\?[!$-&(-;=?-~]+)$/;
+
+export function parseTarget(url: string): RequestTarget | undefined {
+  const [, start = url, search] = WITH_PLAIN_QUERY.exec(url) ?? [];
+  const target = parseUrl(start);
+  return target && search ? { ...target, search } : target;
+}
+
+const parseUrl = memoize((url): RequestTarget | undefined => {
   const isPath = url.startsWith("/");
   try {
     // With a base URL as the second argument, `new URL` would parse `//evil.example/` as a host.

@@ -5,7 +5,7 @@
  */
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import type { Kinds } from "../kinds/kind.ts";
-import { lazy, type Resource } from "../lazy.ts";
+import { lazy, memoize, type Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import { createClient, readTrust, type Trust } from "./client.ts";
 import { Credentials, type Exchanged, type SecretUse } from "./credentials.ts";
@@ -103,11 +103,11 @@ export class Node {
    *
    * @throws {SourceError} if the node has no address
    */
-  resolve(path: string): URL {
+  readonly resolve: (path: string) => Readonly<URL> = memoize((path) => {
     if (/^https?:/i.test(path)) return new URL(path);
     if (this.url === undefined) throw new SourceError("bad_answer", "has no URL; set node.url");
     return new URL(path === "" ? this.url : this.url.replace(/\/+$/, "") + path);
-  }
+  });
 
   /**
    * Opens a WebSocket connection to the node. Only the origin of `url` gets the secret.
