@@ -210,9 +210,17 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
       response = refusal(400, "The handshake is not valid");
     }
     server.timeout(request, IDLE_SECONDS);
-    // Only a stream tells when Bun 1.4 has taken all bytes, or when the client has disconnected.
-    const isStream = response instanceof ResponseInParts || !response.headers.has("content-length");
-    if (!isStream || !response.body) endLater();
+    const held = response instanceof ResponseInParts ? response.held : undefined;
+    if (held?.parts.length === 1) {
+      // Bun 1.4 sends a stream without its length, which some clients of Bitcoin Core need. The
+      // several parts of a node's long response would take twice their memory.
+      const { parts: [bytes], release } = held;
+      response = new Response(new Blob([bytes!]), response);
+      onceSent(request, server, () => {
+        release();
+        endLater();
+      });
+    } else if (!response.body || (!held && response.headers.has("content-length"))) endLater();
     else {
       const onFailure = (error: unknown) => {
         // A stream also fails when its client disconnects, which is not an error.
@@ -231,6 +239,20 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     endLater();
   }
   return response;
+}
+
+const SENT_INTERVAL_MS = 50;
+
+/**
+ * Calls `then` once the response has been sent, or the client has disconnected: a request has no
+ * address any more (Bun 1.4). No event tells.
+ */
+function onceSent(request: Request, server: BunServer, then: () => void): void {
+  const timer = setInterval(() => {
+    if (server.requestIP(request)) return;
+    clearInterval(timer);
+    then();
+  }, SENT_INTERVAL_MS);
 }
 
 /** In bytes. Bun 1.4 reads content up to this size faster with `bytes()` than as a stream. */

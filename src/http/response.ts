@@ -43,8 +43,14 @@ export interface HeldBytes {
   release(): void;
 }
 
-/** Marks a response whose body the Bun adapter must send as a stream, though it has a length. */
-export class ResponseInParts extends Response {}
+/** A response of known length, whose bytes are held until they are sent. */
+export class ResponseInParts extends Response {
+  readonly held: HeldBytes;
+  constructor(held: HeldBytes, head: ResponseInit) {
+    super(streamOf(held), head);
+    this.held = held;
+  }
+}
 
 function streamOf({ parts, release }: HeldBytes): ReadableStream<Bytes> {
   const left = shortPartsOf(parts);
@@ -149,7 +155,7 @@ export function completeHead(
  */
 export function completeResponse(body: Bytes | HeldBytes | Body, head: ResponseInit): Response {
   const response = body && "parts" in body
-    ? new ResponseInParts(streamOf(body), head)
+    ? new ResponseInParts(body, head)
     : new FastResponse(FastResponse === Response ? sendable(body) : body, head);
   return Object.assign(response, { [COMPLETE]: true });
 }

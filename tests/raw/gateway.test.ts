@@ -284,6 +284,16 @@ for (const [runtime, command] of RELEASES) {
     );
   });
 
+  // Some clients of Bitcoin Core read no chunked responses (apoelstra/rust-jsonrpc#112).
+  calls("a long response to JSON-RPC has its length, as the node's", async () => {
+    const text = `"${"x".repeat(900_000)}"`;
+    node.answer = result(text);
+    const answer = await talk(methods.url, withBody("POST /", '{"id":1,"method":"number"}'));
+    assert.ok(answer.length > text.length);
+    assert.ok(isWhole(answer), answer.slice(0, 800));
+    assert.not.match(answer.slice(0, 2000), /transfer-encoding/i);
+  });
+
   calls("malformed content is refused before the rest of it arrives", async () => {
     for (const connection of ["keep-alive", "close"]) {
       const head = request(
