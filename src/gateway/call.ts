@@ -101,6 +101,11 @@ const BROKEN = invalidCall("The content of the call is incomplete");
 const LOST = invalidCall("This server cannot read the content of a call with this method", 501);
 const ENCODED = invalidCall("The content of a call must not be encoded", 415);
 
+/** @throws {Refusal} if the content is encoded, for example compressed */
+export function refuseEncoded({ headers }: Pick<Request, "headers">): void {
+  if (headers.has("content-encoding")) throw ENCODED;
+}
+
 /**
  * @param types the allowed content types, in lower case, where `""` allows a missing header; `any`
  * allows content of any type and coding
@@ -119,7 +124,7 @@ export async function readContent(
   // A lenient parser would mistake the bytes of an unknown transfer coding for the content.
   const transferred = headers.get("transfer-encoding") ?? "chunked";
   if (transferred.toLowerCase() !== "chunked") throw ENCODED;
-  if (!isAny && headers.has("content-encoding")) throw ENCODED;
+  if (!isAny) refuseEncoded(request);
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const isTaken = isAny || types.includes(type);
   if (!isTaken && namesContent(request)) throw wrongType(types);

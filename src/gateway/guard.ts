@@ -75,7 +75,9 @@ export class Caller {
     // `origins: "*"` does not allow calls that need the token.
     const allowed = origins === "*" && permission === "token" ? [] : origins;
     if (isAllowedCaller(this.#request, allowed, this.isBrowser)) return;
-    throw new Refusal(403, CODES.notAllowed, `Pages of other origins may not call ${what}`, {
+    const message = `Pages of other origins may not call ${what}, and programs only with ` +
+      "X-Nodeface: 1 if they send headers of a browser";
+    throw new Refusal(403, CODES.notAllowed, message, {
       setting: "forward.origins",
       more: "; if you typed this URL into a browser, use the explorer at /v1/spec instead",
     });

@@ -16,6 +16,7 @@ import {
   EXCESS_MAX,
   JSON_MAX,
   readContent,
+  refuseEncoded,
   type UnreadCall,
 } from "./call.ts";
 import { Refusal } from "./refusal.ts";
@@ -60,20 +61,16 @@ export interface RpcBody {
   readonly calls: readonly (RpcCall | RpcFault)[];
 }
 
-/** What clients send. A page of another origin is refused whatever it sends: see `guard.ts`. */
-const TYPES = [
-  "application/json",
-  "application/json-rpc",
-  "application/jsonrequest",
-  "text/plain",
-  "",
-];
-
+/**
+ * Content of any type is taken, since many nodes take what `curl -d` sends. A page of another
+ * origin is refused whatever it sends: see `guard.ts`.
+ */
 export async function readCalls(call: UnreadCall): Promise<RpcBody> {
   const ends = new ContentEnds();
   let bytes: Bytes | undefined;
   try {
-    ({ bytes } = await readContent(call, TYPES, JSON_MAX, ends));
+    refuseEncoded(call.request);
+    ({ bytes } = await readContent(call, "any", JSON_MAX, ends));
   } catch (error) {
     const { id } = ends;
     if (id === undefined || !(error instanceof Refusal)) throw error;
