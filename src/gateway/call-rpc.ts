@@ -11,6 +11,7 @@ import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/js
 import type { TextResponse } from "../node/request.ts";
 import { isLong, nextTurn } from "../slices.ts";
 import { type Call, CALL_DEPTH_MAX, type CallForm, decodeUtf8, type UnreadCall } from "./call.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { readParams, type SentParams } from "./params.ts";
@@ -134,8 +135,9 @@ class Calls {
         this.#answers[at] = answerToFault(one);
         continue;
       }
+      if (isLong(one.params?.length ?? 0)) await nextTurn();
       try {
-        const checked = await this.#check(one);
+        const checked = this.#check(one);
         const recording = this.#gateway.record(checked.entry.operation, this.#call.lease);
         ready.push({ ...checked, at, id: one.id, recording });
       } catch (error) {
@@ -148,7 +150,7 @@ class Calls {
   }
 
   /** @throws {Refusal} if the call must not be sent */
-  async #check(call: RpcCall): Promise<ReadyCall> {
+  #check(call: RpcCall): ReadyCall {
     const { table, caller } = this.#call;
     const subscription = this.#subscriber && table.unsubscribing.get(call.method);
     const entry = table.methods.get(call.method) ?? subscription;
@@ -161,7 +163,6 @@ class Calls {
     if (entry === subscription) {
       return { entry, params: call.params, isHeavy: false, unsubscribe: call.method };
     }
-    if (isLong(call.params?.length ?? 0)) await nextTurn();
     return { entry, ...readParams(entry.operation, call.params) };
   }
 
@@ -193,11 +194,14 @@ class Calls {
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */
   async #partsOf(calls: readonly SentCall[]): Promise<BatchPart[]> {
     const parts: BatchPart[] = [];
+    const anonymous = new Map<NodeOperation, boolean>();
     for (const one of calls) {
       const { operation } = one.entry;
       const isAlone = operation.access !== "read" || one.isHeavy ||
         operation.subscription !== undefined;
-      const isAnonymous = await this.#gateway.isAnonymous(operation);
+      const isAnonymous = anonymous.get(operation) ??
+        await this.#gateway.isAnonymous(operation);
+      anonymous.set(operation, isAnonymous);
       const last = parts.at(-1);
       if (!isAlone && last && !last.isAlone && last.isAnonymous === isAnonymous) {
         last.calls.push(one);

@@ -42,6 +42,8 @@ export class Caller {
   readonly #origins: ResolvedForward["origins"];
   readonly #candidates: readonly Client[];
   #isBrowser: boolean | undefined;
+  /** True once the origin has been found allowed, for all calls of a batch. */
+  #isOriginAllowed = false;
   constructor(
     request: CallerRequest,
     query: string,
@@ -73,8 +75,12 @@ export class Caller {
   checkOrigin(permission: Permission = "open", what: string = "the node"): void {
     const origins = this.#origins;
     // `origins: "*"` does not allow calls that need the token.
-    const allowed = origins === "*" && permission === "token" ? [] : origins;
-    if (isAllowedCaller(this.#request, allowed, this.isBrowser)) return;
+    const isStrict = origins === "*" && permission === "token";
+    if (this.#isOriginAllowed && !isStrict) return;
+    if (isAllowedCaller(this.#request, isStrict ? [] : origins, this.isBrowser)) {
+      this.#isOriginAllowed = true;
+      return;
+    }
     const message = `Pages of other origins may not call ${what}, and programs only with ` +
       "X-Nodeface: 1 if they send headers of a browser";
     throw new Refusal(403, CODES.notAllowed, message, {
