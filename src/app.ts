@@ -66,7 +66,7 @@ export class App implements Nodeface {
     this.#routes = new Routes(
       this.#table(),
       operationRoutes(options.operations, options.cors).map((route) => this.#guarded(route)),
-      (request) => isWebSocket(request) ? `. ${NO_WEBSOCKET}` : this.#resources.hint,
+      (request) => isWebSocket(request) ? `. ${NO_WEBSOCKET}` : this.#calls.hint,
       this.#root,
     );
     this.onError = options.onError;

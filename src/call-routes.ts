@@ -34,6 +34,8 @@ export class CallRoutes {
   readonly root: Route | undefined;
   readonly #resources: Resources;
   readonly #node: Node;
+  /** True if the settings let nobody call the node. */
+  readonly #isOff: boolean;
   readonly #sockets: Lazy<Sockets>;
   /** The content of calls that are refused without a gateway. */
   readonly #unread = new Budget();
@@ -55,7 +57,9 @@ export class CallRoutes {
     if (forward && url !== undefined) {
       this.gateway = new Gateway({ forward, node, resources, meters, log, logCalls });
     }
-    this.routes = url || kind || description !== "none" ? this.#routes() : [];
+    this.#isOff = !forward && url !== undefined;
+    const isRpcRefused = this.#isOff && options.isService;
+    this.routes = url || kind || description !== "none" ? this.#routes(isRpcRefused) : [];
     this.root = this.gateway && forward?.at_root
       ? {
         path: "/{path}",
@@ -105,7 +109,13 @@ export class CallRoutes {
     return (await this.#methodsAtRoot(path))?.includes(request.method) ?? false;
   }
 
-  #routes(): Route[] {
+  /** What a client may have to change whose path or method is not served. */
+  get hint(): string {
+    return this.#isOff ? `. ${NOT_FORWARDED.off.message}` : this.#resources.hint;
+  }
+
+  /** @param isRpcRefused true if JSON-RPC is refused where clients of most nodes send it */
+  #routes(isRpcRefused: boolean): Route[] {
     const routeOf = (form: CallForm): Pick<Route, "headersFor" | "handle" | "methodsAt"> => ({
       headersFor: this.#headersFor,
       handle: async (visit) =>
@@ -133,6 +143,9 @@ export class CallRoutes {
         methods: ["GET", "HEAD", "POST"],
         ...routeOf(methodCalls),
       },
+      ...isRpcRefused
+        ? [{ path: "/", methods: ["POST"], ...routeOf(rpcCalls), allowsSlash: true }]
+        : [],
       ...this.gateway?.hasClients
         ? [{ path: SELF_PATH, methods: ["GET", "HEAD"], ...routeOf(selfCalls) }]
         : [],

@@ -128,6 +128,8 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   /** Called whenever the service has read the node's description. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
+  /** True for a service of its own, not in a host's server. @default false */
+  readonly isService?: boolean | undefined;
   /** True if the service listens on more than loopback addresses. @default false */
   readonly isInNetwork?: boolean | undefined;
   /**
@@ -166,6 +168,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
   return {
     hosts: options.hosts ?? [],
     cors: options.cors ?? "*",
+    isService: options.isService ?? false,
     isInNetwork: options.isInNetwork ?? false,
     prefix: options.prefix ?? "",
     description,

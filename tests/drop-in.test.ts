@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createApp } from "../src/app.ts";
 import { CALL_METHODS } from "../src/gateway/policy.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import type { CallRecord } from "../src/log.ts";
@@ -421,6 +422,26 @@ root("a 404 or 405 names the address that a client of the node needs", async () 
   }
   const { detail } = await (await createNodeface().fetch(new Request("http://localhost/x"))).json();
   assert.not(detail.includes("client"));
+});
+
+root("without forwarding, clients are told so, and those of JSON-RPC with their ids", async () => {
+  const options = { node: { url: node.url, kind: "ethereum" }, log() {} };
+  const body = '{"jsonrpc":"2.0","id":12345678901234567890123,"method":"eth_chainId"}';
+  for (const isService of [true, false]) {
+    const app = createApp({ ...options, isService });
+    const ask = (path: string, init: RequestInit) =>
+      app.fetch(new Request(`http://localhost${path}`, init));
+    const response = await ask("/", { method: "POST", body });
+    assert.is(response.status, isService ? 200 : 405);
+    const text = await response.text();
+    assert.match(text, "does not forward calls");
+    assert.is(text.includes('"id":12345678901234567890123'), isService);
+    const other = await ask("/v1/accounts/0x1", {});
+    assert.is(other.status, 404);
+    assert.match(await other.text(), "does not forward calls");
+    await app.close();
+  }
+  assert.equal(calledPaths(), []);
 });
 
 root("a WebSocket handshake gets a sentence about WebSocket", async () => {

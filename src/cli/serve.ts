@@ -122,6 +122,7 @@ class Service {
     const nodeface = createApp({
       ...config,
       ...inNetwork(config),
+      isService: true,
       startedAt: this.#startedAt,
       meters: this.#meters,
       memory,
