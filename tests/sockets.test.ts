@@ -138,8 +138,8 @@ function openSession(token?: LightSignal) {
     },
   );
   session.start();
-  const call = (parts: Partial<ReadyCall> = {}, isAnonymous = true) =>
-    session.subscribe({
+  const callOf = (parts: Partial<ReadyCall> = {}, isAnonymous = true) =>
+    ({
       entry: {
         operation: {
           path: "eth_subscribe",
@@ -152,8 +152,9 @@ function openSession(token?: LightSignal) {
       },
       params: '["newHeads"]',
       ...parts,
-    } as ReadyCall, []);
-  return { played, node: played.node, peer, ends, session, call };
+    }) as ReadyCall;
+  const call = (...parts: Parameters<typeof callOf>) => session.subscribe(callOf(...parts), []);
+  return { played, node: played.node, peer, ends, session, callOf, call };
 }
 
 sockets(
@@ -214,6 +215,37 @@ sockets("a client that does not read is cut off, since it would not read a code 
   assert.equal(ends, ["slow"]);
   assert.ok(peer.isTerminated);
   assert.is(peer.closed, undefined);
+});
+
+sockets("the node waits for a client that reads, and a client that does not is ended", async () => {
+  const { session, peer, ends, callOf } = openSession();
+  assert.is((await session.follow(callOf())).error, undefined);
+  const message = {
+    method: "eth_subscription",
+    subscription: '"0x1"',
+    text: "{}",
+    result: "1",
+  };
+  peer.waiting = 300_000;
+  let isTaken = false;
+  const taking = session.onNotification(message).then(() => isTaken = true);
+  peer.waiting = 299_000;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.not(isTaken);
+  peer.waiting = 1000;
+  await taking;
+  assert.equal(ends, []);
+  peer.waiting = 300_000;
+  const stuck = session.onNotification(message);
+  const { now } = performance;
+  performance.now = () => now.call(performance) + 26_000;
+  try {
+    await stuck;
+  } finally {
+    performance.now = now;
+  }
+  assert.equal(ends, ["slow"]);
+  assert.equal(peer.sent, ["{}", "{}"]);
 });
 
 sockets("empty messages take room, too", () => {

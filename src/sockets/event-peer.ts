@@ -29,7 +29,10 @@ export class EventPeer implements Client {
       this.#isWanted = true;
       this.#flush();
     },
-    cancel: () => this.leave(),
+    cancel: () => {
+      this.#hasEnded = true;
+      this.leave();
+    },
   }, { highWaterMark: 0 });
 
   constructor() {
@@ -51,7 +54,7 @@ export class EventPeer implements Client {
 
   /** The client has disconnected. */
   leave(): void {
-    this.#hasEnded = true;
+    this.terminate();
     this.#events?.onClose();
   }
 

@@ -58,6 +58,12 @@ export type EndReason = keyof typeof END_REASONS;
 
 const UNANSWERED_MAX = 16, SUBSCRIPTIONS_MAX = 32, WAITING_MAX = 8_388_608;
 
+/** With more bytes that wait for the client, nothing is read from the node. */
+const FULL_MAX = 65_536;
+/** How long a client for which so much waits may read nothing. */
+const STUCK_MS = 25_000;
+const DRAIN_INTERVAL_MS = 64;
+
 /** The number of characters of messages that wait for others of the same client. */
 const UNREAD_MAX = 1_048_576;
 /** What a message takes besides its characters. */
@@ -212,7 +218,8 @@ export class Session implements PeerEvents {
     this.#limitWaiting();
   }
 
-  onNotification(notification: Notification): void {
+  /** Resolves when the client can take the next notification. */
+  async onNotification(notification: Notification): Promise<void> {
     const subscription = this.#subscriptions.get(notification.subscription);
     if (!subscription || subscription.notification !== notification.method) return;
     subscription.isNotified = true;
@@ -220,10 +227,27 @@ export class Session implements PeerEvents {
       ? this.#peer.textOf(notification)
       : textFor(notification, subscription.call);
     if (text === undefined) return this.end("node");
-    if (!subscription.waiting) return this.#send(text);
+    if (!subscription.waiting) {
+      this.#send(text);
+      return await this.#drain();
+    }
     subscription.waiting.push(text);
     this.#heldLength += text.length;
     this.#limitWaiting();
+  }
+
+  /** Waits until the client has read most of what waits for it. */
+  async #drain(): Promise<void> {
+    let least = Infinity, readAt = 0, interval = 1;
+    while (!this.#reason && this.#peer.waiting > FULL_MAX) {
+      const now = performance.now();
+      if (this.#peer.waiting < least) {
+        least = this.#peer.waiting;
+        readAt = now;
+      } else if (now - readAt > STUCK_MS) return this.end("slow");
+      await new Promise((resolve) => setTimeout(resolve, interval));
+      interval = Math.min(2 * interval, DRAIN_INTERVAL_MS);
+    }
   }
 
   onUpstreamEnd(): void {

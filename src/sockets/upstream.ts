@@ -31,13 +31,14 @@ interface PendingCall {
 }
 
 interface UpstreamOwner {
-  onNotification(notification: Notification): void;
+  /** Resolves when the next message may be read. */
+  onNotification(notification: Notification): Promise<void>;
   /** The connection to the node has ended, and not because of `end`. */
   onUpstreamEnd(): void;
 }
 
 /** The messages that may wait before reading stops, and the sum of their lengths. */
-const UNREAD_MAX = 64, UNREAD_LENGTH_MAX = 1_048_576;
+const UNREAD_MAX = 64, UNREAD_LENGTH_MAX = 65_536;
 
 /** The time for a response, and the time without any sign of life. */
 const CALL_MS = 30_000, SILENCE_MS = 55_000;
@@ -98,6 +99,8 @@ export class Upstream implements PeerEvents {
 
   /** Called once a second. A node that does not respond is disconnected. */
   check(now: number): void {
+    // While the client is waited for, no sign of life can arrive.
+    if (this.#isReading) this.#heardAt = now;
     const [oldest] = this.#calls.values();
     const isLate = oldest !== undefined && now - oldest.sentAt > CALL_MS;
     if (isLate || now - this.#heardAt > SILENCE_MS) this.#peer!.terminate();
@@ -158,20 +161,19 @@ export class Upstream implements PeerEvents {
       const params = members!.get("params")?.members;
       const subscription = textOf(text, params?.get("subscription"));
       if (subscription === undefined) return;
-      this.#owner?.onNotification({
+      return await this.#owner?.onNotification({
         method: JSON.parse(textOfPart(text, method)),
         subscription,
         text,
         result: textOf(text, params?.get("result")),
       });
-      return;
     }
     const response = responseIn(text, { members });
     const { id = "", result } = response;
     const call = this.#calls.get(id);
     if (!call) {
       const idPart = members?.get("id");
-      return this.#owner?.onNotification({ subscription: id, text, result, idPart });
+      return await this.#owner?.onNotification({ subscription: id, text, result, idPart });
     }
     this.#calls.delete(id);
     call.resolve(await outcomeOf(response));

@@ -18,6 +18,7 @@ import { startDaemon, until } from "../nodes/_daemon.ts";
 import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
 import { type Call, SocketClient, SocketNode } from "../raw/_socket-node.ts";
 import { besideNode, installed, SERVICES } from "./_beside.ts";
+import { DeployProxy, PROXIES } from "./_deploy-proxies.ts";
 
 const sockets = suite("third-party clients that subscribe");
 
@@ -293,6 +294,7 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 200));
 async function follow(
   subscriber: Subscriber,
   command: readonly string[],
+  proxyName?: keyof typeof PROXIES,
 ): Promise<void> {
   const { name, kind } = subscriber;
   const [nodePort, port, folder] = await Promise.all([
@@ -317,7 +319,9 @@ async function follow(
     client.socket.terminate();
     return client.isOpen;
   });
-  const program = new Program(subscriber, `http://127.0.0.1:${port}`);
+  const own = `http://127.0.0.1:${port}`;
+  const proxy = proxyName && await DeployProxy.start(proxyName, [own]);
+  const program = new Program(subscriber, proxy ? `${proxy.urls[0]}/` : own);
   try {
     await program.has(() => program.lines("ready").length > 0);
     // Some clients are ready before the node has confirmed the subscription.
@@ -384,28 +388,40 @@ async function follow(
     });
   } finally {
     await program.end();
+    await proxy?.stop();
     await service.stop();
     await source.stop();
     await rm(folder, { recursive: true });
   }
 }
 
-const SERVED = [
-  ...SERVICES.map(({ name, command, files }) => [name, command, files] as const),
-  ["Deno", COMMANDS.Deno, []] as const,
-  ["Bun", COMMANDS.Bun, []] as const,
+const SERVED: readonly {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly files: readonly string[];
+  readonly proxy?: keyof typeof PROXIES;
+}[] = [
+  ...SERVICES,
+  { name: "Deno", command: COMMANDS.Deno, files: [] },
+  { name: "Bun", command: COMMANDS.Bun, files: [] },
+  ...(["nginx", "Caddy"] as const).map((proxy) => ({
+    name: `Node behind ${proxy}`,
+    command: COMMANDS.Node,
+    files: [PROXIES[proxy].path],
+    proxy,
+  })),
 ];
 
 /** All clients at once, since they mostly wait until they connect again. */
-for (const [runtime, command, files] of SERVED) {
+for (const { name, command, files, proxy } of SERVED) {
   const folders = SUBSCRIBERS.map(({ folder }) => installed(folder));
   testWhere(
     sockets,
     without(...folders, ANVIL, ...files),
-    `clients have a thousand values in order, and come back after restarts, on ${runtime}`,
+    `clients have a thousand values in order, and come back after restarts, on ${name}`,
     async () => {
       const ends = await Promise.allSettled(
-        SUBSCRIBERS.map((one) => follow(one, command)),
+        SUBSCRIBERS.map((one) => follow(one, command, proxy)),
       );
       const reasons = ends.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
       assert.equal(reasons.map((reason) => String(reason.stack)), []);

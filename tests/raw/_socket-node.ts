@@ -136,15 +136,6 @@ export class SocketNode {
   }
 }
 
-/** Sends a message until the connection has ended. */
-export async function sendUntilEnd(connection: WebSocket, message: string): Promise<void> {
-  while (connection.readyState !== 3) {
-    if (connection.readyState === 1 && connection.bufferedAmount < 1_000_000) {
-      connection.send(message);
-    } else await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
-
 export const notification = (id: string, result: unknown): string =>
   JSON.stringify({
     jsonrpc: "2.0",
