@@ -1,16 +1,16 @@
 /**
  * Runs the tests and prints a table of the results.
  *
- * - `run.ts fast` (`npm test`) runs every `*.test.ts`. Suites directly below `tests/` run on Node,
- *   Deno and Bun; suites in folders run only on Node. On Deno and Bun, the suites about texts are
- *   omitted.
+ * - `run.ts fast` (`npm test`) runs every `*.test.ts` on Node. Of the suites directly below `tests/`,
+ *   those about runtimes run on Deno and Bun, too.
  * - `run.ts slow` (`npm run test:slow`) runs every `*.slow.ts`. These suites take minutes, or need
  *   something from the machine, such as Debian packages or root. If a requirement is missing, the
  *   test is skipped.
- * - `run.ts ci` (`npm run test:ci`) runs the slow suites that take only a few minutes. A suite that
- *   failed is run once more at the end, alone.
- * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites, and the suites about
- *   texts on all runtimes.
+ * - `run.ts ci` (`npm run test:ci`) runs the slow suites that take only a few minutes, and on Deno and
+ *   Bun the suites below `tests/` that are not about texts and that `npm test` omits there. A suite
+ *   that failed is run once more at the end, alone.
+ * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites, and all suites below
+ *   `tests/` on all runtimes.
  *
  * Further arguments are names of folders below `tests/`. Only the suites in these folders run.
  */
@@ -57,16 +57,23 @@ const onDeno = (name: string, pattern: string): Run => ({
 const onBun = (name: string, pattern: string): Run => ({ name, command: [BUN, UVU, pattern] });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 /**
- * The results of these suites hardly depend on the runtime, and they take half of the processor
- * time.
+ * The results of these suites depend on the runtime: they use its network, streams, requests, URLs
+ * or timers.
  */
-const ABOUT_TEXTS = "check|description-|echo|explorer-|interfaces|json|kind|openapi-|over-time|" +
-  "own-kinds|regular-expression";
+const ABOUT_RUNTIMES = [
+  "bytes|client|embedding|events|gateway-(headers|load|paths|requests|sent)|host-guard",
+  "info-(digest|failures|tls)|limit-response|mounting|negotiation|node-(address|servers)",
+  "pipelining|platform|serve|slow-reader|sockets|text|with-timeout",
+].join("|");
+/** The results of these suites hardly depend on the runtime. */
+const ABOUT_TEXTS = "description-|echo|explorer-|json|kind|openapi-|regular-expression";
+const RANDOMS = "clients|drop-in|events|explorer-header|gateway-templates|info-bounds|json|" +
+  "limit-response|openapi-(invalid|roundtrip)|properties|regular-expression";
 const words = process.argv.slice(2);
 const isSlow = words.includes("slow");
 const PORTABLE = isSlow
   ? String.raw`^[^/\\]+\.test\.ts$`
-  : String.raw`^(?!${ABOUT_TEXTS})[^/\\]+\.test\.ts$`;
+  : String.raw`^(${ABOUT_RUNTIMES})\.test\.ts$`;
 /**
  * The suites directly below `tests/` run on Node as three parallel lists, to shorten the whole run.
  */
@@ -134,21 +141,25 @@ const SLOW: readonly (readonly Run[])[] = [
   slow.filter((run) => !ALONE.includes(run) && !BESIDE_OTHERS.includes(run)),
 ];
 
-/** The suites about texts that read a node, a file or the environment. */
-const READING = String.raw`^(check|interfaces|over-time|own-kinds)\.test\.ts$`;
+/** The suites that draw cases at random. With this word, they draw more (`tests/_runtime.ts`). */
+const RANDOM = onNode("random cases", String.raw`^(${RANDOMS})\.test\.ts$`, "all-draws");
+
+const OTHERS = String.raw`^(?!${ABOUT_TEXTS}|(${ABOUT_RUNTIMES})\.)[^/\\]+\.test\.ts$`;
 /** These suites take only a few minutes, and measure neither time nor memory. */
 const CI: readonly (readonly Run[])[] = [
   ...[
     ["nodes/daemons", "gateway/nodes"],
     ["release/clone"],
     ["hosts/mounted", "hosts/sample", "project/memory", "project/assets", "openapi-limits"],
+    ["description-large"],
     ["project/demo-ends", "tools/sample", "raw/releases", "own-kinds"],
     [
       ...["accessibility", "calls", "try-anvil", "updates", "content", "node-description"],
       ...["header", "weight"],
     ].map((name) => `browser/${name}`),
   ].map((row) => slow.filter(({ name }) => row.includes(name))),
-  [onDeno("texts on Deno", READING), onBun("texts on Bun", READING)],
+  [onDeno("portable on Deno", OTHERS), onBun("portable on Bun", OTHERS)],
+  [RANDOM],
 ];
 
 /**
