@@ -144,6 +144,9 @@ const SLOW: readonly (readonly Run[])[] = [
 /** The suites that draw cases at random. With this word, they draw more (`tests/_runtime.ts`). */
 const RANDOM = onNode("random cases", String.raw`^(${RANDOMS})\.test\.ts$`, "all-draws");
 
+/** With this word, the commands of all pages are run. */
+const MANUAL = onNode("manual", String.raw`^project/manual\.test\.ts$`, "all-pages");
+
 const OTHERS = String.raw`^(?!${ABOUT_TEXTS}|(${ABOUT_RUNTIMES})\.)[^/\\]+\.test\.ts$`;
 /** These suites take only a few minutes, and measure neither time nor memory. */
 const CI: readonly (readonly Run[])[] = [
@@ -152,14 +155,14 @@ const CI: readonly (readonly Run[])[] = [
     ["release/clone"],
     ["hosts/mounted", "hosts/sample", "project/memory", "project/assets", "openapi-limits"],
     ["description-large"],
-    ["project/demo-ends", "tools/sample", "raw/releases", "own-kinds"],
+    ["project/demo", "project/demo-ends", "tools/sample", "raw/releases", "own-kinds"],
     [
       ...["accessibility", "calls", "try-anvil", "updates", "content", "node-description"],
       ...["header", "weight"],
     ].map((name) => `browser/${name}`),
   ].map((row) => slow.filter(({ name }) => row.includes(name))),
   [onDeno("portable on Deno", OTHERS), onBun("portable on Bun", OTHERS)],
-  [RANDOM],
+  [RANDOM, MANUAL],
 ];
 
 /**

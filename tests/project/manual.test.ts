@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -93,7 +94,10 @@ manual.before.each(async () => {
 });
 manual.after.each(async () => await anvil?.stop());
 
-for (const page of [...PAGES.keys()].filter((page) => has(page, "console", "sh"))) {
+/** `npm test` follows README alone, and the tier `ci` all pages. */
+const FOLLOWED = process.argv.includes("all-pages") ? [...PAGES.keys()] : ["README.md"];
+
+for (const page of FOLLOWED.filter((page) => has(page, "console", "sh"))) {
   manual(`every command of ${page} works as documented`, async () => {
     await follow(PAGES.get(page)!, {
       places,
