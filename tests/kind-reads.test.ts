@@ -2,7 +2,6 @@
  * Tests that `read` operations whose effect depends on a parameter only read, in every notation
  * that nodes accept. Deno and Bun try every tenth spelling.
  */
-import { readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { mistakeInExpression } from "../src/regular-expression.ts";
@@ -426,20 +425,6 @@ reads("kubo: every operation that is checked stays offline and out of DNS", asyn
     assert.is((await ask("kubo", post(`${at}?${arg}`)))[0], 200, path);
     assert.equal(cameWith(path).map(({ url }) => url), [`${path}?${arg}&offline=true`]);
   }
-});
-
-reads("the manual lists every operation that is checked", async () => {
-  const manual = readFileSync(new URL("../docs/kinds.md", import.meta.url), "utf8");
-  const [, section = ""] = manual.split("### Operations that are checked");
-  const rows = section.split("\n## ")[0]!.split("\n").filter((line) => line.startsWith("| "));
-  const listed = rows.slice(2).flatMap((row) => {
-    const [, kind = "", operations = ""] = row.split("|").map((cell) => cell.trim());
-    return [...operations.matchAll(/`(?:GET )?\/?([^`]+)`/g)].map(([, name]) => `${kind} ${name}`);
-  });
-  const marked = [...await checkedOperations()].flatMap(([kind, operations]) =>
-    operations.map(({ path }) => `${kind} ${path.replace(/^\/(?:api\/v0\/)?/, "")}`)
-  );
-  assert.equal([...new Set(marked)].sort(), listed.sort());
 });
 
 reads("near: looking for a transaction's status sends nothing but this", async () => {

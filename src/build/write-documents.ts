@@ -9,12 +9,14 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
 import { inFlow } from "../cli/yaml-file.ts";
 import { loadInterface } from "../description/known-interface.ts";
 import { KINDS } from "../generated/kinds.js";
 import { KNOWN_KEYS } from "../info/fields.ts";
 import { type Access, type KindInterface, MARKS, type OperationMarks } from "../kinds/interface.ts";
 import type { AuthFile, Kind, Test } from "../kinds/kind.ts";
+import { METRICS } from "../metrics/metrics.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { configuration } from "../settings/configuration.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
@@ -34,6 +36,7 @@ export const WRITTEN = {
   "src/setting-types.ts": settingTypes,
   "docs/configuration.md": configurationReference,
   "docs/kinds.md": kindsReference,
+  "docs/monitoring.md": monitoringReference,
   "docs/beside-your-node.md": besideReference,
 };
 
@@ -202,10 +205,13 @@ function partOf(kind: KnownKind): string {
     ["warming up", listOf(starting)],
     ["synced within", health.target && `${health.lag ?? 2} blocks`],
     ["operations", operationsText(kind)],
+    ["checked", listOf(kind.operations.filter(isChecked).map(({ name }) => code(name)))],
     ["reads", auth?.reads === "none" && "called without `node.auth`"],
   ].filter(([, value]) => value);
   return `## ${name}\n\n${title}\n\n${table(undefined, rows)}${rulesOf(kind)}${networksOf(kind)}`;
 }
+
+const isChecked = ({ marks }: KnownKind["operations"][number]) => marks["x-checked"] === true;
 
 function rulesOf({ health: { rules = [] } }: Kind): string {
   const rows = rules.map(({ when, code: status, reason }) => {
@@ -297,6 +303,26 @@ function secretOf({ auth }: Kind): string | undefined {
 
 const pathIn = (file: AuthFile): string =>
   Object.entries(file).find(([key]) => key.endsWith("_file"))![1] as string;
+
+function monitoringReference(): string {
+  const metrics = Object.entries(METRICS).map(([name, { type, labels, help }]) => {
+    return [code(name), type, labels.map(code).join(", "), help];
+  });
+  const { groups: [{ rules }] } = parse(readFileSync(new URL("deploy/alerts.yaml", ROOT), "utf8"));
+  type Alert = {
+    alert: string;
+    for: string;
+    annotations: { summary: string; description: string };
+  };
+  const alerts = (rules as Alert[]).map(({ alert, for: time, annotations }) => {
+    const summary = annotations.summary.replaceAll(/:?(?: at| beside| through)? \{\{.*?\}\}/g, "");
+    return [code(alert), time, `${summary}. ${annotations.description}`];
+  });
+  return fillPage("docs/monitoring.md", {
+    metrics: table(["metric", "type", "labels", "what it says"], metrics),
+    alerts: table(["alert", "after", "what it says"], alerts),
+  });
+}
 
 function fillPage(path: string, parts: Readonly<Record<string, string>>): string {
   let page = readFileSync(new URL(path, ROOT), "utf8");
