@@ -201,6 +201,7 @@ shown("no extension of a node's own description reaches viewers", async () => {
         get: { ...operation, callbacks: { done: { "{$url}": { post: operation } } } },
       },
       "/by/reference": { $ref: "#/components/pathItems/it" },
+      "x-path": { ...extensions, get: operation },
     },
     webhooks: { hook: { ...extensions, post: operation } },
     components: {
@@ -222,7 +223,8 @@ shown("no extension of a node's own description reaches viewers", async () => {
   const { read } = create({ node: { url, kind: "aptos" } });
   await until(async () => (await read()).info.title === "Aptos");
   const document = await read();
-  const { "/-/healthy": healthy, "/by/reference": byReference } = document.paths;
+  const { "/-/healthy": healthy, "/by/reference": byReference, "x-path": path } = document.paths;
+  assert.is(path, undefined);
   assert.is(byReference!.get!["x-access"], undefined);
   const text = JSON.stringify({ ...document, paths: [healthy, byReference] });
   assert.not.match(text, /x-(?:codeSamples|scalar-[yc]|scalar-secret|tokenName|usePkce)|"false"/);

@@ -149,6 +149,8 @@ class Copier {
     if (shape === "schema" && key === "$id") return undefined;
     // The path items stand in the place of the references to them.
     if (shape === "components" && key === "pathItems") return undefined;
+    // Viewers, and this service, would take an extension among the paths for a path.
+    if (shape === "paths" && key.startsWith("x-")) return undefined;
     const member = object[key];
     const inner = shapeOfMember(structure, shape, key);
     if (!inner) return member;

@@ -185,7 +185,7 @@ class OperationCheck {
   *checked(): Work<Json> {
     const checked = yield* mapPathItems(this.#document, {
       paths: (item, name) => {
-        if (!name.startsWith("x-")) this.#checkPath(item, name);
+        this.#checkPath(item, name);
         return this.#checkItem(item, ["paths", name]);
       },
       webhooks: (item, name) => this.#checkItem(item, ["webhooks", name]),

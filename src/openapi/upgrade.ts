@@ -88,7 +88,7 @@ class SwaggerConverter {
     const { info, ...others } = keep(document, sharedNames("document"));
     const paths = await mapMembersInSlices(
       objectOf(document.paths),
-      (item, path) => path.startsWith("x-") ? item : this.#pathItem(objectOf(item)),
+      (item) => this.#pathItem(objectOf(item)),
     );
     const produced = mediaTypes(document.produces);
     const components = present({
