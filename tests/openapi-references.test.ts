@@ -455,4 +455,19 @@ references("references cannot multiply the size of a document", async () => {
   assert.match(diagnostics.join(), "would make the document too large");
 });
 
+references("path items that are used once may be of any size together", async () => {
+  const names = Array.from({ length: 100 }, (_, at) => `item${at}`);
+  const item = {
+    get: { description: "a".repeat(100_000), responses: { 200: { description: "" } } },
+  };
+  const pathItems = Object.fromEntries(names.map((name) => [name, { ...item }]));
+  const paths = Object.fromEntries(
+    names.map((name) => [`/${name}`, { $ref: `#/components/pathItems/${name}` }]),
+  );
+  const root = describe({}, { paths, components: { pathItems } }, "3.1.1");
+  const { document, diagnostics } = await normalizeDocument(root);
+  assert.equal(diagnostics, []);
+  assert.equal(document.paths["/item99"], item);
+});
+
 references.run();

@@ -18,7 +18,7 @@ import {
   setMember,
 } from "../json/values.ts";
 import { copyInSlices } from "../json/in-slices.ts";
-import { operationsOf, SERVICE_TAG } from "./operations.ts";
+import { operationsIn, SERVICE_TAG } from "./operations.ts";
 import { baseAtNode, basePathsOf, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 export interface DescribedOperation {
@@ -94,7 +94,7 @@ export async function withServiceOperations(
   const bases = basePathsOf(document);
   const isTheirs = (path: string) =>
     bases.some((base) => path.startsWith(base) && Object.hasOwn(theirs, path.slice(base.length)));
-  const all = Object.values(theirs).flatMap((item) => operationsOf(item));
+  const all = operationsIn({ paths: theirs });
   const freeId = createFreeName(new Set(all.map(({ operation }) => operation.operationId)));
   const paths: Json = {};
   for (const [path, item] of Object.entries(objectOf(own.paths))) {

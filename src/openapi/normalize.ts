@@ -109,6 +109,8 @@ class Copier {
   readonly #done = new ByShape<unknown>();
   /** The targets that are being put in the place of their references. */
   readonly #open = new Set<unknown>();
+  /** The targets that have been put in the place of a reference. */
+  readonly #placed = new Set<unknown>();
   readonly #sizes = new Map<unknown, number>();
   #copiedSize = 0;
 
@@ -222,7 +224,9 @@ class Copier {
     this.#open.add(value);
     const copied = await this.copy(value, shape, true, depth + 1);
     this.#open.delete(value);
-    this.#copiedSize += estimateSize(copied, this.#sizes);
+    // Only a target that stands in several places makes the document larger than it was.
+    if (this.#placed.has(value)) this.#copiedSize += estimateSize(copied, this.#sizes);
+    this.#placed.add(value);
     if (this.#copiedSize > LIMITS.added) return refuse("would make the document too large");
     return Array.isArray(copied) ? copied : { ...copied as Json, ...siblings };
   }
