@@ -438,7 +438,8 @@ const RETRIES = {
   },
 };
 
-const TIMEOUT_MS = 30_000;
+/** Longer than a client tries: viem gives up after four times 10 s. */
+const TIMEOUT_MS = 60_000;
 
 const [name, url, login, known] = process.argv.slice(2);
 const outcomes = {};
