@@ -375,6 +375,24 @@ monitor("/v1/info and /v1/health have the remedy for the status code", async () 
   assert.is(JSON.parse(text).status_remedy, info.status_remedy);
 });
 
+monitor("of a node that is up and down all the time, few changes are logged", async () => {
+  const { held, said, pass, info } = scene();
+  const flap = async () => {
+    held.failure = held.failure ? undefined : "ECONNREFUSED";
+    pass(1000);
+    await info();
+  };
+  await info();
+  for (let second = 0; second < 100; second++) await flap();
+  const changes = said.filter((line) => / is (?:ok|stale)/.test(line)).length;
+  assert.ok(changes > 15 && changes <= 20, `${changes} changes`);
+  assert.match(said.at(-2)!, "no more than 20 changes in 10 min are logged");
+  held.failure = "ECONNREFUSED";
+  pass(600_000);
+  await info();
+  assert.match(said.at(-1)!, "is unreachable");
+});
+
 monitor("the reason is that of the last query", async () => {
   const { held, pass, info } = scene();
   await info();
@@ -382,6 +400,32 @@ monitor("the reason is that of the last query", async () => {
     held.failure = code;
     pass(1000);
     assert.is((await info()).status_code, reason);
+  }
+});
+
+monitor("after the machine has slept, the last response is old", async () => {
+  // Only the wall clock goes on while a machine sleeps.
+  const { now } = Date;
+  let [slept, asked] = [0, 0];
+  Date.now = () => now() + slept;
+  const fetch: typeof anvil = (...request) => {
+    asked++;
+    return anvil(...request);
+  };
+  const node = contextFor("http://node.example", { kind: "ethereum", kinds: KINDS, fetch });
+  const service = { software: "nodeface", version: "1", started_at: "2026-01-01T00:00:00.000Z" };
+  const { unreachable } = assert;
+  await using awake = new Monitor(node, { service, log: unreachable, onError: unreachable });
+  try {
+    await awake.snapshot();
+    const before = asked;
+    await awake.snapshot();
+    assert.is(asked, before);
+    slept = 3_600_000;
+    await awake.snapshot();
+    assert.ok(asked > before);
+  } finally {
+    Date.now = now;
   }
 });
 

@@ -164,6 +164,33 @@ overTime("a node without block times is stalled if its height does not change", 
   assert.is(await statusAfter(1000), "ok");
 });
 
+overTime("a node whose clock is years ahead is stalled if its height does not change", async () => {
+  const head = "2036-01-02T00:00:00Z";
+  const { info, pass, state } = play1({ height: 1, peers: 5, head });
+  await info();
+  pass(3_599_000);
+  assert.is((await info()).status, "ok");
+  pass(2000);
+  assert.is((await info()).status_reason, "no new block for 1 h");
+  state.height = 2;
+  pass(1000);
+  assert.is((await info()).status, "ok");
+});
+
+overTime("a step of the wall clock stalls no node, and hides none that is stalled", async () => {
+  for (const target of [undefined, 100]) {
+    const options = { info: { stalled_after: "10m" } } as const;
+    const { info, pass, held } = play1({ height: 1, peers: 5, target }, options);
+    const { status } = await info();
+    held.date += 3_600_000;
+    pass(1000);
+    assert.is((await info()).status, status);
+    held.date -= 7_200_000;
+    pass(600_000);
+    assert.is((await info()).status_code, "stalled");
+  }
+});
+
 overTime("without stalled_after, only the kind decides whether a node is stalled", async () => {
   const { info, pass } = play1({ height: 1, peers: 5 });
   await info();
@@ -270,6 +297,27 @@ overTime("a node that syncs tells its progress, its speed and the time that is l
     pass(4000);
     const { status, seconds_left } = await info();
     assert.equal([status, seconds_left], ["ok", undefined], way);
+  }
+});
+
+overTime("the estimate outlasts a reorganization and a step of the wall clock", async () => {
+  const kind: Kind = { ...KIND, fields: { ...KIND.fields, synced: "state#/synced" } };
+  const { info, pass, held, state } = play1({ peers: 5, synced: false }, { kinds: { mine: kind } });
+  const start = held.date;
+  for (let second = 0; second <= 100; second += 4) {
+    if (second === 80) held.date += 60_000;
+    const isReorganized = second === 72;
+    const height = isReorganized ? Number(state.height) - 50 : 1000 + 10 * second;
+    const head = new Date(start - 1e7 + height * 1000).toISOString();
+    Object.assign(state, { height, head });
+    const { blocks_per_second, seconds_left } = await info();
+    pass(4000);
+    if (second < 64) continue;
+    // The node catches up by nine seconds in each second.
+    const left = (held.date - Date.parse(head)) / 1000 / 9;
+    const factor = Number(seconds_left) / left;
+    assert.ok(factor > 0.5 && factor < 2, `${seconds_left} s left, not ${left}, at ${second} s`);
+    assert.ok(Math.abs(Number(blocks_per_second) - 10) < 2, `${blocks_per_second}`);
   }
 });
 

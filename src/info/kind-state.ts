@@ -114,8 +114,8 @@ export class KindState {
       values,
       differences: differencesFrom(expect, read),
       date: now.date,
-      movedAt: this.#moved.take(values.height, now.date),
-      progressedAt: this.#progressed.take(this.#progressIn(values, responses), now.date),
+      sinceMoved: this.#moved.take(values.height, now.monotonic),
+      sinceProgress: this.#progressed.take(this.#progressIn(values, responses), now.monotonic),
       stalledAfter,
     };
   }
@@ -163,21 +163,22 @@ export class KindState {
   }
 }
 
-/** A value, and the time since which it has not changed. */
+/** A value, and the time of its last change. */
 class Changes {
-  #key = "";
-  #since = 0;
+  #key: string | undefined;
+  #changedAt = 0;
 
   /**
-   * A value that is missing for a while has not changed.
+   * Returns the milliseconds since the value last changed. A value that is missing for a while has
+   * not changed.
    *
-   * @param now in milliseconds since 1970, like the returned time
+   * @param now in milliseconds of a monotonic clock
    */
   take(value: unknown, now: number): number {
-    const key = value === undefined ? this.#key : formatJson(value);
-    if (key !== this.#key || this.#since === 0) this.#since = now;
+    const key = value === undefined ? this.#key ?? "" : formatJson(value);
+    if (key !== this.#key) this.#changedAt = now;
     this.#key = key;
-    return this.#since;
+    return now - this.#changedAt;
   }
 }
 

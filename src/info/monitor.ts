@@ -55,7 +55,31 @@ interface InfoReport extends NodeReport {
   readonly omitted: ReadonlyMap<string, string>;
 }
 
-const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
+/** The shortest step of the wall clock that is taken for sleep, in milliseconds. */
+const SLEEP_MIN = 1000;
+
+/** On Linux, `performance.now()` stands still while the machine sleeps, but no value stays new. */
+class Clock {
+  #offset: number | undefined;
+  #slept = 0;
+
+  now(): number {
+    return Date.now();
+  }
+
+  /** A wall clock that is set forward counts as sleep, too: then the node is asked once more. */
+  monotonic(): number {
+    const awake = performance.now();
+    const offset = Date.now() - awake;
+    const step = offset - (this.#offset ?? offset);
+    this.#offset = offset;
+    if (step >= SLEEP_MIN) this.#slept += step;
+    return awake + this.#slept;
+  }
+}
+
+/** The memory of a node outlives its monitor, so all of them have one clock. */
+const CLOCK = new Clock();
 
 export class Monitor implements AsyncDisposable {
   /** Told each published info object. */

@@ -71,6 +71,8 @@ const TEXT_LENGTH = 100;
 
 /** `CHANGES_TIME` is in milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
+/** Of a node that is up and down all the time, few changes are logged. The time is in milliseconds. */
+const STATUSES_MAX = 20, STATUSES_TIME = 600_000;
 /**
  * Uptimes are imprecise, so a start time may move back by this many milliseconds without a warning.
  */
@@ -85,6 +87,8 @@ export class NodeMemory {
   changes: readonly number[] = [];
   /** `since` is in milliseconds of a monotonic clock. */
   status: { readonly word: Status; readonly since: number } | undefined;
+  /** The times at which a status was logged, in milliseconds of a monotonic clock. */
+  statusesLogged: readonly number[] = [];
   hasBeenOk = false;
   start: { readonly at: number; readonly loggedAt: number } = {
     at: -Infinity,
@@ -192,6 +196,9 @@ export class StateLog {
     const detail = status.code === "no_credentials" ? status.hint : undefined;
     const key = [status.status, status.code, detail].join(" ");
     if (this.#state?.key === key || status.code === "starting") return;
+    const recent = memory.statusesLogged.filter((at) => now - at < STATUSES_TIME);
+    if (recent.length === STATUSES_MAX) return;
+    memory.statusesLogged = [...recent, now];
     const before = this.#state;
     const { status: word, code: statusCode } = status;
     const known = before ? { word: before.status.status, since: before.since } : memory.status;
@@ -199,6 +206,10 @@ export class StateLog {
     this.#state = { key, status, since };
     memory.status = { word, since };
     const event: StatusEvent = { code: "status", level: LEVELS[word], status: word, statusCode };
+    if (recent.length === STATUSES_MAX - 1) {
+      const rest = `${STATUSES_MAX} changes in ${formatDuration(STATUSES_TIME)}`;
+      log(`${label} keeps changing its status; no more than ${rest} are logged`, event);
+    }
     const last = before?.status.status;
     const after = before && last !== "starting" && last !== word
       ? `after ${formatDuration(now - before.since)} of ${last}`

@@ -124,10 +124,10 @@ export interface Evidence extends CachedResponses {
   /** The expected values that the node does not have. */
   readonly differences: readonly Difference[];
   readonly date: number;
-  /** The time at which the height last changed, in milliseconds since 1970. */
-  readonly movedAt: number;
-  /** The time at which anything that shows progress last changed, in milliseconds since 1970. */
-  readonly progressedAt: number;
+  /** The time since the height last changed, in milliseconds. */
+  readonly sinceMoved: number;
+  /** The time since anything that shows progress last changed, in milliseconds. */
+  readonly sinceProgress: number;
   readonly stalledAfter: number | undefined;
 }
 
@@ -276,11 +276,10 @@ function ifFaultyByKind(evidence: Evidence): NodeStatus | undefined {
 
 /** The node says that it syncs, but nothing moves. */
 function ifSyncingInVain(evidence: Evidence): NodeStatus | undefined {
-  const { height, progress } = evidence.values;
-  const time = evidence.date - evidence.progressedAt;
+  const { values: { height, progress }, sinceProgress } = evidence;
   if (height === undefined && progress === undefined) return undefined;
-  if (!(time > (quietOf(evidence) ?? QUIET)) || !ifSyncing(evidence)) return undefined;
-  const reason = `is syncing without progress for ${formatDuration(time)}`;
+  if (!(sinceProgress > (quietOf(evidence) ?? QUIET)) || !ifSyncing(evidence)) return undefined;
+  const reason = `is syncing without progress for ${formatDuration(sinceProgress)}`;
   return { ...syncing(reason), status: STATUS_OF.stalled, code: "stalled", keys: ["height"] };
 }
 
@@ -326,12 +325,13 @@ function ifWithoutPeers(evidence: Evidence): NodeStatus | undefined {
 }
 
 function ifStalled(evidence: Evidence): NodeStatus | undefined {
-  const { values: { height, head_at }, date, movedAt, stalledAfter } = evidence;
+  const { values: { height, head_at }, date, sinceMoved, stalledAfter } = evidence;
   const quiet = quietOf(evidence);
-  // If `head_at` is missing, the setting `stalled_after` limits the time since the height last
-  // changed.
-  const isWatched = head_at === undefined && stalledAfter !== undefined && height !== undefined;
-  const age = date - (isWatched ? movedAt : Date.parse(String(head_at)));
+  const headAge = date - Date.parse(String(head_at));
+  // Without `head_at`, the setting `stalled_after` limits the time since the height last changed. A
+  // node whose clock is ahead has blocks from the future, which would be new for years.
+  const isWatched = head_at === undefined ? stalledAfter !== undefined : headAge < 0;
+  const age = isWatched && height !== undefined ? sinceMoved : headAge;
   if (!quiet || !(age > quiet)) return undefined;
   const reason = `no new block for ${formatDuration(age)}`;
   return { status: STATUS_OF.stalled, code: "stalled", reason, keys: ["head_at", "height"] };

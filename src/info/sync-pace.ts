@@ -17,6 +17,8 @@ interface Sample {
   readonly height: number;
   /** The height that the node is to reach. */
   readonly target: number;
+  /** The time of the latest block, in milliseconds since 1970. */
+  readonly headAt: number;
   /** The time by which the latest block is behind the clock, in milliseconds. */
   readonly behind: number;
   /** The progress that the node reports. */
@@ -48,15 +50,17 @@ export class SyncPace {
 
   take(values: Values, { height, target }: SyncGoal, now: Instant): void {
     const number = (value: unknown) => Number(numberFrom(value) ?? NaN);
+    const headAt = Date.parse(String(values.head_at));
     const last: Sample = {
       at: now.monotonic,
       height: number(height),
       target: number(target),
-      behind: now.date - Date.parse(String(values.head_at)),
+      headAt,
+      behind: now.date - headAt,
       progress: number(values.progress),
     };
-    // A node that goes back has been replaced, or starts anew.
-    if (last.height < this.#samples.at(-1)?.height!) this.clear();
+    // A node that goes back that far has been replaced, or starts anew. Reorganizations are short.
+    if (last.height < this.#samples[0]?.height!) this.clear();
     const first = this.#samples[0] ?? last;
     const isDue = last.at - (this.#samples.at(-1)?.at ?? -Infinity) >= INTERVAL_MS;
     if (isDue) this.#samples = [...this.#samples, last].slice(-SAMPLES_MAX);
@@ -77,8 +81,7 @@ function rateOf(first: Sample, last: Sample, key: keyof Sample): number {
 /** The node's own progress comes first, then the number of blocks, then the time of the latest. */
 function progressOf(first: Sample, last: Sample): number {
   if (last.progress < 1) return last.progress;
-  const timePerBlock = (first.behind - last.behind + last.at - first.at) /
-    (last.height - first.height);
+  const timePerBlock = (last.headAt - first.headAt) / (last.height - first.height);
   const missing = last.target > last.height
     ? last.target - last.height
     : last.behind / timePerBlock;
@@ -90,7 +93,8 @@ function secondsLeft(first: Sample, last: Sample): number {
   const times = [
     (1 - last.progress) / rateOf(first, last, "progress"),
     (last.target - last.height) / (rateOf(first, last, "height") - rateOf(first, last, "target")),
-    last.behind / 1000 / (-rateOf(first, last, "behind") / 1000),
+    // The wall clock may be set meanwhile, so only the blocks tell how fast the node catches up.
+    last.behind / (rateOf(first, last, "headAt") - 1000),
   ];
   return times.find((seconds) => seconds > 0 && Number.isFinite(seconds)) ?? NaN;
 }
