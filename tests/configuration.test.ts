@@ -179,7 +179,7 @@ info:
       ],
       [
         "4:47",
-        'node.timeout must be a duration such as "2s", "500ms" or "1m", at most 10s, not "fast"',
+        'node.timeout must be a duration such as "2s", "500ms" or "1m", from 1ms to 10s, not "fast"',
       ],
       ["6:8", 'info.ttl must be a duration such as "2s", "500ms" or "1m", at most 24h, not 5'],
       ["8:15", "info.sources.a.get must be a path"],
@@ -523,10 +523,10 @@ config("the error for an invalid value gives the limit or the nearest valid name
   assert.match(of("info: { fields: { a: { as: hex } } }"), "info.fields.a needs from");
   assert.match(of("info: { ttl: 25h }"), "at most 24h");
   assert.match(of("info: { stale: 99999999999h }"), "at most 24h");
-  assert.match(of("node: { timeout: 11s }"), "at most 10s");
+  assert.match(of("node: { timeout: 11s }"), "from 1ms to 10s");
   const longest = "node: { timeout: 10s }\ninfo: { ttl: 24h, stale: 24h }\n";
   assert.equal(readFile(longest, "c.yaml"), parse(longest));
-  assert.match(of("node: { timeout: 0s }"), "at least 1ms");
+  assert.match(of("node: { timeout: 0s }"), "from 1ms to 10s");
   assert.match(
     of("info: { sources: { __proto__: { file: a } } }"),
     "info.sources.__proto__ is reserved; use another name",

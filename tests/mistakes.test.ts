@@ -312,7 +312,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "forward: { timeout: 0s }",
-    '1:21: forward.timeout must be at least 100ms, not "0s"',
+    '1:21: forward.timeout must be a duration such as "2s", "500ms" or "1m", from 100ms to 10m, not "0s"',
   ],
   [
     "forward: { limit: 2GB }",
@@ -352,11 +352,11 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "node: { timeout: fast }",
-    '1:18: node.timeout must be a duration such as "2s", "500ms" or "1m", at most 10s, not "fast"',
+    '1:18: node.timeout must be a duration such as "2s", "500ms" or "1m", from 1ms to 10s, not "fast"',
   ],
   [
     "node: { timeout: 11s }",
-    '1:18: node.timeout must be a duration such as "2s", "500ms" or "1m", at most 10s, not "11s"',
+    '1:18: node.timeout must be a duration such as "2s", "500ms" or "1m", from 1ms to 10s, not "11s"',
   ],
   [
     "node: { auth: { basic_fil: /x } }",

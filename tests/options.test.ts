@@ -83,7 +83,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [
     { node: { timeout: 2000 } },
-    'node.timeout must be a duration such as "2s", "500ms" or "1m", at most 10s, not 2000',
+    'node.timeout must be a duration such as "2s", "500ms" or "1m", from 1ms to 10s, not 2000',
   ],
   [{ node: { timeout: "2h" } }, "node.timeout must be a duration"],
   [

@@ -250,18 +250,15 @@ export const EXPRESSION: Schema<string> = v.pipe(
   ),
 );
 
-function duration(longest: Duration, shortest: Duration = "0ms"): Schema<Duration> {
-  const isTooShort = (text: string) =>
-    DURATION.test(text) && milliseconds(text as Duration) < milliseconds(shortest);
-  const schema = text<Duration>(
-    `a duration such as "2s", "500ms" or "1m", at most ${longest}`,
-    DURATION,
-    {
-      explain: (text) =>
-        isTooShort(text) ? `must be at least ${shortest}, not "${text}"` : undefined,
-      isValid: (text) => milliseconds(text as Duration) <= milliseconds(longest),
+function duration(longest: Duration, shortest?: Duration): Schema<Duration> {
+  const range = shortest ? `from ${shortest} to ${longest}` : `at most ${longest}`;
+  const [least, most] = [milliseconds(shortest ?? "0ms"), milliseconds(longest)];
+  const schema = text<Duration>(`a duration such as "2s", "500ms" or "1m", ${range}`, DURATION, {
+    isValid(text) {
+      const time = milliseconds(text as Duration);
+      return time >= least && time <= most;
     },
-  );
+  });
   return typed("Duration", schema);
 }
 
