@@ -7,6 +7,7 @@
 import { excerpt, printable, withoutKeys } from "../untrusted-text.ts";
 import { nextTurn } from "../slices.ts";
 import { withTimeout } from "../with-timeout.ts";
+import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
 
@@ -99,15 +100,33 @@ export function openLog(): { log: WriteLog; flush(): Promise<void> } {
     openOutput("stderr"),
     (count) => log(`${count} lines of this log were dropped: its reader was stuck`),
   );
+  const isJournal = leadsToJournal();
   const log: WriteLog = (message, level = "warn") => {
-    lines.write(formatMessage(message, level, new Date()));
+    lines.write(formatMessage(message, level, isJournal ? undefined : new Date()));
   };
   return { log, flush: () => lines.flush() };
 }
 
-export function formatMessage(message: string, level: string, time: Date): string {
-  const start = `${time.toISOString().slice(0, 19)}Z ${level.padEnd(5)}`;
-  return withoutKeys(message).split("\n").map((line) => `${start} ${printable(line)}`).join("\n");
+/** systemd names the device and the inode of the stream that leads to its journal. */
+function leadsToJournal(): boolean {
+  const { JOURNAL_STREAM } = process.env;
+  if (JOURNAL_STREAM === undefined) return false;
+  const { dev, ino } = fstatSync(2);
+  return JOURNAL_STREAM === `${dev}:${ino}`;
+}
+
+const PRIORITIES = { error: 3, warn: 4, info: 6 };
+
+/** @param time `undefined` for systemd's journal, which has times and priorities of its own */
+export function formatMessage(
+  message: string,
+  level: keyof typeof PRIORITIES,
+  time: Date | undefined,
+): string {
+  const start = time
+    ? `${time.toISOString().slice(0, 19)}Z ${level.padEnd(5)} `
+    : `<${PRIORITIES[level]}>`;
+  return withoutKeys(message).split("\n").map((line) => start + printable(line)).join("\n");
 }
 
 export function wrap(text: string, width: number): string[] {
