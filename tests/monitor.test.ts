@@ -11,6 +11,8 @@ const monitor = suite("monitor");
 
 const REFUSED = "connection refused; start the node, or correct node.url";
 
+const RUNS = 'info: node http://node.example runs "anvil 1.7.1"';
+
 const anvil = play(RECORDINGS.get("anvil")!);
 
 const scene = (options: Partial<SceneOptions> = {}) =>
@@ -299,6 +301,7 @@ monitor("the last values of a stopped node are shown for a while, then dropped",
   pass(24_000);
   assert.is((await info()).status, "ok");
   assert.equal(said, [
+    RUNS,
     "warn: node http://node.example is stale (after 1 s of ok): " + REFUSED,
     "error: node http://node.example is unreachable (after 1 min of stale): " + REFUSED,
     "info: node http://node.example is ok again, after 24 s of unreachable (connection refused)",
@@ -386,7 +389,7 @@ monitor("of a node that is up and down all the time, few changes are logged", as
   for (let second = 0; second < 100; second++) await flap();
   const changes = said.filter((line) => / is (?:ok|stale)/.test(line)).length;
   assert.ok(changes > 15 && changes <= 20, `${changes} changes`);
-  assert.match(said.at(-2)!, "no more than 20 changes in 10 min are logged");
+  assert.match(said.at(-2)!, "keeps changing; no more than 20 changes in 10 min are logged");
   held.failure = "ECONNREFUSED";
   pass(600_000);
   await info();
@@ -415,7 +418,7 @@ monitor("after the machine has slept, the last response is old", async () => {
   const node = contextFor("http://node.example", { kind: "ethereum", kinds: KINDS, fetch });
   const service = { software: "nodeface", version: "1", started_at: "2026-01-01T00:00:00.000Z" };
   const { unreachable } = assert;
-  await using awake = new Monitor(node, { service, log: unreachable, onError: unreachable });
+  await using awake = new Monitor(node, { service, log() {}, onError: unreachable });
   try {
     await awake.snapshot();
     const before = asked;
@@ -485,6 +488,7 @@ monitor("the first contact with a node is not logged as its return", async () =>
   await info();
   assert.equal(said, [
     "error: node http://node.example is unreachable: " + REFUSED,
+    RUNS,
     "info: node http://node.example is ok",
     "warn: node http://node.example is stale (after 2 s of ok): " + REFUSED,
     "info: node http://node.example is ok again, after 2 s of stale (connection refused)",
@@ -579,7 +583,7 @@ monitor("if a source that the operator added fails, the node is still ok", async
     undefined,
     undefined,
   ]);
-  assert.equal(said, ["warn: node http://node.example, source more: responded with 404"]);
+  assert.is(said.at(-1), "warn: node http://node.example, source more: responded with 404");
 });
 
 monitor("a host's info function may return any values", async () => {
@@ -791,7 +795,7 @@ monitor(
       await info();
       pass(1000);
     }
-    assert.is(said.length, 1, said.join("\n"));
+    assert.is(said.filter((line) => line !== RUNS).length, 1, said.join("\n"));
   },
 );
 

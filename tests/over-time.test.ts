@@ -364,8 +364,11 @@ overTime("a change of the version is logged, and not that of a hidden one", asyn
       pass(1000);
       await info();
     }
-    const line = 'info: node http://node.example runs "ganache" now, was "anvil"';
-    assert.equal(said, hide.length > 0 ? [] : [line]);
+    const lines = [
+      'info: node http://node.example runs "anvil"',
+      'info: node http://node.example runs "ganache" now, was "anvil"',
+    ];
+    assert.equal(said, hide.length > 0 ? [] : lines);
   }
 });
 

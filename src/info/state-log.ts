@@ -36,7 +36,7 @@ export interface IdentityEvent {
   readonly level: "warn";
 }
 
-/** The node runs other software, or another version, than before. */
+/** The software and version of the node, when they are first known and when they change. */
 export interface VersionEvent {
   readonly code: "version";
   readonly level: "info";
@@ -71,8 +71,8 @@ const TEXT_LENGTH = 100;
 
 /** `CHANGES_TIME` is in milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-/** Of a node that is up and down all the time, few changes are logged. The time is in milliseconds. */
-const STATUSES_MAX = 20, STATUSES_TIME = 600_000;
+/** Few changes of a node that is up and down all the time are logged. In milliseconds. */
+const LOGGED_MAX = 20, LOGGED_TIME = 600_000;
 /**
  * Uptimes are imprecise, so a start time may move back by this many milliseconds without a warning.
  */
@@ -87,8 +87,10 @@ export class NodeMemory {
   changes: readonly number[] = [];
   /** `since` is in milliseconds of a monotonic clock. */
   status: { readonly word: Status; readonly since: number } | undefined;
-  /** The times at which a status was logged, in milliseconds of a monotonic clock. */
-  statusesLogged: readonly number[] = [];
+  /** The last software and version that was logged. */
+  software: string | undefined;
+  /** The times at which a status or a version was logged, in milliseconds of a monotonic clock. */
+  logged: readonly number[] = [];
   hasBeenOk = false;
   start: { readonly at: number; readonly loggedAt: number } = {
     at: -Infinity,
@@ -125,6 +127,7 @@ export class StateLog {
 
   /** @param now the time of a monotonic clock, in milliseconds */
   take({ status, values, info, respondedAt, omitted, remarks }: StateReport, now: number): void {
+    const { memory } = this.#options;
     if (status.status !== "unreachable" && status.status !== "stale") {
       this.#logChain(values, respondedAt.monotonic);
       this.#logStart(values.started_at, respondedAt.monotonic);
@@ -133,24 +136,39 @@ export class StateLog {
         return [key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value];
       });
       const at = new Date(respondedAt.date).toISOString();
-      if (seen.length > 0) this.#takeSeen({ ...Object.fromEntries(seen), at });
+      // Without a node, the info is that of the service.
+      if (seen.length > 0 && info.api) {
+        const lastSeen: LastSeen = { ...Object.fromEntries(seen), at };
+        memory.lastSeen = lastSeen;
+        this.#logVersion(lastSeen, now);
+      }
     }
     this.#logStatus(status, now);
     this.#logRemarks("source", remarks);
     this.#logRemarks("key", omitted);
   }
 
-  #takeSeen(seen: LastSeen): void {
+  #logVersion({ software, version }: LastSeen, now: number): void {
     const { label, log, memory } = this.#options;
-    const nameOf = ({ software, version }: LastSeen) =>
-      [software, version].filter((part) => part !== undefined).join(" ");
-    const [before, now] = [memory.lastSeen && nameOf(memory.lastSeen), nameOf(seen)];
-    memory.lastSeen = seen;
-    if (!before || !now || before === now) return;
-    log(`${label} runs ${quote(now)} now, was ${quote(before)}`, {
-      code: "version",
-      level: "info",
-    });
+    const before = memory.software;
+    const runs = [software, version].filter((part) => part !== undefined).join(" ");
+    const event: VersionEvent = { code: "version", level: "info" };
+    if (!runs || runs === before || !this.#mayLog(event, now)) return;
+    memory.software = runs;
+    log(`${label} runs ${quote(runs)}${before ? ` now, was ${quote(before)}` : ""}`, event);
+  }
+
+  /** Returns false if the node has changed too often of late. */
+  #mayLog(event: NodeEvent, now: number): boolean {
+    const { label, log, memory } = this.#options;
+    const recent = memory.logged.filter((at) => now - at < LOGGED_TIME);
+    if (recent.length === LOGGED_MAX) return false;
+    memory.logged = [...recent, now];
+    if (recent.length === LOGGED_MAX - 1) {
+      const most = `${LOGGED_MAX} changes in ${formatDuration(LOGGED_TIME)}`;
+      log(`${label} keeps changing; no more than ${most} are logged`, event);
+    }
+    return true;
   }
 
   #logChain(values: Values, now: number): void {
@@ -196,20 +214,14 @@ export class StateLog {
     const detail = status.code === "no_credentials" ? status.hint : undefined;
     const key = [status.status, status.code, detail].join(" ");
     if (this.#state?.key === key || status.code === "starting") return;
-    const recent = memory.statusesLogged.filter((at) => now - at < STATUSES_TIME);
-    if (recent.length === STATUSES_MAX) return;
-    memory.statusesLogged = [...recent, now];
-    const before = this.#state;
     const { status: word, code: statusCode } = status;
+    const event: StatusEvent = { code: "status", level: LEVELS[word], status: word, statusCode };
+    if (!this.#mayLog(event, now)) return;
+    const before = this.#state;
     const known = before ? { word: before.status.status, since: before.since } : memory.status;
     const since = known?.word === word ? known.since : now;
     this.#state = { key, status, since };
     memory.status = { word, since };
-    const event: StatusEvent = { code: "status", level: LEVELS[word], status: word, statusCode };
-    if (recent.length === STATUSES_MAX - 1) {
-      const rest = `${STATUSES_MAX} changes in ${formatDuration(STATUSES_TIME)}`;
-      log(`${label} keeps changing its status; no more than ${rest} are logged`, event);
-    }
     const last = before?.status.status;
     const after = before && last !== "starting" && last !== word
       ? `after ${formatDuration(now - before.since)} of ${last}`
