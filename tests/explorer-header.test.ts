@@ -62,13 +62,13 @@ const STATES: [info: Info, label: string, note: string][] = [
 header("the header names a well-known network, and shows the time that is left", () => {
   const { about, facts } = describeInfo({
     ...{ status: "syncing", software: "Geth", version: "1.14", chain_id: "1", api: API },
-    ...{ network_name: "Ethereum mainnet", progress: 0.25, seconds_left: 7500, height: 5 },
+    ...{ network_name: "Ethereum mainnet", progress: 0.25, seconds_left: 10_700, height: 5 },
     blocks_per_second: 12.5,
   });
   assert.is(about, "Version 1.14 · Ethereum mainnet");
   assert.equal(facts, [
     ["Progress", "25%"],
-    ["Time left", "about 2 hours"],
+    ["Time left", "about 3 hours"],
     ["Height", "5"],
     ["Blocks per second", "12.5"],
   ]);

@@ -238,15 +238,15 @@ const AGES = [
 ] as const;
 
 function formatTimeLeft(seconds: unknown): string {
-  return isNumber(seconds) ? `about ${roundDuration(1000 * Number(seconds))}` : "";
+  return isNumber(seconds) ? `about ${roundDuration(1000 * Number(seconds), Math.round)}` : "";
 }
 
-/** Rounds down to a whole number of a unit. Returns an empty string if the duration is NaN. */
-function roundDuration(milliseconds: number): string {
+/** Rounds to a whole number of a unit. Returns an empty string if the duration is NaN. */
+function roundDuration(milliseconds: number, round = Math.trunc): string {
   const age = AGES.find(([, length, most]) => milliseconds < length * most);
   if (!age) return "";
   const [unit, length] = age;
-  const count = Math.trunc(milliseconds / length);
+  const count = round(milliseconds / length);
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
