@@ -191,6 +191,17 @@ overTime("a step of the wall clock stalls no node, and hides none that is stalle
   }
 });
 
+overTime("a wall clock that is set back is no earlier start of the node", async () => {
+  const started_at = { from: "state#/up", as: "uptime" } as const;
+  const kind: Kind = { ...KIND, fields: { ...KIND.fields, started_at } };
+  const { info, pass, held, said } = play1({ up: 1000, peers: 5 }, { kinds: { mine: kind } });
+  await info();
+  held.date -= 3_600_000;
+  pass(1000);
+  assert.is((await info()).started_at, "2026-01-01T22:43:21.000Z");
+  assert.equal(said, []);
+});
+
 overTime("without stalled_after, only the kind decides whether a node is stalled", async () => {
   const { info, pass } = play1({ height: 1, peers: 5 });
   await info();

@@ -92,8 +92,10 @@ export class NodeMemory {
   /** The times at which a status or a version was logged, in milliseconds of a monotonic clock. */
   logged: readonly number[] = [];
   hasBeenOk = false;
-  start: { readonly at: number; readonly loggedAt: number } = {
+  /** `offset` is the time by which the wall clock is ahead of the monotonic one. */
+  start: { readonly at: number; readonly offset: number; readonly loggedAt: number } = {
     at: -Infinity,
+    offset: 0,
     loggedAt: -Infinity,
   };
 }
@@ -130,7 +132,7 @@ export class StateLog {
     const { memory } = this.#options;
     if (status.status !== "unreachable" && status.status !== "stale") {
       this.#logChain(values, respondedAt.monotonic);
-      this.#logStart(values.started_at, respondedAt.monotonic);
+      this.#logStart(values.started_at, respondedAt);
       const seen = SEEN.filter((key) => info[key] !== undefined).map((key) => {
         const value = info[key];
         return [key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value];
@@ -194,13 +196,16 @@ export class StateLog {
   }
 
   /** If the start time moves back, the uptime was probably read in the wrong unit. */
-  #logStart(started: unknown, now: number): void {
+  #logStart(started: unknown, { monotonic: now, date }: Instant): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));
     if (Number.isNaN(at)) return;
     const before = memory.start;
-    const isBack = at < before.at - START_JITTER && now - before.loggedAt >= CHANGES_TIME;
-    memory.start = { at, loggedAt: isBack ? now : before.loggedAt };
+    const offset = date - now;
+    // A start that is computed from an uptime moves with a wall clock that is set.
+    const latest = Math.max(at, at + before.offset - offset);
+    const isBack = latest < before.at - START_JITTER && now - before.loggedAt >= CHANGES_TIME;
+    memory.start = { at, offset, loggedAt: isBack ? now : before.loggedAt };
     if (!isBack || hide.includes("started_at")) return;
     const was = new Date(before.at).toISOString();
     const message = `${label} reports an earlier start than before: ${quote(String(started))}, ` +
