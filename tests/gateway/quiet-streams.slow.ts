@@ -23,13 +23,18 @@ const HEADERS = { accept: "text/event-stream" };
 class Stream {
   text = "";
   end: unknown;
+  readonly #stop = new AbortController();
 
   static async open(url: string): Promise<Stream> {
-    const response = await fetch(url, { headers: HEADERS });
-    assert.is(response.status, 200, url);
     const stream = new Stream();
+    const response = await fetch(url, { headers: HEADERS, signal: stream.#stop.signal });
+    assert.is(response.status, 200, url);
     void stream.#read(response).then(() => stream.end = "ended", (error) => stream.end = error);
     return stream;
+  }
+
+  stop(): void {
+    this.#stop.abort();
   }
 
   async #read(response: Response): Promise<void> {
@@ -71,8 +76,8 @@ quiet("streams that are quiet for 200 s stay open", async () => {
   const urls = services.map(({ url }) => url);
   const names = Object.keys(PROXIES) as (keyof typeof PROXIES)[];
   const proxies: DeployProxy[] = [];
+  const ways: Way[] = [];
   try {
-    const ways: Way[] = [];
     for (const [at, { name }] of all.entries()) ways.push(await openWay(name, urls[at]!));
     for (const proxy of names.filter((name) => !without(PROXIES[name].path))) {
       const started = await DeployProxy.start(proxy, urls);
@@ -98,8 +103,12 @@ quiet("streams that are quiet for 200 s stay open", async () => {
       await until(() => socket.notifications.length > 0, 10_000)
         .catch(() => assert.unreachable(`${name}: no notification`));
     }
-    for (const { socket: { socket } } of ways) socket.terminate();
   } finally {
+    // Caddy waits for its clients.
+    for (const { heads, info, socket: { socket } } of ways) {
+      socket.terminate();
+      for (const stream of [heads, info]) stream.stop();
+    }
     for (const proxy of proxies) await proxy.stop();
     for (const { service } of services) await service.stop();
     await node.close();
