@@ -339,4 +339,31 @@ sockets("no place is lost", async () => {
   assert.is(all.size, 0);
 });
 
+sockets(
+  "a call to the node is not late while nothing is read, since the client reads slowly",
+  async () => {
+    const node = new PlayedNode();
+    const upstream = await Upstream.open(node as unknown as Node, {} as Connect, "", true);
+    let resume = () => {};
+    const isRead = new Promise<void>((told) => {
+      upstream.owner = {
+        onNotification() {
+          told();
+          return new Promise((resolve) => resume = resolve);
+        },
+        onUpstreamEnd() {},
+      };
+    });
+    node.connections[0]!.onText('{"method":"m","params":{"subscription":"0x1","result":1}}');
+    await isRead;
+    const called = upstream.call("eth_unsubscribe", undefined);
+    for (const seconds of [10, 31, 62]) upstream.check(performance.now() + seconds * 1000);
+    assert.not(upstream.hasEnded);
+    assert.is(node.losses, 0);
+    resume();
+    assert.is((await called).error, undefined);
+    upstream.end();
+  },
+);
+
 sockets.run();

@@ -55,6 +55,8 @@ export class Upstream implements PeerEvents {
   readonly #unread: string[] = [];
   #unreadLength = 0;
   #heardAt = performance.now();
+  /** When the client was last waited for. */
+  #waitedAt = 0;
   #isReading = false;
   /** The id of the last call. */
   lastId = 0;
@@ -99,10 +101,10 @@ export class Upstream implements PeerEvents {
 
   /** Called once a second. A node that does not respond is disconnected. */
   check(now: number): void {
-    // While the client is waited for, no sign of life can arrive.
-    if (this.#isReading) this.#heardAt = now;
+    // While the client is waited for, neither a response nor a sign of life can arrive.
+    if (this.#isReading) this.#heardAt = this.#waitedAt = now;
     const [oldest] = this.#calls.values();
-    const isLate = oldest !== undefined && now - oldest.sentAt > CALL_MS;
+    const isLate = oldest && now - Math.max(oldest.sentAt, this.#waitedAt) > CALL_MS;
     if (isLate || now - this.#heardAt > SILENCE_MS) this.#peer!.terminate();
   }
 
