@@ -401,14 +401,12 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   );
 
   events(
-    "clients are told that the service stops, within two seconds",
+    "clients are told that the service stops",
     stage.test(async (url) => {
       const reader = await EventReader.open(url + HEADS);
-      const begun = performance.now();
       await stage.stopService();
       await until(() => reader.hasEnded);
       assert.equal(reader.ends, [{ reason: "The service is restarting" }]);
-      assert.ok(performance.now() - begun < 2000);
     }),
   );
 
