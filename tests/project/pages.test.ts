@@ -61,6 +61,12 @@ pages("no document exceeds its word limit", () => {
   assertAtMost(all, 12_500, "the manual");
 });
 
+pages("README.md has the commands that start the demo and the tests in a fresh clone", () => {
+  for (const command of ["npm ci && npm run demo", "npm ci && npm test"]) {
+    assert.ok(text("README.md").includes(`\`\`\`sh\n${command}\n\`\`\``), command);
+  }
+});
+
 pages("the manual's table of contents has every page", () => {
   const contents = text("docs/README.md");
   for (const page of MANUAL.filter((page) => page !== "docs/README.md")) {
