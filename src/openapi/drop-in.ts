@@ -44,12 +44,14 @@ export async function withDropInPaths(document: Json, isBuiltIn: boolean): Promi
       const isMoved = base !== undefined && isReserved(base + path, isBuiltIn);
       return isMoved ? NODE.slice(1) + base : base;
     };
-    const prefixes = new Set(operationsOf(item).map(({ operation }) => prefixOf(operation)));
+    const prefixes = new Map(
+      operationsOf(item).map(({ operation }) => [operation, prefixOf(operation)]),
+    );
     if (prefixes.size === 0) setMember(paths, path, value);
-    for (const prefix of prefixes) {
+    for (const prefix of new Set(prefixes.values())) {
       const place = (prefix ?? "") + path;
       const part = mapOperations(item, ({ operation }) => {
-        if (prefixOf(operation) !== prefix) return undefined;
+        if (prefixes.get(operation) !== prefix) return undefined;
         const { servers: _, ...others } = operation;
         return prefix === undefined ? operation : others;
       });
