@@ -81,11 +81,15 @@ process.on("message", (question: Question) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** Sends many chunks at once, so that the node is not the bottleneck. */
+/**
+ * Sends many chunks at once, so that the node is not the bottleneck. The connection is closed
+ * afterwards, since Node's server would not respond to another request on it: for the server, this
+ * response never ends.
+ */
 function sendTiny({ socket }: IncomingMessage): void {
   socket.write(
     "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n" +
-      "Transfer-Encoding: chunked\r\n\r\n",
+      "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n",
   );
   let left = TINY;
   const go = () => {
@@ -93,7 +97,7 @@ function sendTiny({ socket }: IncomingMessage): void {
       left -= CHUNKS.length / CHUNK.length;
       if (!socket.write(CHUNKS)) return socket.once("drain", go);
     }
-    socket.write("0\r\n\r\n");
+    socket.end("0\r\n\r\n");
   };
   go();
 }
