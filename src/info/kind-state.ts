@@ -107,6 +107,8 @@ export class KindState {
       )
       : readFields(plan.fields, responses, this.#values);
     const values = this.#values = { ...read, ...plan.static };
+    const progress = this.#progressIn(values, responses);
+    const isAway = cache.isUnreachable;
     return {
       ...cached,
       plan,
@@ -114,8 +116,8 @@ export class KindState {
       values,
       differences: differencesFrom(expect, read),
       date: now.date,
-      sinceMoved: this.#moved.take(values.height, now.monotonic),
-      sinceProgress: this.#progressed.take(this.#progressIn(values, responses), now.monotonic),
+      sinceMoved: this.#moved.take(values.height, now.monotonic, isAway),
+      sinceProgress: this.#progressed.take(progress, now.monotonic, isAway),
       stalledAfter,
     };
   }
@@ -163,22 +165,25 @@ export class KindState {
   }
 }
 
-/** A value, and the time of its last change. */
+/** A value, and how long it has not changed. */
 class Changes {
   #key: string | undefined;
-  #changedAt = 0;
+  #unchanged = 0;
+  #takenAt = 0;
 
   /**
-   * Returns the milliseconds since the value last changed. A value that is missing for a while has
-   * not changed.
+   * Returns the milliseconds since the value last changed, without the time in which the node was
+   * away. A value that is missing for a while has not changed.
    *
    * @param now in milliseconds of a monotonic clock
    */
-  take(value: unknown, now: number): number {
+  take(value: unknown, now: number, isAway: boolean): number {
     const key = value === undefined ? this.#key ?? "" : formatJson(value);
-    if (key !== this.#key) this.#changedAt = now;
+    if (key !== this.#key) this.#unchanged = 0;
+    else if (!isAway) this.#unchanged += now - this.#takenAt;
     this.#key = key;
-    return now - this.#changedAt;
+    this.#takenAt = now;
+    return this.#unchanged;
   }
 }
 
