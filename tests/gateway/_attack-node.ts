@@ -21,6 +21,8 @@ const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 
 /** `LIMIT` is the default of `forward.limit`, in bytes. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
+/** Made once, so that the node is not the bottleneck. */
+const LONG = Buffer.alloc(LIMIT, "a");
 
 /**
  * The node responds to each question with the peak load since the previous question. `forget` also
@@ -63,11 +65,12 @@ const server = createServer(async (request, response) => {
   // A node of no kind is asked whether it answers at all.
   if (body === "") return response.end();
   const { id, method } = JSON.parse(body);
-  const result = (text: string) => JSON.stringify({ jsonrpc: "2.0", id, result: text });
   response.setHeader("content-type", "application/json");
-  response.end(
-    result(method === "long" ? "a".repeat(LIMIT - result("").length) : "0x1"),
-  );
+  const start = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":"`, end = '"}';
+  if (method !== "long") return response.end(`${start}0x1${end}`);
+  response.write(start);
+  response.write(LONG.subarray(start.length + end.length));
+  response.end(end);
 });
 server.listen(
   0,
