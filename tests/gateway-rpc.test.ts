@@ -405,6 +405,87 @@ rpc("a batch may have 1 to 1000 calls, and each call of a longer batch is refuse
   assert.is(node.come.length, 1);
 });
 
+const PLAIN = '{"jsonrpc":"2.0","id":1,"method":"number"}';
+
+rpc(
+  "a batch of allowed reads goes to the node as it came, and its response comes back so",
+  async () => {
+    const own = forwarding(node.url, RPC);
+    const batch =
+      ` [ ${PLAIN},\n {"params":{"x":1.00}, "id":"b-2","method":"named","jsonrpc" : "2.0"}] `;
+    const response = '[ {"id":"b-2","more":1, "result":2.50},{"error":{"code":1},"id":1}]\n';
+    node.answer = json(response);
+    const answer = await own.rpc(batch);
+    assert.equal([answer.status, await answer.text()], [200, response]);
+    assert.is(answer.headers.get("content-type"), "application/json");
+    assert.equal(sent(), [batch]);
+    assert.equal(
+      own.calls.map(({ operation, status, bytes }) => [operation, status, bytes]),
+      [["number", 200, 34], ["named", 200, 34]],
+    );
+  },
+);
+
+for (
+  const member of [
+    '{"jsonrpc":"2.0","id":2,"method":"number","Method":"send"}',
+    '{"jsonrpc":"2.0","id":2,"method":"n\\u0075mber"}',
+    '{"jsonrpc":"2.0","id":2,"method":"number","result":1}',
+    '{"jsonrpc":"1.0","id":2,"method":"number"}',
+    '{"id":2,"method":"number"}',
+    '{"jsonrpc":"2.0","method":"number"}',
+    '{"jsonrpc":"2.0","id":2.0,"method":"number"}',
+    '{"jsonrpc":"2.0","id":null,"method":"number"}',
+    '{"jsonrpc":"2.0","id":1234567890123456,"method":"number"}',
+    '{"jsonrpc":"2.0","id":"a b","method":"number"}',
+    '{"jsonrpc":"2.0","id":2,"method":"number","params":null}',
+    '{"jsonrpc":"2.0","id":2,"method":"checked","params":{"hash":"a"}}',
+    '{"jsonrpc":"2.0","id":2,"method":"send","params":["a"]}',
+    '{"jsonrpc":"2.0","id":2,"method":"nope"}',
+    '{"jsonrpc":"2.0","id":2,"method":"heavy"}',
+    "1",
+  ]
+) {
+  rpc(`a batch with ${member} is written anew`, async () => {
+    const answer = await gateway.rpc(`[${PLAIN},${member}]`);
+    const [{ id, result }] = await answer.json();
+    assert.equal([id, result], [1, 1]);
+    for (const text of sent()) {
+      assert.match(
+        text,
+        /^\[\{"jsonrpc":"2.0","id":0,|^\{"jsonrpc":"2.0","id":1,"method":"\w+"\}$/,
+      );
+      assert.not.match(text, /send|nope|\\|Method|null/);
+    }
+  });
+}
+
+rpc("each call of a batch gets a response, even if the node omits some", async () => {
+  const member = ({ id }: { id: unknown }) => ({ jsonrpc: "2.0", id, result: "a" });
+  node.answer = (come, response) => {
+    const [, ...rest] = JSON.parse(textOf(come));
+    json(rest.map(member))(come, response);
+  };
+  const answer = await gateway.rpc([call("number"), call("number")]);
+  const ids = (await answer.json()).map((
+    { id, result, error }: Record<string, unknown>,
+  ) => [id, result ?? (error as { code: number }).code]);
+  assert.equal(ids, [[7, -32052], [7, "a"]]);
+});
+
+rpc("how a client writes a batch does not decide whether the node gets batches", async () => {
+  const own = forwarding(node.url, RPC);
+  node.answer = (come, response) =>
+    textOf(come).includes("  ")
+      ? json({ error: { code: -32600, message: "no" } })(come, response)
+      : result("1")(come, response);
+  for (const gap of ["  ", "", ""]) {
+    const answer = await own.rpc(`[${PLAIN},${gap}${PLAIN}]`);
+    assert.equal((await answer.json()).length, 2);
+  }
+  assert.is(node.come.length, 4);
+});
+
 rpc("a batch goes to a node that takes no batches as single calls", async () => {
   node.answer = (come, response) => {
     const { id, method } = JSON.parse(textOf(come));
@@ -414,7 +495,8 @@ rpc("a batch goes to a node that takes no batches as single calls", async () => 
     );
   };
   const own = forwarding(node.url, RPC);
-  for (const count of [4, 3]) {
+  // At first, the batch as it came, a batch of our own, and then the calls.
+  for (const count of [5, 3]) {
     node.come = [];
     const answer = await own.rpc([call("number"), call("block", ["a"]), call("number")]);
     const results = (await answer.json()).map(({ result }: { result: string }) => result);

@@ -90,7 +90,7 @@ function playGateway() {
     described: Promise.resolve(),
     client: undefined as unknown,
     roomFor: () => ({ set: () => true, dispose() {} }),
-    isAnonymous: ({ isAnonymous }: { isAnonymous: boolean }) => Promise.resolve(isAnonymous),
+    isAnonymous: ({ isAnonymous }: { isAnonymous: boolean }) => isAnonymous,
     refusalOfNode: () => Promise.resolve(gateway.refusal),
     identify: () => Promise.resolve({ client: gateway.client, checkOrigin() {} }),
     quotaOf: () => undefined,

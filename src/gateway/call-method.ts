@@ -67,7 +67,7 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   } catch (error) {
     throw recording.fail(error);
   }
-  const isAnonymous = await gateway.isAnonymous(operation);
+  const isAnonymous = gateway.isAnonymous(operation);
   const outcome: SentOutcome = followed?.outcome ??
     (await sendCalls(gateway, call, [{ entry, ...sent }], isAnonymous))[0]!;
   recording.bytes = outcome.response?.size ?? 0;

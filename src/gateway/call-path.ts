@@ -83,7 +83,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
     const isStream = /\bevent-stream\b/i.test(headers.standard.accept ?? "");
     await lease.begin(operation.isHeavy || isStream, operation.isWaiting);
     const { hasCredentials } = headers;
-    const isAnonymous = hasCredentials || await gateway.isAnonymous(operation);
+    const isAnonymous = hasCredentials || gateway.isAnonymous(operation);
     const use = { isAnonymous, hasCredentials };
     upstream = await lease.send(sent, operation, use, COLLECTED_MAX);
     checkStatus(upstream.status, hasCredentials);

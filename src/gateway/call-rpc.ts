@@ -9,6 +9,7 @@ import { FastResponse, makeResponse, titleOf } from "../http/response.ts";
 import { isBusy, SourceError } from "../node/failures.ts";
 import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
+import type { RpcRequest, RpcUse } from "../node/rpc.ts";
 import { isLong, nextTurn } from "../slices.ts";
 import { type Call, CALL_DEPTH_MAX, type CallForm, decodeUtf8, type UnreadCall } from "./call.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
@@ -18,7 +19,7 @@ import { readParams, type SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
 import { busyNode, NO_UPGRADE, Refusal, refusalOf } from "./refusal.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
-import { isFault, readCalls, readRpcBody, type RpcCall, type RpcFault } from "./rpc-calls.ts";
+import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./rpc-calls.ts";
 import {
   type Answer,
   answerOf,
@@ -44,8 +45,7 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
   if (isWebSocket(request)) throw NO_UPGRADE;
   const body = await readCalls(call);
-  const answers = await new Calls(gateway, call).answer(body.calls);
-  const { text, status, headers } = written(body, answers);
+  const { text, status, headers } = await new Calls(gateway, call).respond(body);
   if (text === undefined) return makeResponse(status, headers, null, common);
   if (isLong(text.length)) await nextTurn();
   const bytes = encoder.encode(text);
@@ -87,8 +87,7 @@ export async function answerMessage(
   subscriber: Subscriber,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  const answers = await new Calls(gateway, call, subscriber).answer(body.calls);
-  return written(body, answers).text;
+  return (await new Calls(gateway, call, subscriber).respond(body)).text;
 }
 
 export async function refuseMessage(
@@ -128,9 +127,10 @@ class Calls {
     this.#subscriber = subscriber;
   }
 
-  async answer(calls: readonly (RpcCall | RpcFault)[]): Promise<readonly Answer[]> {
+  async respond(body: RpcBody): Promise<Written> {
     const ready: SentCall[] = [];
-    for (const [at, one] of calls.entries()) {
+    const started = performance.now();
+    for (const [at, one] of body.calls.entries()) {
       if (isFault(one)) {
         this.#answers[at] = answerToFault(one);
         continue;
@@ -138,15 +138,16 @@ class Calls {
       if (isLong(one.params?.length ?? 0)) await nextTurn();
       try {
         const checked = this.#check(one);
-        const recording = this.#gateway.record(checked.entry.operation, this.#call.lease);
-        ready.push({ ...checked, at, id: one.id, recording });
+        const { operation } = checked.entry;
+        const recording = this.#gateway.record(operation, this.#call.lease, started);
+        ready.push({ at, id: one.id, recording, ...checked });
       } catch (error) {
         this.#answers[at] = this.#answerOf(error);
         this.#call.lease.quota?.charge(error);
       }
     }
-    if (ready.length > 0) await this.#send(ready);
-    return this.#answers;
+    const passed = ready.length > 0 && await this.#send(ready, body);
+    return passed || written(body, this.#answers);
   }
 
   /** @throws {Refusal} if the call must not be sent */
@@ -166,8 +167,11 @@ class Calls {
     return { entry, ...readParams(entry.operation, call.params) };
   }
 
-  /** All calls have the same slot. */
-  async #send(calls: readonly SentCall[]): Promise<void> {
+  /**
+   * Sends all calls in the same slot. Resolves to what the client gets, if that is the response to
+   * a batch as it came.
+   */
+  async #send(calls: readonly SentCall[], body: RpcBody): Promise<Written | undefined> {
     const isHeavy = calls.some(({ isHeavy }) => isHeavy);
     const isWaiting = calls.some(({ entry }) => entry.operation.isWaiting);
     try {
@@ -176,38 +180,56 @@ class Calls {
       for (const { at, recording } of calls) {
         this.#answers[at] = this.#answerOf(recording.fail(error));
       }
-      return;
+      return undefined;
     }
-    const parts = await this.#partsOf(calls);
-    for (const { calls: sent, isAnonymous } of parts) {
-      const [first] = sent as [SentCall];
-      const outcomes: SentOutcome[] = first.entry.operation.subscription
-        ? [await this.#subscriber!.subscribe(first)]
-        : await sendCalls(this.#gateway, this.#call, sent, isAnonymous);
+    for (const part of this.#partsOf(calls)) {
+      const outcomes = await this.#sendPart(part, body);
+      if (!Array.isArray(outcomes)) return this.#passOn(outcomes, calls);
       for (const [place, outcome] of outcomes.entries()) {
-        const { at, recording } = sent[place]!;
+        const { at, recording } = part.calls[place]!;
         this.#answers[at] = this.#answerTo(outcome, recording, calls.length === 1);
       }
     }
+    return undefined;
+  }
+
+  async #sendPart(
+    { calls, isAnonymous }: BatchPart,
+    body: RpcBody,
+  ): Promise<SentOutcome[] | CallsResponse> {
+    const { operation } = calls[0]!.entry;
+    if (operation.subscription) return [await this.#subscriber!.subscribe(calls[0]!)];
+    const text = plainTextOf(calls, body);
+    if (text === undefined) return await sendCalls(this.#gateway, this.#call, calls, isAnonymous);
+    const use = await useOf(this.#gateway, this.#call, operation, isAnonymous);
+    const passed = await this.#gateway.node.methods.pass(text, requestsOf(calls), use);
+    this.#call.lease.hold(0);
+    return passed;
   }
 
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */
-  async #partsOf(calls: readonly SentCall[]): Promise<BatchPart[]> {
+  #partsOf(calls: readonly SentCall[]): BatchPart[] {
     const parts: BatchPart[] = [];
-    const anonymous = new Map<NodeOperation, boolean>();
     for (const one of calls) {
       const { operation } = one.entry;
       const isAlone = operation.access !== "read" || one.isHeavy ||
         operation.subscription !== undefined;
-      const isAnonymous = anonymous.get(operation) ??
-        await this.#gateway.isAnonymous(operation);
-      anonymous.set(operation, isAnonymous);
+      const isAnonymous = this.#gateway.isAnonymous(operation);
       const last = parts.at(-1);
       if (!isAlone && last && !last.isAlone && last.isAnonymous === isAnonymous) {
         last.calls.push(one);
       } else parts.push({ calls: [one], isAlone, isAnonymous });
     }
     return parts;
+  }
+
+  #passOn({ text, size }: CallsResponse, calls: readonly SentCall[]): Written {
+    const ended = performance.now();
+    for (const { recording } of calls) {
+      recording.bytes = Math.round(size / calls.length);
+      recording.end(200, ended);
+    }
+    return { text, status: 200, headers: { ...JSON_HEADERS } };
   }
 
   #answerOf(error: unknown): Answer {
@@ -229,6 +251,16 @@ class Calls {
   }
 }
 
+/** Returns the text of a batch that is sent as it came: it has just what we would write. */
+const plainTextOf = (
+  sent: readonly SentCall[],
+  { plain, calls }: RpcBody,
+): string | undefined =>
+  sent.length === calls.length &&
+    sent.every(({ at, params }) => params === (calls[at] as RpcCall).params)
+    ? plain
+    : undefined;
+
 /** Calls that are sent together. */
 interface BatchPart {
   readonly calls: SentCall[];
@@ -245,12 +277,27 @@ interface BatchPart {
  * @param isAnonymous true if the calls are sent without the node's secret
  */
 export async function sendCalls(
-  { node, limit }: Gateway,
-  { table, lease }: Pick<Call, "table" | "lease">,
+  gateway: Gateway,
+  call: MessageCall,
   calls: readonly ReadyCall[],
   isAnonymous: boolean,
 ): Promise<SentOutcome[]> {
-  const [{ entry: { operation } }] = calls as [ReadyCall];
+  const use = await useOf(gateway, call, calls[0]!.entry.operation, isAnonymous);
+  const outcomes = await gateway.node.methods.call(requestsOf(calls), use);
+  call.lease.hold(0);
+  return outcomes;
+}
+
+const requestsOf = (calls: readonly ReadyCall[]): RpcRequest[] =>
+  calls.map(({ entry, params = null }) => ({ jsonrpc: entry.operation.path, params }));
+
+/** Returns how calls are sent within the lease. */
+async function useOf(
+  { node, limit }: Gateway,
+  { table, lease }: MessageCall,
+  operation: NodeOperation,
+  isAnonymous: boolean,
+): Promise<RpcUse<CallsResponse>> {
   const path = await table.rpcPath.get();
   const url = node.resolve(path);
   const post = async (text: string): Promise<CallsResponse> => {
@@ -264,14 +311,7 @@ export async function sendCalls(
     if (isLong(size)) await nextTurn();
     return { status, headers, size, text: decodeUtf8(bytes) ?? "" };
   };
-  const requests = calls.map(({ entry, params = null }) => ({
-    jsonrpc: entry.operation.path,
-    params,
-  }));
-  const use = { path, post, depthMax: CALL_DEPTH_MAX, isOneByOne: true };
-  const outcomes = await node.methods.call(requests, use);
-  lease.hold(0);
-  return outcomes;
+  return { path, post, depthMax: CALL_DEPTH_MAX, isOneByOne: true };
 }
 
 /** Tells whether a call failed because the node's response to it is not JSON-RPC. */

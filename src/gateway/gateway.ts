@@ -81,6 +81,7 @@ export class Gateway {
   readonly clients: Clients;
   /** The calls of all callers without a token. */
   readonly #quota: Quota | undefined;
+  #readsAnonymously = false;
   #table: CallTable | undefined;
   /** The description that `#table` was made of. */
   #described: CallableDescription["current"] | undefined;
@@ -128,7 +129,10 @@ export class Gateway {
     const { current, rpcPath } = await this.#options.resources.description();
     if (this.#table && current === this.#described) return this.#table;
     const { forward } = this.#options;
+    // While the kind is unknown, nobody knows how its reads must be called.
+    if (this.node.auth) await this.#options.resources.monitor.findKind();
     const kind = (await this.node.kinds.get())[this.node.kind ?? "none"];
+    this.#readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
     this.#leases.slots.count = forward.concurrency ?? kind?.concurrency ?? CONCURRENCY;
     const { operations = [], hint = "" } = current;
     const entries = decide(operations, forward);
@@ -193,19 +197,13 @@ export class Gateway {
   /**
    * Reads of some kinds are called without `node.auth`, so that responses contain no private data.
    */
-  isAnonymous({ isAnonymous, access }: NodeOperation): boolean | Promise<boolean> {
-    const isDecided = isAnonymous || access !== "read" || !this.node.auth;
-    return isDecided ? isAnonymous : this.#readsAnonymously();
+  isAnonymous({ isAnonymous, access }: NodeOperation): boolean {
+    return isAnonymous || (access === "read" && this.#readsAnonymously);
   }
 
-  async #readsAnonymously(): Promise<boolean> {
-    const { monitor } = this.#options.resources;
-    const [kind, kinds] = await Promise.all([monitor.findKind(), this.node.kinds.get()]);
-    return kinds[kind ?? "none"]?.auth?.reads === "none";
-  }
-
-  record(operation: NodeOperation, lease: Lease): Recording {
-    return new Recording(this, operation, lease);
+  /** @param started on the clock of `performance.now()` */
+  record(operation: NodeOperation, lease: Lease, started: number = performance.now()): Recording {
+    return new Recording(this, operation, lease, started);
   }
 
   /** Counts and logs a call that has ended. */
@@ -235,19 +233,20 @@ export class Recording {
   readonly #gateway: Gateway;
   readonly #operation: NodeOperation;
   readonly #lease: Lease;
-  readonly #started = performance.now();
-  constructor(gateway: Gateway, operation: NodeOperation, lease: Lease) {
+  readonly #started: number;
+  constructor(gateway: Gateway, operation: NodeOperation, lease: Lease, started: number) {
+    this.#started = started;
     this.#gateway = gateway;
     this.#operation = operation;
     this.#lease = lease;
   }
 
-  end(status: number): void {
+  end(status: number, ended: number = performance.now()): void {
     this.#gateway.report({
       operation: this.#operation.name,
       client: this.#lease.sharer.name,
       status,
-      milliseconds: performance.now() - this.#started,
+      milliseconds: ended - this.#started,
       bytes: this.bytes,
     });
   }

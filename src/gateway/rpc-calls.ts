@@ -32,6 +32,8 @@ export interface RpcCall {
    * and `error`, one of which is null.
    */
   readonly isJsonRpc1: boolean;
+  /** True if the call has nothing that we would not write ourselves, but for its id. */
+  readonly isPlain: boolean;
 }
 
 /** Why a call cannot be read. */
@@ -57,6 +59,8 @@ const wholeFault = (message: string): RpcBody => ({
 const REFUSED_MAX = 10_000;
 
 export interface RpcBody {
+  /** The text of a batch whose calls are all plain. */
+  readonly plain?: string | undefined;
   readonly isBatch: boolean;
   readonly calls: readonly (RpcCall | RpcFault)[];
 }
@@ -102,7 +106,7 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
     return { isBatch: false, calls: [empty] };
   }
   const calls = items.map((part) => readCall(text, part));
-  if (count <= CALLS_MAX) return { isBatch: true, calls };
+  if (count <= CALLS_MAX) return { isBatch: true, calls, plain: plainOf(text, calls) };
   const tooMany = (id?: string) =>
     fault(CODES.invalidCall, `A batch may have at most ${CALLS_MAX} calls`, id);
   return count > REFUSED_MAX
@@ -110,7 +114,16 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
     : { isBatch: true, calls: calls.map(({ id }) => tooMany(id)) };
 }
 
-function readCall(text: string, { members }: Part): RpcCall | RpcFault {
+/** An escape may make a name that another parser reads otherwise. */
+function plainOf(text: string, calls: readonly (RpcCall | RpcFault)[]): string | undefined {
+  const isPlain = !text.includes("\\") && calls.every((call) => !isFault(call) && call.isPlain);
+  return isPlain ? text : undefined;
+}
+
+/** An id that every node returns as it came. */
+const PLAIN_ID = /^(?:\d{1,15}|"[\w-]{1,64}")$/;
+
+function readCall(text: string, { members, count }: Part): RpcCall | RpcFault {
   if (!members) return fault(CODES.invalidCall, "A call must be an object");
   const idPart = members.get("id");
   const id = idPart && textOfPart(text, idPart);
@@ -127,7 +140,9 @@ function readCall(text: string, { members }: Part): RpcCall | RpcFault {
   if (params && typeof params !== "string") return { ...params, id: id ?? "null" };
   const version = members.get("jsonrpc");
   const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
-  return { id, method, params, isJsonRpc1 };
+  const isPlain = !isJsonRpc1 && id !== undefined && PLAIN_ID.test(id) &&
+    members.size === count && (params === undefined || params === textOfPart(text, part!));
+  return { id, method, params, isJsonRpc1, isPlain };
 }
 
 export async function readRpcParams(text: string): Promise<string | RpcFault> {

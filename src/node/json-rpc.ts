@@ -75,6 +75,16 @@ export async function readRpcResponse(
   return root.items?.map((part) => responseIn(text, part)) ?? responseIn(text, root);
 }
 
+/**
+ * Counts the responses of a batch, of which nothing else is read.
+ *
+ * @throws {JsonSyntaxError} if the text is invalid around its responses, or too deep
+ */
+export async function countResponses(text: string, depthMax: number): Promise<number> {
+  const work = findParts(text, { levels: 1, items: 0, isPassedOn: true }, depthMax);
+  return (isLong(text.length) ? await inSlices(work) : atOnce(work)).count;
+}
+
 /** Reads a response whose members have been found. */
 export function responseIn(text: string, { members }: Pick<Part, "members">): RpcResponse {
   const member = (name: string) => {

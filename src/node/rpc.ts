@@ -9,6 +9,8 @@ import type { JsonRpcSource, Kinds } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
 import { failureOf, failureOfStatus, isBusy, notJson } from "./failures.ts";
 import {
+  countResponses,
+  isList,
   outcomeOf,
   readRpcResponse,
   type RpcFailure,
@@ -25,7 +27,7 @@ export interface RpcRequest extends Pick<JsonRpcSource, "jsonrpc"> {
 }
 
 /** How calls are sent, and how their responses are read. */
-interface RpcUse<R extends TextResponse> {
+export interface RpcUse<R extends TextResponse> {
   /** The path of the JSON-RPC endpoint, as for `Node.resolve`. */
   readonly path: string;
   /** Sends the text of a call or of a batch, and resolves to the node's response. */
@@ -72,6 +74,26 @@ export class Methods {
     return outcomes;
   }
 
+  /**
+   * Sends a batch of calls that only read as its client has written it. Resolves to the response
+   * as it came if it has as many members as the batch, or else to outcomes, as `call` does.
+   */
+  async pass<R extends TextResponse>(
+    text: string,
+    calls: readonly RpcRequest[],
+    use: RpcUse<R>,
+  ): Promise<R | Outcome<R>[]> {
+    const max = await this.#batchMax(use.path);
+    if (max === 1 || max < calls.length) return await this.call(calls, use);
+    const asked = await ask(text, use, countIn);
+    if ("error" in asked && !mayRefuseBatches(asked)) return calls.map(() => asked);
+    // What the client has written may be the reason why the node refuses the batch, so a batch of
+    // our own decides whether the node takes any.
+    return "read" in asked && asked.read === calls.length
+      ? asked.response
+      : await this.call(calls, use);
+  }
+
   /** Resolves to the number of calls that the node takes in one batch. */
   async #batchMax(path: string): Promise<number> {
     if (this.#single.has(path)) return 1;
@@ -84,18 +106,16 @@ export class Methods {
     use: RpcUse<R>,
   ): Promise<Outcome<R>[]> {
     const texts = calls.map((call, id) => textOfCall(call, id));
-    const asked = await ask(`[${texts.join(",")}]`, use);
+    const asked = await ask(`[${texts.join(",")}]`, use, readResponse);
     if ("error" in asked) {
-      // Only the code `bad_answer` can mean that the node refuses batches.
-      const { code, number } = asked.error;
-      if (code !== "bad_answer" || isBusy(number)) return calls.map(() => asked);
+      if (!mayRefuseBatches(asked)) return calls.map(() => asked);
     } else if (Array.isArray(asked.read)) {
       // If several responses have the same id, the first one is used.
       const byId = new Map(asked.read.toReversed().map((one) => [one.id, one]));
       const found = calls.map((_, id) => byId.get(String(id)));
       if (found.some((one) => one !== undefined)) {
         return await Promise.all(
-          found.map(async (one = {}) => ({ ...await outcomeOf(one), response: asked.response })),
+          found.map(async (one = {}) => ({ response: asked.response, ...await outcomeOf(one) })),
         );
       }
     }
@@ -120,43 +140,64 @@ async function callOne<R extends TextResponse>(
   call: RpcRequest,
   use: RpcUse<R>,
 ): Promise<Outcome<R>> {
-  const asked = await ask(textOfCall(call, 1), use);
+  const asked = await ask(textOfCall(call, 1), use, readResponse);
   if ("error" in asked) return asked;
   const { read, response } = asked;
-  return { ...await outcomeOf(Array.isArray(read) ? {} : read), response };
+  return { response, ...await outcomeOf(Array.isArray(read) ? {} : read) };
 }
 
+/** Only the code `bad_answer` can mean that the node refuses batches. */
+const mayRefuseBatches = ({ error: { code, number } }: RpcFailure): boolean =>
+  code === "bad_answer" && !isBusy(number);
+
 /** Never rejects. */
-async function ask<R extends TextResponse>(
+async function ask<R extends TextResponse, T>(
   text: string,
   { post, depthMax }: RpcUse<R>,
-): Promise<{ read: Responses; response: R } | (RpcFailure & { response: R | undefined })> {
+  read: (response: TextResponse, depthMax?: number) => Promise<T>,
+): Promise<{ read: T; response: R } | (RpcFailure & { response: R | undefined })> {
   let response: R | undefined;
   try {
     response = await post(text);
-    return { read: await readResponse(response, depthMax), response };
-  } catch (reason) {
+    return { read: await read(response, depthMax), response };
+  } catch (thrown) {
+    const reason = thrown instanceof JsonSyntaxError ? notJson(response!.text) : thrown;
     return { error: failureOf(reason), reason, response };
   }
 }
 
-/** @throws {SourceError} if the response is not JSON-RPC */
+/**
+ * @throws {SourceError} if the response is not JSON-RPC
+ * @throws {JsonSyntaxError} if it is not JSON
+ */
 async function readResponse(
   { status, text }: TextResponse,
   depthMax: number = Infinity,
 ): Promise<Responses> {
   // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
-  let response: Responses;
-  try {
-    response = await readRpcResponse(text, depthMax, depthMax === Infinity ? "last" : "wanted");
-  } catch (error) {
-    throw error instanceof JsonSyntaxError ? notJson(text) : error;
-  }
+  const duplicates = depthMax === Infinity ? "last" : "wanted";
+  const response = await readRpcResponse(text, depthMax, duplicates);
   if (status > 299 && !Array.isArray(response) && !isRpcError(response)) {
     throw failureOfStatus(status);
   }
   return response;
+}
+
+/**
+ * Resolves to the number of responses in a batch, or to `undefined` if the response is no batch.
+ *
+ * @throws {SourceError} if the response is not JSON-RPC
+ * @throws {JsonSyntaxError} if it is not JSON
+ */
+async function countIn(
+  response: TextResponse,
+  depthMax: number = Infinity,
+): Promise<number | undefined> {
+  const { status, text } = response;
+  if (status <= 299 && isList(text)) return await countResponses(text, depthMax);
+  await readResponse(response, depthMax);
+  return undefined;
 }
 
 /** A text without an id may be an error of another server. */

@@ -263,7 +263,7 @@ export class Session implements PeerEvents {
     if (this.#subscriptions.size + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
     this.#subscribing++;
     try {
-      const upstream = await this.#open(await this.#owner.gateway.isAnonymous(operation));
+      const upstream = await this.#open(this.#owner.gateway.isAnonymous(operation));
       // Another node may have taken over the address while the call waited for its slot.
       const unexpected = await this.#owner.gateway.refusalOfNode();
       if (unexpected) return failure(unexpected);
