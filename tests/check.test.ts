@@ -230,6 +230,46 @@ check("check lists all diagnostics for a description, with errors before notes",
   }
 });
 
+check(
+  "faults in a description that the node serves are notes, since nobody here can mend them",
+  async () => {
+    const mine: Kind = {
+      title: "Mine",
+      url: NOWHERE,
+      detect: { "info#": "." },
+      sources: { info: { get: "/info" } },
+      fields: {},
+      health: { ok: "it answers" },
+      description: "/openapi.yaml",
+    };
+    await using node = await serveFetch((url) =>
+      Promise.resolve(String(url).endsWith("/info") ? Response.json({}) : new Response(many(2)))
+    );
+    const description = `${node.url}/openapi.yaml`;
+    for (
+      const config of [
+        { node: { url: node.url, kind: "mine" }, kinds: { mine } },
+        { node: { url: node.url, kind: "none" }, description },
+      ]
+    ) {
+      const { isWell, report, json } = await checked(config);
+      assert.match(report, /\nerror openapi\.yaml:7:9 /);
+      assert.match(report, /\nnote {2}errors in the description: 1; [^]*# Verdict\nAll is well/);
+      const { ok, troubles, notes } = JSON.parse(json);
+      assert.equal([isWell, ok, troubles], [true, true, []]);
+      assert.match(
+        notes.join("\n"),
+        "errors in the description: 1; the description is the node's own",
+      );
+    }
+    // A document elsewhere is the operator's choice.
+    await using far = await serveFetch(() => Promise.resolve(new Response(many(2))));
+    const elsewhere = { node: { url: node.url, kind: "none" }, description: `${far.url}/a.yaml` };
+    const { isWell, json } = await checked(elsewhere);
+    assert.equal([isWell, JSON.parse(json).troubles], [false, ["errors in the description: 1"]]);
+  },
+);
+
 check("the JSON object contains kind, sources, findings, calls and info", async () => {
   await using node = await serveFetch(play(RECORDINGS.get("anvil")!));
   const config = {

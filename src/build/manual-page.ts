@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { COMMANDS, FLAGS, NODE_URL_TEXT, WHAT_IT_DOES, WHAT_WINS } from "../cli/usage.ts";
-
-const EXIT_CODES = {
-  0: "Success.",
-  1: "The service could not run, check found an error, or the node that probe asked about is not " +
-    "well.",
-  2: "The arguments or the configuration are wrong.",
-};
+import {
+  COMMANDS,
+  EXIT_CODES,
+  FLAGS,
+  NODE_URL_TEXT,
+  WHAT_IT_DOES,
+  WHAT_WINS,
+} from "../cli/usage.ts";
 
 const SIGNALS = {
   SIGHUP: "Reads the configuration again. A configuration with errors is refused, and logged.",

@@ -19,6 +19,7 @@ import type { AuthFile, Kind, Test } from "../kinds/kind.ts";
 import { METRICS } from "../metrics/metrics.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { configuration } from "../settings/configuration.ts";
+import { EXIT_CODES } from "../cli/usage.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
 import { kindSchema } from "../settings/kind.ts";
 import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
@@ -70,6 +71,7 @@ function closed({ default: _, required = [], ...schema }: JsonSchema, type: stri
 function configurationReference(): string {
   const rows = Object.values<CliOption>(CLI_OPTIONS).map(flagRow);
   return fillPage("docs/configuration.md", {
+    exits: table(["exit code", "meaning"], Object.entries(EXIT_CODES)),
     flags: table(["flag", "variables", "key in the file", "default"], rows),
     keys: sections(partsOf(configuration()).entries!, "").join("\n"),
   });

@@ -42,7 +42,10 @@ export class Arguments {
   isOffline = false;
   asFile = false;
   readonly values: CliValues = {};
+  /** What is wrong with the arguments. */
   readonly problems: string[] = [];
+  /** What is wrong with the environment variables. */
+  readonly variableProblems: string[] = [];
   /**
    * The text of each setting, even if invalid, and the flag, argument or variable that holds it.
    */
@@ -75,10 +78,10 @@ export class Arguments {
         "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545",
       );
     }
-    for (const [name, { text, called }] of this.#texts) {
+    for (const [name, { text }] of this.#texts) {
       const { value, diagnostics } = readValue(text, CLI_OPTIONS[name].schema as Schema);
       if (diagnostics.length === 0) Object.assign(this.values, { [name]: value });
-      for (const { message } of diagnostics) this.problems.push(`${called} ${message}`);
+      for (const { message } of diagnostics) this.report(name, message);
     }
   }
 
@@ -95,6 +98,13 @@ export class Arguments {
   /** The flag, argument or variable that holds a setting. */
   called(name: Name): string | undefined {
     return this.#texts.get(name)?.called;
+  }
+
+  /** Adds a problem with the value of a setting that an argument or a variable has set. */
+  report(name: Name, message: string): void {
+    const called = this.called(name)!;
+    const problems = VARIABLES.has(called) ? this.variableProblems : this.problems;
+    problems.push(`${called} ${message}`);
   }
 
   /** @param used the variables that the configuration names */

@@ -46,8 +46,11 @@ export async function describeDescription(
   const own = await loadOwnDocument();
   const options = { own, operations: [], forward, base, node: node.url };
   if (description !== undefined) {
-    const read = await describe(await sourceAt(description, node), {}, options);
-    return describeShown(read, "The description is the configured one", description);
+    const source = await sourceAt(description, node);
+    const read = await describe(source, {}, options);
+    const isOfNode = source.by === "network" && source.file?.url.origin === originOf(node);
+    const why = "The description is the configured one";
+    return describeShown(read, why, { from: description, isOfNode });
   }
   const known = await knowKind(node);
   if (!known) return { sections: [] };
@@ -59,7 +62,8 @@ export async function describeDescription(
     const { name } = ofNode;
     const prepared = await describe(ofNode, described, options);
     if (prepared.description) {
-      return describeShown(prepared, `The description is the node's own, at ${name}`, name);
+      const why = `The description is the node's own, at ${name}`;
+      return describeShown(prepared, why, { from: name, isOfNode: true });
     }
     const reason = printable(reasonIn(prepared.diagnostics));
     before = `There is no description of the node at ${name}: ${reason}\n`;
@@ -67,8 +71,10 @@ export async function describeDescription(
   if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
   const lacking = await lackingOf(known, offer);
   const why = `The description has the operations of the kind ${known.name}${lacking}`;
-  return describeShown(await describe(ofKind, described, options), why, undefined, before);
+  return describeShown(await describe(ofKind, described, options), why, { before });
 }
+
+const originOf = (node: Node): string | undefined => node.url && new URL(node.url).origin;
 
 async function lackingOf(known: KnownKind, offer: Offer | Error) {
   if (offer instanceof Error) return `; cannot tell what this node lacks: it ${offer.message}`;
@@ -105,8 +111,12 @@ async function askOfferAndMissing(
 function describeShown(
   { diagnostics, description }: Prepared,
   because: string,
-  from?: string,
-  before = "",
+  { from, before = "", isOfNode = false }: {
+    from?: string;
+    before?: string;
+    /** True if its author is that of the node, so that the operator cannot mend it. */
+    isOfNode?: boolean;
+  },
 ): Described {
   const all = errorsFirst(diagnostics);
   const lines = all.map((one) => `${one.level.padEnd(5)} ${formatDiagnostic(one)}\n`);
@@ -115,12 +125,18 @@ function describeShown(
     : "The description cannot be shown\n";
   const troubles = description ? [] : ["the description cannot be shown"];
   const errors = all.filter(({ level }) => level === "error").length;
-  if (errors > 0) troubles.push(`errors in the description: ${errors}`);
+  const notes: string[] = [];
+  if (errors > 0) {
+    const count = `errors in the description: ${errors}`;
+    if (isOfNode) notes.push(`${count}; the description is the node's own, so this is no error`);
+    else troubles.push(count);
+  }
   const findings = all.map(({ isFatal: _, ...finding }) => finding);
   const section: Section = {
     title: TITLE,
-    text: `${before}${lines.join("")}${last}`,
+    text: [before, ...lines, last, ...notes.map((note) => `note  ${note}\n`)].join(""),
     troubles,
+    notes,
     data: { description: { shown: !!description, ...description && { because }, findings } },
   };
   return { sections: [section], from, description };

@@ -18,7 +18,7 @@ import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
 import { questionOf } from "../settings/node.ts";
-import { ConfigError } from "../settings/schema.ts";
+import { ConfigError, UsageError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
 import { describeCalls, describeDescription } from "./check-description.ts";
 import type { Config } from "./read-config.ts";
@@ -38,12 +38,15 @@ export async function inspectNode(
   return await new Monitor(node, { service, info, log: () => {}, onError: () => {} }).inspect();
 }
 
-/** @throws {ConfigError} if there is nothing to check, or credentials cannot be read */
+/**
+ * @throws {UsageError} if there is nothing to check
+ * @throws {ConfigError} if credentials cannot be read
+ */
 export async function check(config: Config, { during }: Progress = SILENT): Promise<Checked> {
   const hasDescription = config.description !== undefined && config.description !== "none";
   const isWithoutNode = isAlone(config.node, config.info);
   if (isWithoutNode && !hasDescription && config.file === undefined) {
-    throw new ConfigError(["name a node, as in nodeface check http://127.0.0.1:8545"]);
+    throw new UsageError(["name a node, as in nodeface check http://127.0.0.1:8545"]);
   }
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);

@@ -11,9 +11,10 @@ import { color, createProgress, isTerminal, openOutput, print } from "./output.t
 import { runService, WITHOUT_NODE } from "./serve.ts";
 import { usage } from "./usage.ts";
 import { COMMIT, VERSION } from "../generated/build-info.js";
-import { ConfigError } from "../settings/schema.ts";
+import { UsageError } from "../settings/schema.ts";
 import { withoutKeys } from "../untrusted-text.ts";
 
+/** `EXIT_CODES` in `usage.ts` explains them. */
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
 
 const args = new Arguments(process.argv.slice(2), process.env);
@@ -23,7 +24,7 @@ export async function main(): Promise<number> {
   try {
     return await run();
   } catch (error) {
-    const code = error instanceof ConfigError ? WRONG_USE : COULD_NOT_RUN;
+    const code = error instanceof UsageError ? WRONG_USE : COULD_NOT_RUN;
     const message = withoutKeys(error instanceof Error ? error.message : String(error));
     if (args.command === "check" && args.asJson) {
       const { jsonOfFailure } = await import("./check.ts");
@@ -50,9 +51,9 @@ async function run(): Promise<number> {
       break;
     }
     case "probe":
-      throw new ConfigError(args.problems);
+      throw new UsageError(args.problems);
     case "kinds": {
-      if (args.problems.length > 0) throw new ConfigError(args.problems);
+      if (args.problems.length > 0) throw new UsageError(args.problems);
       const { formatKindFile, formatKinds } = await import("./kinds.ts");
       const { topic, asFile } = args;
       await print(asFile ? await formatKindFile(topic!) : formatKinds(topic));

@@ -10,7 +10,7 @@ import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
-import { ConfigError, meantWord } from "../settings/schema.ts";
+import { meantWord, UsageError } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
 import { formatTable } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
@@ -31,7 +31,7 @@ ${stringify(whole, { lineWidth: 100 })}`;
 function kindOf(name: string): Kind {
   if (Object.hasOwn(KINDS, name)) return KINDS[name]!;
   const meant = didYouMean(meantWord(name, KIND_NAMES, KIND_ALIASES)) || "; see nodeface kinds";
-  throw new ConfigError([`unknown kind ${quote(name)}${meant}`]);
+  throw new UsageError([`unknown kind ${quote(name)}${meant}`]);
 }
 
 function formatKind(name: string, kind: Kind): string {

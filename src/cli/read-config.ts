@@ -12,7 +12,7 @@ import type { PageSettings } from "../options.ts";
 import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
 import { type FileConfig, forwardConflicts } from "../settings/configuration.ts";
 import { type AccessLog, CLI_OPTIONS, type CliOption, type CliValues } from "../settings/flags.ts";
-import { ConfigError, readValue } from "../settings/schema.ts";
+import { ConfigError, readValue, UsageError } from "../settings/schema.ts";
 import { isFilePlace, isKindFile, kindName, kindNameOf } from "../settings/texts.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Files, Overrides, ReadFiles } from "./configuration-file.ts";
@@ -48,7 +48,10 @@ const USUAL: Remark = {
 
 const warning = (message: string): Remark => ({ level: "warn", message });
 
-/** @throws {ConfigError} with all errors in the arguments, the environment and the files */
+/**
+ * @throws {UsageError} if an argument is wrong
+ * @throws {ConfigError} with all errors in the arguments, the environment and the files
+ */
 export async function readConfig(args: Arguments, files: Files): Promise<Config> {
   const { values } = args;
   const isNew = args.command === "init";
@@ -63,11 +66,12 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
       .readConfigurationFile(isNew ? undefined : path, kindFile, overrides, files)
     : { file: {}, kinds: {}, warnings: [], problems: [] };
   const { file, kinds, page } = read;
-  const problems = [...args.problems, ...read.problems];
   if (values.kind !== undefined && kindFile === undefined) {
     const { diagnostics } = readValue(values.kind, kindName(Object.keys(kinds)));
-    problems.push(...diagnostics.map(({ message }) => `${args.called("kind")} ${message}`));
+    for (const { message } of diagnostics) args.report("kind", message);
   }
+  const problems = [...args.problems, ...args.variableProblems, ...read.problems];
+  if (args.problems.length > 0) throw new UsageError(problems);
   if (problems.length > 0) throw new ConfigError(problems);
 
   const node = { ...file.node, ...overrides.node };

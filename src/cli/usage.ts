@@ -68,6 +68,13 @@ export const FLAGS: readonly Flag[] = [
 
 const COLUMN = 21, LONGEST = 96;
 
+export const EXIT_CODES: Readonly<Record<number, string>> = {
+  0: "success; remarks, such as faults in the node's own description, do not count as errors",
+  1: "the configuration has an error, the service could not run, check found an error, or the " +
+    "node that probe asked about is not well",
+  2: "wrong use: an unknown option, a wrong value of an option, or a missing argument",
+};
+
 export const WHAT_IT_DOES: string =
   "Serves the explorer at /v1/spec, information about the node at " +
   "/v1/info and the description at /spec.json and /spec.yaml.";
@@ -92,7 +99,9 @@ ${wrap(WHAT_IT_DOES, LONGEST - 4).join("\n")}
 
 ${rows.join("")}
 ${WHAT_WINS}
-`;
+
+Exit codes:
+${Object.entries(EXIT_CODES).map(([code, text]) => row(code, text)).join("")}`;
 }
 
 function textOf({ text, default: usual, variables = [] }: CliOption): string {

@@ -343,6 +343,11 @@ export class ConfigError extends Error {
   }
 }
 
+/** An error in the arguments of the command. */
+export class UsageError extends ConfigError {
+  override name = "UsageError";
+}
+
 /** Invalid parts of the value are returned unchanged. */
 export function readValue<T>(
   value: unknown,

@@ -11,18 +11,49 @@ import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 
-/** `mistakes.test.ts` tests further invalid arguments without starting the command. */
-const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
-  [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
-  [["check"], {}, "name a node, as in nodeface check http://127.0.0.1:8545"],
-  [["--spec", "/none.yaml"], {}, "--spec names /none.yaml: no such file"],
-  [["check", "--spec", "/none.yaml"], {}, "--spec names /none.yaml: no such file"],
-  [["kinds", "xyz"], {}, 'unknown kind "xyz"; see nodeface kinds'],
-  [["--config", "/none"], {}, "/none: no such file"],
-  [[], { PORT: "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
-];
-
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+const BROKEN = join(folder, "broken.yaml");
+writeFileSync(BROKEN, "metrisc: true\n");
+const UNKNOWN = `${BROKEN}:1:1: unknown key metrisc; did you mean metrics?`;
+
+/** `mistakes.test.ts` tests further invalid arguments without starting the command. */
+const WRONG: [code: 1 | 2, args: string[], env: Record<string, string>, complaint: string][] = [
+  [2, ["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
+  [2, ["check"], {}, "name a node, as in nodeface check http://127.0.0.1:8545"],
+  [2, ["init"], {}, "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545"],
+  [2, ["--port"], {}, "--port needs a value; see nodeface --help"],
+  [
+    2,
+    ["--kind", "etdc"],
+    {},
+    '--kind must be a kind of node (see "nodeface kinds") or none, not "etdc"; did you mean etcd?',
+  ],
+  [
+    2,
+    ["--bogus", "--config", "/none"],
+    { PORT: "1" },
+    'unknown option "--bogus"; see nodeface --help\nnodeface: /none: no such file',
+  ],
+  [2, ["kinds", "xyz"], {}, 'unknown kind "xyz"; see nodeface kinds'],
+  [1, ["--spec", "/none.yaml"], {}, "--spec names /none.yaml: no such file"],
+  [1, ["check", "--spec", "/none.yaml"], {}, "--spec names /none.yaml: no such file"],
+  [1, ["--config", "/none"], {}, "/none: no such file"],
+  [1, ["--config", BROKEN], {}, UNKNOWN],
+  [1, ["check", "--offline", "--config", BROKEN], {}, UNKNOWN],
+  [
+    1,
+    ["init", "http://127.0.0.1:2", "--config", BROKEN],
+    {},
+    `${BROKEN} exists already and is not changed; name another file with --config`,
+  ],
+  [1, [], { PORT: "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
+  [
+    1,
+    [],
+    { NODEFACE_KIND: "etdc" },
+    'NODEFACE_KIND must be a kind of node (see "nodeface kinds") or none, not "etdc"; did you mean etcd?',
+  ],
+];
 
 /**
  * A description with so many dangling references that the report on them does not fit into a pipe's
@@ -216,12 +247,12 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   suiteOf.run();
 }
 
-const wrong = suite("wrong arguments");
-for (const [args, env, complaint] of WRONG) {
-  wrong(`${JSON.stringify(env)} ${args.join(" ")}`, async () => {
+const wrong = suite("wrong arguments exit with 2, and a wrong configuration with 1");
+for (const [expected, args, env, complaint] of WRONG) {
+  wrong(`${expected}: ${JSON.stringify(env)} ${args.join(" ")}`, async () => {
     const { code, stderr } = await run([...COMMANDS.Bun, ...args], env);
     assert.is(stderr, `nodeface: ${complaint}\n`);
-    assert.is(code, 2);
+    assert.is(code, expected);
   });
 }
 
@@ -231,7 +262,7 @@ for (
   const [what, args, code, trouble] of [
     ["trouble", ["check", "http://127.0.0.1:2"], 1, /^the node is unreachable: /],
     ["wrong arguments", ["check", "--prot", "80"], 2, /^unknown option "--prot"/],
-    ["a wrong configuration", ["check", "--config", "/none"], 2, /no such file$/],
+    ["a wrong configuration", ["check", "--config", "/none"], 1, /no such file$/],
   ] as const
 ) {
   json(`check --json prints one object and exits with ${code} if there is ${what}`, async () => {

@@ -156,7 +156,7 @@ kubernetes("without enableServiceLinks: false, the start would fail", async () =
   const { code, stderr } = await run([...COMMANDS.Node, "http://127.0.0.1:9"], {
     NODEFACE_PORT: "tcp://10.0.0.1:8080",
   });
-  assert.is(code, 2);
+  assert.is(code, 1);
   assert.match(stderr, "NODEFACE_PORT must be");
 });
 
