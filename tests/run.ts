@@ -136,16 +136,21 @@ const ALONE = slowOf("release/start", "gateway/attack");
 const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
   !ALONE.includes(run)
 );
+/** With the word `all-pages`, the commands of all pages are run, else those of README. */
+const MANUAL = String.raw`^project/manual\.test\.ts$`;
+const manualOn = (...words: string[]): Run[] =>
+  ["Deno", "Bun"].map((runtime) =>
+    onNode([`manual on ${runtime}`, ...words].join(", "), MANUAL, runtime, ...words)
+  );
+
 const SLOW: readonly (readonly Run[])[] = [
   BESIDE_OTHERS,
   slow.filter((run) => !ALONE.includes(run) && !BESIDE_OTHERS.includes(run)),
+  manualOn("all-pages"),
 ];
 
 /** The suites that draw cases at random. With this word, they draw more (`tests/_runtime.ts`). */
 const RANDOM = onNode("random cases", String.raw`^(${RANDOMS})\.test\.ts$`, "all-draws");
-
-/** With this word, the commands of all pages are run. */
-const MANUAL = onNode("manual", String.raw`^project/manual\.test\.ts$`, "all-pages");
 
 const OTHERS = String.raw`^(?!${ABOUT_TEXTS}|(${ABOUT_RUNTIMES})\.)[^/\\]+\.test\.ts$`;
 /** These suites take only a few minutes, and measure neither time nor memory. */
@@ -162,7 +167,7 @@ const CI: readonly (readonly Run[])[] = [
     ].map((name) => `browser/${name}`),
   ].map((row) => slow.filter(({ name }) => row.includes(name))),
   [onDeno("portable on Deno", OTHERS), onBun("portable on Bun", OTHERS)],
-  [RANDOM, MANUAL],
+  [RANDOM, onNode("manual", MANUAL, "all-pages"), ...manualOn()],
 ];
 
 /**

@@ -81,6 +81,8 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   /** The keys are paths in the temporary folder, which is also the home directory. */
   readonly files?: Readonly<Record<string, string>>;
+  /** The command `nodeface`, which runs in the temporary folder. @default on Node */
+  readonly nodeface?: readonly string[];
   /** @default every block that the page does not exclude */
   readonly isFollowed?: (block: Block) => boolean;
   /** Not called for commands that start a service. */
@@ -89,7 +91,14 @@ export interface Surroundings {
 
 export async function follow(
   page: string,
-  { places = {}, env = {}, files = {}, isFollowed, onPrinted = () => {} }: Surroundings = {},
+  {
+    places = {},
+    env = {},
+    files = {},
+    nodeface = COMMANDS.Node,
+    isFollowed,
+    onPrinted = () => {},
+  }: Surroundings = {},
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
   const services = new Map<string, Running>();
@@ -108,18 +117,18 @@ export async function follow(
   const launch = async (command: string) => {
     const { words, port } = serviceOf(located(command).replace(/^npm start( --)?/, "nodeface"));
     await services.get(port)?.stop();
-    const service = await start([...COMMANDS.Node, ...words], surroundings, { cwd: folder });
+    const service = await start([...nodeface, ...words], surroundings, { cwd: folder });
     services.set(port, service);
     if (words.some((word) => /^https?:/.test(word)) || words.includes("--config")) {
-      // The service may start listening before it has detected the kind of the node.
+      // The service listens before it has detected the kind of the node and read its description.
       await until(async () => {
         const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
-        return Object.keys(paths).length > 2;
+        return Object.keys(paths).some((path) => !OWN.test(path));
       });
     }
   };
   try {
-    await write("bin/nodeface", `#!/bin/sh\nexec ${COMMANDS.Node.map(quoted).join(" ")} "$@"\n`);
+    await write("bin/nodeface", `#!/bin/sh\nexec ${nodeface.map(quoted).join(" ")} "$@"\n`);
     await chmod(join(folder, "bin/nodeface"), 0o755);
     for (const [path, text] of Object.entries(files)) await write(path, text);
     const isWanted = isFollowed ?? (({ isLeftOut }) => !isLeftOut);
@@ -141,6 +150,8 @@ export async function follow(
     await rm(folder, { recursive: true });
   }
 }
+
+const OWN = /^\/(?:v1\/(?!node|rpc)|spec\.|\.well-known\/)/;
 
 const isServing = (command: string) =>
   /^(?:npm start|nodeface(?! (?:check|kinds|init|probe)\b))(?!.* (?:--help|--version|-h|-V)\b)/
@@ -175,7 +186,7 @@ function assertPrinted(actual: string, printed: string | undefined, command: str
     for (const line of printed.split("\n")) assert.match(actual, lineLike(line), command);
     return;
   }
-  assert.match(actual.trimEnd(), new RegExp(`^${patternOf(printed)}$`), command);
+  assert.match(actual.trimEnd(), new RegExp(`^${patternOf(printed)}$`), `${command}\n${actual}`);
 }
 
 const lineLike = (line: string) => new RegExp(`^${patternOf(line)}$`, "m");

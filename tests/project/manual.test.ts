@@ -13,6 +13,7 @@ import type { Listening } from "../../src/adapters/shared.ts";
 import type { Nodeface } from "../../src/index.ts";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
+import { RUNTIME, RUNTIMES } from "../nodes/_bench.ts";
 import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { type Daemon, startDaemon } from "../nodes/_daemon.ts";
 import { type Block, blocksOf, commandsOf, follow } from "./_manual.ts";
@@ -94,13 +95,20 @@ manual.before.each(async () => {
 });
 manual.after.each(async () => await anvil?.stop());
 
-/** `npm test` follows README alone, and the tier `ci` all pages. */
+/**
+ * `npm test` follows README alone, and the tier `ci` all pages, on Node. Another runtime can be an
+ * argument.
+ */
 const FOLLOWED = process.argv.includes("all-pages") ? [...PAGES.keys()] : ["README.md"];
+
+/** The commands run in another folder. */
+const NODEFACE = RUNTIMES[RUNTIME]!.map((word) => word === "src/main.ts" ? ROOT + word : word);
 
 for (const page of FOLLOWED.filter((page) => has(page, "console", "sh"))) {
   manual(`every command of ${page} works as documented`, async () => {
     await follow(PAGES.get(page)!, {
       places,
+      nodeface: NODEFACE,
       isFollowed: (block) => ownBlocks(page).some(is(block)),
     });
   });
