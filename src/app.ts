@@ -276,7 +276,7 @@ export class App implements Nodeface {
     const { catalog, favicon, assets } = this.#resources;
     const handleAsset: Handler = async (visit) => {
       const asset = (await assets.get()).get(visit.path.slice("/assets/".length));
-      return asset ? await respondWith(asset.get(), visit) : notFound("");
+      return asset ? await respondWith(asset.get(visit.request), visit) : notFound("");
     };
     const handleRoot = this.#pageOrNode(({ request, target }) => {
       const { originalUrl } = request as ServedRequest;

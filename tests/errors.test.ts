@@ -33,7 +33,7 @@ errors("if a file of the explorer failed to load, the next request loads it agai
   const importContent = () =>
     isOut ? Promise.reject(new Error("EMFILE")) : Promise.resolve({ identity: btoa("a {}") });
   const assets = createAssets({ "explorer-1/a.css": { type: "text/css", importContent } });
-  const load = async () => await assets.get("explorer-1/a.css")!.get();
+  const load = async () => await assets.get("explorer-1/a.css")!.get({ headers: new Headers() });
   await load().then(() => assert.unreachable(), ({ message }) => {
     assert.is(message, "EMFILE");
   });

@@ -138,10 +138,24 @@ const scriptOf = async () =>
 
 explorer("all services in a process share the explorer's files in memory", async () => {
   const path = await scriptOf();
-  const find = () => createAssets(ASSETS).get(path.slice("/assets/".length))?.get();
-  const [first, second] = [await find(), await find()];
-  assert.ok(first!.body);
-  assert.is(first!.body, second!.body);
+  for (const headers of [new Headers(), new Headers({ "accept-encoding": "gzip" })]) {
+    const find = () => createAssets(ASSETS).get(path.slice("/assets/".length))?.get({ headers });
+    const [first, second] = [await find(), await find()];
+    assert.ok(first!.body);
+    assert.is(first!.body, second!.body);
+  }
+});
+
+explorer("a file is decompressed only for a client that does not accept gzip", async () => {
+  const importContent = () => Promise.resolve({ gzip: btoa("no gzip") });
+  const file = createAssets({ "a/b.js": { type: "text/javascript", importContent } }).get(
+    "a/b.js",
+  )!;
+  const accepting = { headers: new Headers({ "accept-encoding": "gzip" }) };
+  const response = (await file.get(accepting)).respond(accepting);
+  assert.is(await response.text(), "no gzip");
+  assert.is(response.headers.get("content-encoding"), "gzip");
+  await file.get({ headers: new Headers() }).then(() => assert.unreachable(), () => {});
 });
 
 explorer("paths under /assets/ can reach only the explorer's own files", async () => {

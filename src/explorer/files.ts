@@ -4,10 +4,10 @@
  * @module
  */
 import type { Asset } from "../generated/assets.js";
-import { unpack } from "../http/content-coding.ts";
-import { represent, type Representation } from "../http/representation.ts";
+import { compressedIn, unpack } from "../http/content-coding.ts";
+import { acceptsGzip, represent, type Representation } from "../http/representation.ts";
 import { onceFor } from "../json/values.ts";
-import { lazy, type Resource } from "../lazy.ts";
+import { type Lazy, lazy } from "../lazy.ts";
 import { escape } from "./html.ts";
 import { imageTypeOf } from "./page-settings.ts";
 
@@ -16,19 +16,39 @@ import { imageTypeOf } from "./page-settings.ts";
  */
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
-export type Assets = ReadonlyMap<string, Resource<Representation>>;
+export type Assets = ReadonlyMap<string, AssetFile>;
 
-const contentOf = onceFor(({ importContent }: Asset) =>
-  lazy(async () => unpack(await importContent()))
-);
+export const createAssets = (assets: Readonly<Record<string, Asset>>): Assets =>
+  new Map(Object.entries(assets).map(([path, asset]) => [path, new AssetFile(asset)]));
 
-export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
-  const prepare = async (asset: Asset): Promise<Representation> => {
-    return represent(await contentOf(asset).get(), { type: asset.type, cache: IMMUTABLE });
-  };
-  return new Map(
-    Object.entries(assets).map(([path, asset]) => [path, lazy(() => prepare(asset))]),
-  );
+/** All services in a process share the bytes. */
+const contentOf = onceFor(({ importContent }: Asset) => ({
+  plain: lazy(async () => (await unpack(await importContent())).identity),
+  gzip: lazy(async () => compressedIn(await importContent())),
+}));
+
+/**
+ * A file in two representations. Nearly all clients accept gzip, so the other one, which takes four
+ * times the memory, is made when a client asks for it.
+ */
+export class AssetFile {
+  readonly #plain: Lazy<Representation>;
+  readonly #gzip: Lazy<Representation>;
+
+  constructor(asset: Asset) {
+    const { plain, gzip } = contentOf(asset);
+    const init = { type: asset.type, cache: IMMUTABLE };
+    this.#plain = lazy(async () => represent({ identity: await plain.get() }, init));
+    this.#gzip = lazy(async () => {
+      const identity = await gzip.get();
+      if (identity === undefined) return this.#plain.get();
+      return represent({ identity }, { ...init, headers: { "content-encoding": "gzip" } });
+    });
+  }
+
+  get({ headers }: Pick<Request, "headers">): Promise<Representation> {
+    return (acceptsGzip(headers) ? this.#gzip : this.#plain).get();
+  }
 }
 
 /** Background colours on which white text has a contrast of at least 5 (WCAG 2.2, 1.4.3). */

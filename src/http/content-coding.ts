@@ -43,14 +43,17 @@ export interface PackedContent {
   readonly identity?: string;
 }
 
-export async function unpack({ gzip, identity = "" }: PackedContent): Promise<KeptContent> {
-  if (gzip === undefined) return { identity: fromBase64(identity) };
-  const compressed = fromBase64(gzip);
+export async function unpack(packed: PackedContent): Promise<KeptContent> {
+  const compressed = compressedIn(packed);
+  if (compressed === undefined) return { identity: fromBase64(packed.identity ?? "") };
   return {
     identity: await transform(compressed, new DecompressionStream("gzip")),
     gzip: compressed,
   };
 }
+
+export const compressedIn = ({ gzip }: PackedContent): Bytes | undefined =>
+  gzip === undefined ? undefined : fromBase64(gzip);
 
 function fromBase64(text: string): Bytes {
   const chars = atob(text);

@@ -56,7 +56,7 @@ export class Representation {
     { headers }: Pick<Request, "headers">,
     common: CommonHeaders = { headers: {}, vary: undefined },
   ): Response {
-    const isCompressed = this.#gzip && acceptsGzip(headers.get("accept-encoding") ?? "");
+    const isCompressed = this.#gzip && acceptsGzip(headers);
     const { etag, body, full, notModified } = isCompressed ? this.#gzip! : this.#plain;
     if (notModified && namesTag(headers.get("if-none-match"), etag)) {
       return completeResponse(null, notModified.with(common));
@@ -123,7 +123,10 @@ class Head {
 
 const CODINGS = ["gzip", "identity"];
 
-const acceptsGzip = memoize((accept) => {
+export const acceptsGzip = (headers: Headers): boolean =>
+  prefersGzip(headers.get("accept-encoding") ?? "");
+
+const prefersGzip = memoize((accept) => {
   const negotiator = new Negotiator({ headers: { "accept-encoding": accept } });
   return negotiator.encodings(CODINGS, { preferred: CODINGS })[0] === "gzip";
 });
