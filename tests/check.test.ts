@@ -165,7 +165,7 @@ check("without a description, no name under forward is reported as unknown", asy
     text,
     'the node\'s kind is unknown (see "Kind"); to list calls nevertheless, set node.kind or description',
   );
-  assert.match(text, "connection refused; start the node, or correct node.url");
+  assert.match(text, "connection refused; start the node, or correct its address (node.url)");
 });
 
 check(

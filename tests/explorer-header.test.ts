@@ -349,7 +349,10 @@ header("the header shows the documented remedy for each status code", () => {
     assert.is(hint === "", code === "starting" || code === "syncing", code);
   }
   const gone = describeNamed({ ...GONE, status_code: "connection_refused" }, NAMING);
-  assert.is(gone.hint, "Start the node, or correct node.url; retrying every few seconds");
+  assert.is(
+    gone.hint,
+    "Start the node, or correct its address (node.url); retrying every few seconds",
+  );
   assert.is(describeNamed({ status: "syncing", peers: 0 }, NAMING).hint, "It has no peers yet");
   assert.is(describeNamed({ status: "syncing", peers: { __proto__: null } }, NAMING).hint, "");
   for (const status_code of ["constructor", "<b>", 7]) {

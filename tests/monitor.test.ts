@@ -9,7 +9,7 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const monitor = suite("monitor");
 
-const REFUSED = "connection refused; start the node, or correct node.url";
+const REFUSED = "connection refused; start the node, or correct its address (node.url)";
 
 const RUNS = 'info: node http://node.example runs "anvil 1.7.1"';
 
@@ -373,7 +373,7 @@ monitor("/v1/info and /v1/health have the remedy for the status code", async () 
   const { monitor, held } = scene();
   held.failure = "ECONNREFUSED";
   const { info, health } = await monitor.snapshot();
-  assert.is(info.status_remedy, "start the node, or correct node.url");
+  assert.is(info.status_remedy, "start the node, or correct its address (node.url)");
   const text = new TextDecoder().decode(health.failing.body);
   assert.is(JSON.parse(text).status_remedy, info.status_remedy);
 });

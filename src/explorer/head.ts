@@ -145,7 +145,8 @@ function hintOf({ status, status_code, peers }: Info): string {
 export function describeState(state: string, info: Info = {}, history: History = {}): StateText {
   const { status, status_reason } = info;
   const [label = formatValue(status), usual = "", addition = ""] = STATES[state] ?? [];
-  const reason = formatText(status_reason, 160) || usual;
+  // The reason is a predicate, such as "is 12 blocks behind its peers".
+  const reason = formatText(status_reason, 160).replace(/^is /, "") || usual;
   const at = status === "ok" ? "" : seenOf(info).at ?? sinceOf(history, status);
   const [, , time] = TIME.exec(formatText(at)) ?? [];
   const since = time ? `since ${time.slice(0, 5)} UTC` : "";
@@ -310,7 +311,7 @@ function plotOf(history: History, key: string): { span?: string; svg?: string } 
     isDrawn = isPoint;
   }
   const [low, high] = [formatValue(least), formatValue(most)];
-  const time = roundDuration(end - start);
+  const time = roundDuration(end - start).replace(/^1 /, "");
   const title = `${low === high ? low : `from ${low} to ${high}`} in the last ${time}`;
   const scale = [...new Set([high, low])].map(escape).join("<br>");
   return {

@@ -324,7 +324,7 @@ function renderOperation(operation: Operation, detail: Detail, enabled: Enabled)
   return `<article${anchor}><div><h3 dir="auto" id="${escape(operation.id)}">${heading}</h3>` +
     `<p class="line">${renderMethod(operation.method)} <code>${path}</code>${deprecated}${words} ` +
     `<button type="button" class="link" aria-label="Link to this operation">#</button></p>` +
-    (summary ? `<p class="gist">${escape(shorten(summary, detail.summary))}</p>` : "") +
+    (summary ? `<p class="gist">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
     (detail.operation > 0 ? renderOpening(operation, enabled) : "") +
     renderMarkdown(operation.description, detail.operation) +

@@ -72,7 +72,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   alarm: "see the node's documentation",
   no_peers: "check the node's firewall, listening port and peer list",
   stalled: "compare the height with a public source; check the node's disk, clock and peers",
-  connection_refused: "start the node, or correct node.url",
+  connection_refused: "start the node, or correct its address (node.url)",
   timeout: "raise node.timeout (at most 10 s); a firewall may drop packets",
   dns: "correct the name in node.url",
   tls: "renew the node's certificate, or set node.tls.ca_file",

@@ -87,7 +87,7 @@ export function notJson(text: string): SourceError {
  */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
-const START = "start the node, or correct node.url";
+const START = "start the node, or correct its address (node.url)";
 
 const MEANINGS: readonly Meaning[] = [
   [/^ECONNREFUSED/, "connection_refused", "connection refused", START],
