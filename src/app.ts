@@ -118,8 +118,8 @@ export class App implements Nodeface {
   readonly [Symbol.asyncDispose]: () => Promise<void> = this.close;
 
   /** Ends the calls of clients that the next configuration does not have, or not as they are. */
-  keepClients(forward: ResolvedOptions["forward"]): void {
-    this.#calls.gateway?.clients.keep(forward?.clients ?? []);
+  endOtherClients(forward: ResolvedOptions["forward"]): void {
+    this.#calls.gateway?.clients.endAllBut(forward?.clients ?? []);
   }
 
   /** Never rejects. */

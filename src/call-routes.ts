@@ -237,11 +237,11 @@ export class CallRoutes {
     refusal: Refusal,
     call: Pick<UnreadCall, "request" | "content">,
   ): Promise<Response> {
-    const lease = { body: new Room(this.#unread, "body") };
+    const lease = { requestRoom: new Room(this.#unread, "body") };
     try {
       return await form.toResponse(refusal, { ...call, lease });
     } finally {
-      lease.body.dispose();
+      lease.requestRoom.dispose();
     }
   }
 }

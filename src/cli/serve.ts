@@ -169,7 +169,7 @@ class Service {
       const before = this.#current;
       this.#current = next;
       this.#watch();
-      before.nodeface.keepClients(config.forward);
+      before.nodeface.endOtherClients(config.forward);
       await before.nodeface.close();
       await logSettings(config, this.#log);
       this.#log("the configuration has been read again", "info");

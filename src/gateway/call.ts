@@ -48,7 +48,7 @@ export interface Followed {
 
 /** A call whose content has not been read yet. */
 export interface UnreadCall extends Pick<Call, "request" | "content"> {
-  readonly lease: Pick<Lease, "body">;
+  readonly lease: Pick<Lease, "requestRoom">;
 }
 
 /** One of the ways to call the node. */
@@ -139,7 +139,7 @@ export async function readContent(
     if (declared > mayRead) throw tooLarge(most);
     const bytes = await readBody(
       readChunks,
-      lease.body,
+      lease.requestRoom,
       most,
       isTaken ? excess : undefined,
       declared,

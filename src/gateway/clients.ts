@@ -155,7 +155,7 @@ export class Clients {
   }
 
   /** Ends what runs for clients whose right is not among those of `settings`. */
-  keep(settings: readonly ResolvedClient[]): void {
+  endAllBut(settings: readonly ResolvedClient[]): void {
     for (const client of this.all) {
       const right = rightOf(client.settings);
       if (!settings.some((other) => isEqual(rightOf(other), right))) client.token?.end();

@@ -74,7 +74,7 @@ export class Leases {
   close(): void {
     this.slots.close();
     this.waits.close();
-    for (const lease of this.#begun) if (lease.isLeft) lease.breakOff();
+    for (const lease of this.#begun) if (lease.isAbandoned) lease.breakOff();
     if (this.#begun.size === 0) return;
     this.#closing ??= setTimeout(() => {
       for (const lease of this.#begun) lease.breakOff();
@@ -90,12 +90,12 @@ export class Lease {
   readonly quota: Quota | undefined;
   readonly #token: Signal | undefined;
   /** The bytes of the request so far. */
-  readonly body: Room;
+  readonly requestRoom: Room;
   readonly #leases: Leases;
   /** The bytes of the responses. */
-  readonly #room: Room;
+  readonly #responseRoom: Room;
   /** The number of bytes that further responses may have. */
-  #left: number;
+  #bytesLeft: number;
   /**
    * - `open`: calls are sent, or may be sent
    * - `handed over`: the response is being sent to the client
@@ -123,13 +123,13 @@ export class Lease {
     this.sharer = client ?? EVERYBODY;
     this.quota = quota;
     this.#leases = leases;
-    this.body = new Room(leases.budget, client ? "token" : "body");
-    this.#room = new Room(leases.budget, client ? "token" : "response");
-    this.#left = leases.limits.limit;
+    this.requestRoom = new Room(leases.budget, client ? "token" : "body");
+    this.#responseRoom = new Room(leases.budget, client ? "token" : "response");
+    this.#bytesLeft = leases.limits.limit;
   }
 
-  get isLeft(): boolean {
-    return (this.#deadline?.client ?? this.gone).aborted;
+  get isAbandoned(): boolean {
+    return (this.#deadline?.clientSignal ?? this.gone).aborted;
   }
 
   /**
@@ -145,9 +145,14 @@ export class Lease {
       ? new Deadline(this.gone, this.#token, WAIT_MS, "with client")
       : new Deadline(this.gone, this.#token, limits.timeout, isHeavy ? "late" : "in time");
     this.#leases.add(this);
-    const taken = (isWaiting ? waits : slots).take(this.sharer, isHeavy, deadline.client, calls);
+    const taken = (isWaiting ? waits : slots).take(
+      this.sharer,
+      isHeavy,
+      deadline.clientSignal,
+      calls,
+    );
     this.#slot = await taken;
-    deadline.client.addEventListener("abort", () => void this.#end());
+    deadline.clientSignal.addEventListener("abort", () => void this.#end());
   }
 
   /**
@@ -160,29 +165,35 @@ export class Lease {
     use: UpstreamUse,
     collect: number,
   ): Promise<UpstreamResponse> {
-    const { client, node: signal } = this.#deadline!;
-    if (client.aborted) throw client.reason;
+    const { clientSignal, nodeSignal: signal } = this.#deadline!;
+    if (clientSignal.aborted) throw clientSignal.reason;
     const isRead = operation.access === "read";
-    if (this.sharer !== EVERYBODY) this.#room.purpose = isRead ? "token" : "write";
-    if (!this.#room.set(SMALL)) throw FULL;
+    if (this.sharer !== EVERYBODY) this.#responseRoom.purpose = isRead ? "token" : "write";
+    if (!this.#responseRoom.set(SMALL)) throw FULL;
     const { node, slots, verify, limits: { limit } } = this.#leases;
-    const limits = { most: this.#left, limit, collect, room: this.#room, stop: client };
+    const upstreamLimits = {
+      most: this.#bytesLeft,
+      limit,
+      collect,
+      room: this.#responseRoom,
+      stop: clientSignal,
+    };
     const sent = { ...request, signal, isOnce: !isRead || verify !== undefined };
     const call = this.#call = verify
-      ? this.#sendVerified(sent, use, limits, verify, isRead)
-      : sendUpstream(node, sent, use, limits);
+      ? this.#sendVerified(sent, use, upstreamLimits, verify, isRead)
+      : sendUpstream(node, sent, use, upstreamLimits);
     let response: UpstreamResponse | undefined;
     try {
-      response = await withSignal(call, client);
+      response = await withSignal(call, clientSignal);
     } finally {
       // The node has finished if its response is complete or the call failed. The node may still be
       // busy if the response is a stream or the call was aborted.
-      const hasNodeEnded = response ? response.isWhole : !client.aborted;
+      const hasNodeEnded = response ? response.isWhole : !clientSignal.aborted;
       if (hasNodeEnded) this.#call = undefined;
     }
     if (!choosesStatus(operation)) slots.isBusy = saysBusy(response);
-    this.#left -= response.size;
-    if (response.isWhole) this.#room.keep(response.received);
+    this.#bytesLeft -= response.size;
+    if (response.isWhole) this.#responseRoom.keep(response.received);
     return response;
   }
 
@@ -219,7 +230,7 @@ export class Lease {
    * @throws {Refusal} if the budget has no room
    */
   hold(bytes: number): void {
-    if (!this.#room.set(bytes)) throw FULL_AFTERWARDS;
+    if (!this.#responseRoom.set(bytes)) throw FULL_AFTERWARDS;
   }
 
   /**
@@ -242,7 +253,7 @@ export class Lease {
   }
 
   dispose(): void {
-    this.body.dispose();
+    this.requestRoom.dispose();
     if (this.#state === "open") void this.#end();
     // The response is complete, so the node is free for the next call.
     else if (this.#state === "handed over" && !this.#call) this.#freeSlot();
@@ -256,7 +267,7 @@ export class Lease {
     if (this.#state === "ended") return;
     this.#state = "ended";
     const response = this.#call && await this.#call.catch(() => undefined);
-    this.#room.dispose();
+    this.#responseRoom.dispose();
     if (response) await response.drain();
     this.#deadline?.dispose();
     this.#freeSlot();
@@ -296,29 +307,31 @@ type NodeEnd = "in time" | "late" | "with client";
 /** The end of a call for its client, and for the node. */
 class Deadline {
   /** Aborted when nobody waits for the response any more. */
-  readonly client: FollowingSignal;
+  readonly clientSignal: FollowingSignal;
   /** Aborted when the request to the node must end. */
-  readonly node: LightSignal;
+  readonly nodeSignal: LightSignal;
   #timer: ReturnType<typeof setTimeout>;
   constructor(gone: Signal, token: Signal | undefined, timeout: number, nodeEnd: NodeEnd) {
-    this.client = token ? new FollowingSignal(gone, token) : new FollowingSignal(gone);
-    this.node = nodeEnd === "with client" ? new FollowingSignal(this.client) : new LightSignal();
+    this.clientSignal = token ? new FollowingSignal(gone, token) : new FollowingSignal(gone);
+    this.nodeSignal = nodeEnd === "with client"
+      ? new FollowingSignal(this.clientSignal)
+      : new LightSignal();
     this.#timer = setTimeout(() => {
       const message = `The node did not finish its response within ${timeout / 1000} s`;
       const reason = new Refusal(504, CODES.tooLate, message, { isUncertain: true });
       if (nodeEnd !== "late") return this.end(reason);
-      this.#timer = setTimeout(() => this.node.abort(reason), timeout);
-      this.client.abort(reason);
+      this.#timer = setTimeout(() => this.nodeSignal.abort(reason), timeout);
+      this.clientSignal.abort(reason);
     }, timeout);
   }
 
   end(reason: unknown): void {
-    this.client.abort(reason);
-    this.node.abort(reason);
+    this.clientSignal.abort(reason);
+    this.nodeSignal.abort(reason);
   }
 
   dispose(): void {
     clearTimeout(this.#timer);
-    this.client.dispose();
+    this.clientSignal.dispose();
   }
 }

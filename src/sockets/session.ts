@@ -373,7 +373,7 @@ export class Session implements PeerEvents {
     try {
       const refusal = !table.isKnown
         ? NOT_FORWARDED.unknown
-        : lease.quota?.refusal ?? (lease.body.set(message.length) ? undefined : FULL);
+        : lease.quota?.refusal ?? (lease.requestRoom.set(message.length) ? undefined : FULL);
       const text = refusal ? await refuseMessage(refusal, message) : await answerMessage(
         gateway,
         { table, caller, lease },
