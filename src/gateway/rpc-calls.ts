@@ -7,6 +7,7 @@
 import { type Bytes, joinBytes } from "../bytes.ts";
 import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
+import { isObject } from "../json/values.ts";
 import { CALLS_MAX, CODES, isList } from "../node/json-rpc.ts";
 import { atOnce, inSlices, isLong } from "../slices.ts";
 import {
@@ -32,8 +33,6 @@ export interface RpcCall {
    * and `error`, one of which is null.
    */
   readonly isJsonRpc1: boolean;
-  /** True if the call has nothing that we would not write ourselves, but for its id. */
-  readonly isPlain: boolean;
 }
 
 /** Why a call cannot be read. */
@@ -59,7 +58,7 @@ const wholeFault = (message: string): RpcBody => ({
 const REFUSED_MAX = 10_000;
 
 export interface RpcBody {
-  /** The text of a batch whose calls are all plain. */
+  /** The text of a batch that has nothing that we would not write ourselves, but for its ids. */
   readonly plain?: string | undefined;
   readonly isBatch: boolean;
   readonly calls: readonly (RpcCall | RpcFault)[];
@@ -86,6 +85,8 @@ export async function readCalls(call: UnreadCall): Promise<RpcBody> {
 }
 
 export async function readRpcBody(text: string): Promise<RpcBody> {
+  const plain = isList(text) ? readPlain(text) : undefined;
+  if (plain) return { isBatch: true, calls: plain, plain: text };
   let root: Part;
   try {
     const wanted = {
@@ -106,7 +107,7 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
     return { isBatch: false, calls: [empty] };
   }
   const calls = items.map((part) => readCall(text, part));
-  if (count <= CALLS_MAX) return { isBatch: true, calls, plain: plainOf(text, calls) };
+  if (count <= CALLS_MAX) return { isBatch: true, calls };
   const tooMany = (id?: string) =>
     fault(CODES.invalidCall, `A batch may have at most ${CALLS_MAX} calls`, id);
   return count > REFUSED_MAX
@@ -114,16 +115,51 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
     : { isBatch: true, calls: calls.map(({ id }) => tooMany(id)) };
 }
 
-/** An escape may make a name that another parser reads otherwise. */
-function plainOf(text: string, calls: readonly (RpcCall | RpcFault)[]): string | undefined {
-  const isPlain = !text.includes("\\") && calls.every((call) => !isFault(call) && call.isPlain);
-  return isPlain ? text : undefined;
+/** A longer text would take more than about a millisecond. */
+const PLAIN_MAX = 131_072;
+
+/**
+ * Reads a batch that is written as `JSON.stringify` writes it, so that all parsers read it alike,
+ * and whose calls have no other members than those that we write. Returns `undefined` for any other
+ * text.
+ */
+function readPlain(text: string): RpcCall[] | undefined {
+  if (text.length > PLAIN_MAX) return undefined;
+  try {
+    const values = JSON.parse(text);
+    if (!Array.isArray(values) || JSON.stringify(values) !== text) return undefined;
+    const calls = values.map(readPlainCall).filter((call) => call !== undefined);
+    const isWhole = calls.length === values.length && calls.length > 0;
+    return isWhole && calls.length <= CALLS_MAX ? calls : undefined;
+  } catch {
+    // The text is no JSON, or too deep.
+    return undefined;
+  }
 }
+
+const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
 
 /** An id that every node returns as it came. */
 const PLAIN_ID = /^(?:\d{1,15}|"[\w-]{1,64}")$/;
 
-function readCall(text: string, { members, count }: Part): RpcCall | RpcFault {
+function readPlainCall(value: unknown): RpcCall | undefined {
+  if (!isObject(value) || !Object.keys(value).every((name) => MEMBERS.has(name))) return undefined;
+  const { jsonrpc, id: given, method, params } = value;
+  const id = JSON.stringify(given);
+  // The batch and the call are two levels.
+  const isPlain = jsonrpc === "2.0" && PLAIN_ID.test(id) && typeof method === "string" &&
+    (params === undefined || (isHolder(params) && !isDeeper(params, CALL_DEPTH_MAX - 2)));
+  if (!isPlain) return undefined;
+  return { id, method, params: params && JSON.stringify(params), isJsonRpc1: false };
+}
+
+const isHolder = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  isHolder(value) &&
+  (levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1)));
+
+function readCall(text: string, { members }: Part): RpcCall | RpcFault {
   if (!members) return fault(CODES.invalidCall, "A call must be an object");
   const idPart = members.get("id");
   const id = idPart && textOfPart(text, idPart);
@@ -140,9 +176,7 @@ function readCall(text: string, { members, count }: Part): RpcCall | RpcFault {
   if (params && typeof params !== "string") return { ...params, id: id ?? "null" };
   const version = members.get("jsonrpc");
   const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
-  const isPlain = !isJsonRpc1 && id !== undefined && PLAIN_ID.test(id) &&
-    members.size === count && (params === undefined || params === textOfPart(text, part!));
-  return { id, method, params, isJsonRpc1, isPlain };
+  return { id, method, params, isJsonRpc1 };
 }
 
 export async function readRpcParams(text: string): Promise<string | RpcFault> {

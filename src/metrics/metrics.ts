@@ -10,6 +10,7 @@ import type { Info } from "../info/info.ts";
 import type { QueryOutcome } from "../info/sources.ts";
 import { KIND_STATUS_CODES, type StatusCode, STATUSES } from "../info/status.ts";
 import { textOf } from "../json/values.ts";
+import { memoize } from "../lazy.ts";
 import type { CallRecord } from "../log.ts";
 import { NO_ANSWER, WRONG_ANSWER } from "../node/failures.ts";
 import { residentMemory } from "../platform.ts";
@@ -348,7 +349,7 @@ export class Durations {
   sum = 0;
 
   add(seconds: number): void {
-    for (const [i, bound] of BOUNDS.entries()) if (seconds <= bound) this.counts[i]!++;
+    for (let i = BOUNDS.length - 1; seconds <= BOUNDS[i]!; i--) this.counts[i]!++;
     this.count++;
     this.sum += seconds;
   }
@@ -406,6 +407,6 @@ export class Meters {
 
 const LENGTH_MAX = 128;
 
-export function labelOf(text: string): string {
-  return printable(startOf(text, LENGTH_MAX));
-}
+export const labelOf: (text: string) => string = memoize((text) =>
+  printable(startOf(text, LENGTH_MAX))
+);
