@@ -51,6 +51,27 @@ for (const [way, change] of Object.entries(WAYS)) {
   });
 }
 
+serving("a handler that stops reading the content sees no client that has left", async () => {
+  const leave = new AbortController();
+  const fetchFirst = async (request: Request) => {
+    const reader = request.body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    return new Response(String(request.signal.aborted));
+  };
+  await using server = await serve({ fetch: fetchFirst }, { port: 0 });
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(10)),
+  });
+  const { signal } = leave;
+  const response = await fetch(
+    server.url,
+    { method: "POST", body, duplex: "half", signal } as RequestInit,
+  );
+  assert.is(await response.text(), "false");
+  leave.abort();
+});
+
 serving("without options, serve listens on port 8080", () => {
   assert.equal(checkServeOptions({}), { hostname: "127.0.0.1", port: 8080 });
   const unset = { hostname: undefined, port: undefined, onError: undefined };

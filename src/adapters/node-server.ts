@@ -252,9 +252,15 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
   readonly takesFastResponse = true;
   readonly connect = connect;
   #gone: LightSignal | undefined;
+  #left: AbortController | undefined;
 
   get #node() {
     return this.runtime!.node as { readonly req: IncomingMessage; readonly res: ServerResponse };
+  }
+
+  /** srvx would take content whose reading the handler has cancelled for a client that has left. */
+  override get signal(): AbortSignal {
+    return (this.#left ??= abortedBy(this.#node.res)).signal;
   }
 
   get rawUrl(): string | undefined {
@@ -299,6 +305,16 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
     if (response.destroyed || message.destroyed && !message.complete) onClose();
     return gone;
   }
+}
+
+function abortedBy(response: ServerResponse): AbortController {
+  const controller = new AbortController();
+  const onClose = () => {
+    if (!response.writableEnded) controller.abort();
+  };
+  if (response.destroyed) onClose();
+  else response.once("close", onClose);
+  return controller;
 }
 
 const EMPTY_BODY = Buffer.alloc(0);
