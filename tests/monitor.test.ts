@@ -87,7 +87,7 @@ monitor("of a node of no kind, only whether it responds is known", async () => {
     const first = await monitor.snapshot();
     assert.equal([first.info.status, first.info.status_reason, first.info.network], [
       "ok",
-      "answers HTTP; its state is not known",
+      "responds to HTTP; its state is not known",
       "home",
     ]);
     assert.is(first.info.api?.software, "nodeface");

@@ -158,7 +158,7 @@ export function assessStatus(evidence: Evidence): NodeStatus {
     if (status) return status;
   }
   if (evidence.plan.sources.has(REACH)) {
-    return { status: "ok", reason: "answers HTTP; its state is not known" };
+    return { status: "ok", reason: "responds to HTTP; its state is not known" };
   }
   return { status: "ok", ...isKnownToBeInSync(evidence) && { synced: true } };
 }

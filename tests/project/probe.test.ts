@@ -19,7 +19,7 @@ probe(
   each(async (command) => {
     const node = await play((_, response) => response.end());
     const service = await start([...command, node.url, "--kind", "none"]);
-    const reason = "answers HTTP; its state is not known";
+    const reason = "responds to HTTP; its state is not known";
     assert.equal(await asks(command, service.url), [0, `ok: ${reason}\n`, ""]);
     await node.close();
     let seen = await asks(command, service.url);
