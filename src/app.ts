@@ -20,7 +20,7 @@ import {
 } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notFound, problem } from "./http/problem.ts";
-import { finish, nativeOf } from "./http/response.ts";
+import { finish, nativeOf, useJsonType } from "./http/response.ts";
 import { type Handler, type Matched, redirect, type Route, Routes, Visit } from "./http/routes.ts";
 import { openNode } from "./info/open-node.ts";
 import { STATUSES } from "./info/status.ts";
@@ -169,7 +169,10 @@ export class App implements Nodeface {
     const use = this.#hostGuard.useOf(request, target);
     const mayBeProgram = use === "private" && this.#options.isInNetwork;
     const isServed = use === "served" || (mayBeProgram && isProgram(request.headers));
-    return isServed ? undefined : problem(421, HOST_NOT_SERVED);
+    if (isServed) return undefined;
+    const refusal = problem(421, HOST_NOT_SERVED);
+    useJsonType(refusal, request.headers.get("accept") ?? "");
+    return refusal;
   }
 
   /** Returns a route that refuses requests for a host name that is not served. */
