@@ -418,4 +418,17 @@ kinds(
   },
 );
 
+kinds("README.md says which kinds were tested with a real node, and which were not", () => {
+  const text = readFileSync(new URL("../README.md", import.meta.url), "utf8")
+    .replaceAll(/\s+/g, " ");
+  const [, tested = "", others = ""] =
+    / - tested with a real node: (.*?); - not yet tested with one: (.*?)\. /.exec(text) ?? [];
+  assert.is(`${tested}, ${others}`.split(/, | and /).length, KIND_NAMES.length);
+  for (const name of KIND_NAMES) {
+    const { title, tried } = KINDS[name]!;
+    const [called = ""] = /^Ethereum \w+|^\w+/.exec(title) ?? [];
+    assert.ok((tried ? tested : others).includes(called), name);
+  }
+});
+
 kinds.run();
