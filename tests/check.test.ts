@@ -153,6 +153,9 @@ check("check reports in plain words that a node cannot be reached", async () => 
   assert.match(text, "The kind of the node is not known: ");
   assert.not.match(text, /: it connection refused/);
   assert.match(text, "- the node is unreachable: ");
+  const known = await report({ node: { url: NOWHERE, kind: "ethereum" } });
+  assert.match(known, "by rpc.discover: the node cannot be reached: connection refused");
+  assert.match(known, "what this node lacks: it cannot be reached: connection refused");
 });
 
 check("without a description, no name under forward is reported as unknown", async () => {

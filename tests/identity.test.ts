@@ -66,7 +66,7 @@ identity("a node that does not tell its identity is not called", async () => {
   pass(1000);
   assert.is(
     await monitor.reasonAgainstCalls(),
-    "The identity of the node is not known: it connection refused",
+    "The identity of the node is not known: it cannot be reached: connection refused",
   );
 });
 

@@ -18,6 +18,7 @@ import {
   lintTokens,
   rightsIn,
 } from "../gateway/lint-settings.ts";
+import { clauseOf } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { KindInterface } from "../kinds/interface.ts";
@@ -77,7 +78,9 @@ export async function describeDescription(
 const originOf = (node: Node): string | undefined => node.url && new URL(node.url).origin;
 
 async function lackingOf(known: KnownKind, offer: Offer | Error) {
-  if (offer instanceof Error) return `; cannot tell what this node lacks: it ${offer.message}`;
+  if (offer instanceof Error) {
+    return `; cannot tell what this node lacks: it ${clauseOf(offer.message)}`;
+  }
   const parts = await known.loadInterface();
   const names = ({ openrpc, openapi }: KindInterface) => [
     ...openrpc?.methods.map(({ name }) => name) ?? [],

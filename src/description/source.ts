@@ -4,7 +4,7 @@
  * @module
  */
 import type { NodeResponse } from "../node/http1.ts";
-import { SourceError } from "../node/failures.ts";
+import { clauseOf, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { createReader, fileOf, type Reader, ReadError } from "../openapi/files.ts";
 import type { DescriptionFile, DescriptionParts } from "../openapi/load.ts";
@@ -81,7 +81,7 @@ function sourceOfNode(
   const url = new URL(`jsonrpc:${encodeURIComponent(description.jsonrpc)}`);
   const read: Reader = async (stamp) => {
     const text = await known.ask(description).catch((error: Error) => {
-      throw new ReadError(`the node ${error.message}`);
+      throw new ReadError(`the node ${clauseOf(error.message)}`);
     });
     return await fileOf(url, new TextEncoder().encode(text), stamp);
   };
@@ -121,7 +121,7 @@ function readerFor(node: Node, file: URL): Reader {
 }
 
 const asReadError = (error: unknown) =>
-  error instanceof SourceError ? new ReadError(`the node ${error.message}`) : error;
+  error instanceof SourceError ? new ReadError(`the node ${clauseOf(error.message)}`) : error;
 
 function toResponse({ status, headers, next, cancel }: NodeResponse): Response {
   const body = new ReadableStream({

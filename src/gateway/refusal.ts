@@ -5,7 +5,7 @@
  */
 import { problemWith } from "../http/problem.ts";
 import type { HttpStatus } from "../http/response.ts";
-import { failureOf } from "../node/failures.ts";
+import { clauseOf, failureOf } from "../node/failures.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 
@@ -110,9 +110,7 @@ export function refusalOf(error: unknown, isRead: boolean): Refusal {
 
 function failureToRefusal(error: unknown): Refusal {
   const { code, message } = failureOf(error);
-  // All messages except "connection refused" complete a sentence that begins with "The node".
-  const clause = message === "connection refused" ? `cannot be reached: ${message}` : message;
-  return new Refusal(502, CODES.notReached, `The node ${clause}`, {
+  return new Refusal(502, CODES.notReached, `The node ${clauseOf(message)}`, {
     isUncertain: !BEFORE.has(code),
   });
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { Listeners } from "../listeners.ts";
+import { clauseOf } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { tryAbort, withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
@@ -187,7 +188,8 @@ export class Monitor implements AsyncDisposable {
     }
     // What a poll has just told is not too old, however long the poll took.
     if (this.#reader.isIdentityKnown(0)) return undefined;
-    return `The identity of the node is not known: it ${status.reason}`;
+    const why = status.reason === undefined ? "" : `: it ${clauseOf(status.reason)}`;
+    return `The identity of the node is not known${why}`;
   }
 
   /** Polls a node that did not respond again, since it has responded to a call. */

@@ -26,9 +26,16 @@ export const WRONG_ANSWER = [
 /** The machine-readable code of a failure. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
+/** Returns the message of an error as words that complete the sentence "the node …". */
+export const clauseOf = (message: string): string =>
+  message === REFUSED ? `cannot be reached: ${message}` : message;
+
+/** The one message that completes no sentence, since it is also shown alone. */
+const REFUSED = "connection refused";
+
 /**
- * The message completes the sentence "the node …". The message is public, so it must not contain
- * secrets or paths.
+ * The message completes the sentence "the node …" (see {@linkcode clauseOf}). The message is
+ * public, so it must not contain secrets or paths.
  */
 export class SourceError extends Error {
   override name = "SourceError";
@@ -90,7 +97,7 @@ type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hi
 const START = "start the node, or correct its address (node.url)";
 
 const MEANINGS: readonly Meaning[] = [
-  [/^ECONNREFUSED/, "connection_refused", "connection refused", START],
+  [/^ECONNREFUSED/, "connection_refused", REFUSED, START],
   [
     /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)/,
     "connection_refused",
