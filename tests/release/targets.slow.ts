@@ -10,6 +10,7 @@ import { ROOT } from "../_paths.ts";
 import { start } from "../_server.ts";
 import { runtimeSuite } from "../runtimes/_suite.ts";
 import { NOWHERE } from "./_executable.ts";
+import { licensedIn, packagesInScalar, unlike } from "./_shipped.ts";
 
 const FOLDER = `${ROOT}dist/executables/`;
 const { version: VERSION } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
@@ -66,12 +67,11 @@ testWhere(
       `pkg:npm/${name}`
     );
     assert.equal(own, ["bun", ...names]);
-    const listed = readFileSync(`${FOLDER}LICENSES.txt`, "utf8").matchAll(
-      /^(\S+) (\d\S*) \(.+\)$/gm,
-    );
-    const licensed = [...listed].map(([, name, version]) => `${name} ${version}`);
+    const licensed = licensedIn(readFileSync(`${FOLDER}LICENSES.txt`, "utf8"));
     const components = bill.components.map((part: Component) => `${part.name} ${part.version}`);
     assert.equal(components.slice(1), licensed);
+    const bundled = own.slice(1).map((purl: string) => decodeURIComponent(purl.slice(8)));
+    assert.equal(unlike(new Set([...packagesInScalar(), ...bundled]), licensed), []);
     assert.ok(licensed.length > 150, `only ${licensed.length}`);
     for (const { name, version, hashes } of bill.components) {
       assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/);
