@@ -63,7 +63,7 @@ testWhere(
       "content-type",
       "fastest-levenshtein",
     ];
-    const names = [...npm, "itty-router", "negotiator", "valibot", "yaml"].map((name) =>
+    const names = [...npm, "itty-router", "negotiator", "valibot", "ws", "yaml"].map((name) =>
       `pkg:npm/${name}`
     );
     assert.equal(own, ["bun", ...names]);
