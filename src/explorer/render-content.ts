@@ -197,7 +197,8 @@ function renderStart(outline: Outline, address: string): string {
   const operations = [...named.values()];
   const callable = operations.filter(({ call }) => call === "open" || call === "token");
   const simple = [...callable, ...operationsIn(outline)].filter(isSimpleRead);
-  const first = simple.find(isShort) ?? simple.find(({ isCommon }) => isCommon) ?? simple[0];
+  const usual = simple.filter(({ isCommon }) => isCommon);
+  const first = usual.find(isShort) ?? usual[0] ?? simple.find(isShort) ?? simple[0];
   const common = (callable.length > 0 ? callable : operations)
     .filter(({ isCommon, anchor }) => isCommon && anchor).slice(0, COMMON_MAX)
     .map(({ anchor, title }) => `<a href="#${escape(anchor)}">${escape(title)}</a>`);
