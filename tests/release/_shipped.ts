@@ -3,7 +3,7 @@
  * lists.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, posix } from "node:path";
+import { join, posix } from "node:path";
 import { ROOT } from "../_paths.ts";
 
 const SCALAR = "@scalar/api-reference";
