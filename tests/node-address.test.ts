@@ -56,8 +56,11 @@ async function playNode(gone: object = { code: -32601, message: "Method not foun
       return Promise.resolve(Response.json(isDescription ? DESCRIPTION : { version: "1.0" }));
     }
     const calls = JSON.parse(String(init.body ?? "{}"));
-    const answer = ({ id, method }: { id: unknown; method: string }) =>
-      method === "gone" ? { id, error: gone } : { id, result: 7 };
+    const answer = ({ id, method }: { id: unknown; method: string }) => ({
+      jsonrpc: "2.0",
+      id,
+      ...method === "gone" ? { error: gone } : { result: 7 },
+    });
     return Promise.resolve(
       Response.json(Array.isArray(calls) ? calls.map(answer) : answer(calls)),
     );
