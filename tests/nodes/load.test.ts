@@ -1,8 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Agent, createServer, request } from "node:http";
+import { writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { COMMANDS, start } from "../_server.ts";
+import { makeFolder } from "../release/_folder.ts";
 import { play, RECORDINGS } from "./_recorded.ts";
 
 const load = suite("load");
@@ -18,12 +21,11 @@ load("200 clients cause at most one query to the node per second", async () => {
   });
   await new Promise<void>((resolve) => node.listen(0, "127.0.0.1", resolve));
   const { port } = node.address() as AddressInfo;
-  const service = await start([
-    ...COMMANDS.Node,
-    `http://127.0.0.1:${port}`,
-    "--kind",
-    "ethereum",
-  ]);
+  const config = join(makeFolder(), "nodeface.json");
+  // The questions about its methods would count as queries.
+  const settings = { url: `http://127.0.0.1:${port}`, kind: "ethereum", ask_methods: false };
+  writeFileSync(config, JSON.stringify({ node: settings }));
+  const service = await start([...COMMANDS.Node, "--config", config]);
   const agent = new Agent({ keepAlive: true, maxSockets: 200 });
   const ask = () =>
     new Promise<number>((resolve, reject) => {
