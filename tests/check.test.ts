@@ -17,6 +17,14 @@ const check = suite("nodeface check");
 
 const NOWHERE = "http://127.0.0.1:9";
 const DESCRIPTION = new URL("../spec/openapi.yaml", import.meta.url).href;
+const MINE: Kind = {
+  title: "Mine",
+  url: NOWHERE,
+  detect: { "info#": "." },
+  sources: { info: { get: "/info" } },
+  fields: {},
+  health: { ok: "it answers" },
+};
 
 const checked = (config: Partial<Config>) =>
   checkConfig({
@@ -66,19 +74,12 @@ check("check ignores missing fields of the kind, since not every node has them",
 });
 
 check("if there is no description to read, the report has no section about it", async () => {
-  const mine: Kind = {
-    title: "Mine",
-    url: NOWHERE,
-    detect: { "info#": "." },
-    sources: { info: { get: "/info" } },
-    fields: {},
-    health: { ok: "it answers" },
-  };
+  const kinds = { mine: MINE };
   const nodes = [
     { node: {}, file: "nodeface.yaml" },
     { node: { url: NOWHERE, kind: "none" } },
-    { node: { kind: "mine" }, kinds: { mine } },
-    { node: { url: NOWHERE, kind: "mine" }, kinds: { mine } },
+    { node: { kind: "mine" }, kinds },
+    { node: { url: NOWHERE, kind: "mine" }, kinds },
     { node: { url: NOWHERE, kind: "algorand" }, description: "none" },
   ];
   for (const config of nodes) assert.not.match(await report(config), "# Description");
@@ -236,15 +237,7 @@ check("check lists all diagnostics for a description, with errors before notes",
 check(
   "faults in a description that the node serves are notes, since nobody here can mend them",
   async () => {
-    const mine: Kind = {
-      title: "Mine",
-      url: NOWHERE,
-      detect: { "info#": "." },
-      sources: { info: { get: "/info" } },
-      fields: {},
-      health: { ok: "it answers" },
-      description: "/openapi.yaml",
-    };
+    const mine: Kind = { ...MINE, description: "/openapi.yaml" };
     await using node = await serveFetch((url) =>
       Promise.resolve(String(url).endsWith("/info") ? Response.json({}) : new Response(many(2)))
     );
