@@ -25,9 +25,11 @@ export async function gatherBytes(
   return joinBytes(collector.take());
 }
 
+export const lengthOf = (parts: readonly Uint8Array[]): number =>
+  parts.reduce((length, { byteLength }) => length + byteLength, 0);
+
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
-  const length = parts.reduce((size, { byteLength }) => size + byteLength, 0);
-  const bytes = new Uint8Array(length);
+  const bytes = new Uint8Array(lengthOf(parts));
   let at = 0;
   for (const part of parts) {
     bytes.set(part, at);

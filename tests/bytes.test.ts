@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createCollector, gatherBytes, joinBytes, partsOf } from "../src/bytes.ts";
 import { digest } from "../src/http/content-coding.ts";
+import { decodeParts, encodeTexts } from "../src/utf8.ts";
 
 const bytes = suite("bytes in parts");
 
@@ -55,6 +56,38 @@ bytes("parts are collected up to a limit, and their source is cancelled beyond i
   assert.is(await gatherBytes(come(), whole.byteLength - 1), undefined);
   assert.is((await gatherBytes((async function* () {})(), 0))!.byteLength, 0);
   assert.is(cancelled, 2);
+});
+
+bytes("a long text is the same after it was encoded and decoded in parts", async () => {
+  for (const [character, size] of [["a", 1], ["é", 2], ["€", 3], ["😀", 4]] as const) {
+    for (const before of [0, 1, 2, 3]) {
+      const long = "x".repeat(JOINT - before) + character.repeat(40_000);
+      const texts = ["short", long, "", character, "y".repeat(JOINT), character];
+      const parts = await encodeTexts(texts);
+      const whole = new TextEncoder().encode(texts.join(""));
+      assert.ok(isSame(joinBytes(parts), whole), `${character} after ${before}`);
+      for (const length of [JOINT, JOINT + 1, 40_001]) {
+        const cut: Uint8Array<ArrayBuffer>[] = [];
+        for (let at = 0; at < whole.length; at += length) cut.push(whole.slice(at, at + length));
+        const text = await decodeParts(cut, whole.length);
+        assert.ok(text === texts.join(""), `${size} bytes in parts of ${length}`);
+      }
+    }
+  }
+});
+
+bytes("bytes that are not UTF-8 are no text, and a byte order mark is kept", async () => {
+  const long = new Uint8Array(JOINT).fill(0x61);
+  for (const end of [[0xff], [0xe2, 0x82], [0xf0, 0x9f, 0x98], [0xc3]]) {
+    const wrong = new Uint8Array(end);
+    assert.is(await decodeParts([wrong], wrong.length), undefined);
+    assert.is(await decodeParts([long, wrong], JOINT + wrong.length), undefined);
+    assert.is(await decodeParts([wrong, long], JOINT + wrong.length), undefined);
+  }
+  const mark = new Uint8Array([0xef, 0xbb, 0xbf]);
+  assert.is(await decodeParts([mark], 3), "\ufeff");
+  assert.is((await decodeParts([mark, long], JOINT + 3))?.length, JOINT + 1);
+  assert.equal(await encodeTexts([]), [new Uint8Array()]);
 });
 
 bytes("two contents have different digests, even if only one part differs", async () => {

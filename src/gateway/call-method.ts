@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { lengthOf } from "../bytes.ts";
 import { EVENT_HEADERS } from "../http/event-stream.ts";
 import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound, problemWith } from "../http/problem.ts";
@@ -11,7 +12,8 @@ import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { isLong, nextTurn } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
-import { type Call, type CallForm, decodeUtf8, type Followed, readContent } from "./call.ts";
+import { decodeUtf8, encodeTexts } from "../utf8.ts";
+import { type Call, type CallForm, type Followed, readContent } from "./call.ts";
 import { HOW_TO_SUBSCRIBE, refusalOfFailure, sendCalls, type SentOutcome } from "./call-rpc.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
@@ -40,8 +42,6 @@ const methodsOf = ({ isGettable }: NodeOperation): readonly string[] =>
 /** A response to HEAD has no events. */
 const wantsEvents = ({ method, headers }: Request): boolean =>
   method !== "HEAD" && /\btext\/event-stream\b/i.test(headers.get("accept") ?? "");
-
-const encoder = new TextEncoder();
 
 async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   const { request, path, table, caller, lease } = call;
@@ -112,8 +112,7 @@ function statusOf(error: RpcError): HttpStatus {
 }
 
 async function sendJson(text: string, { lease, common }: Call): Promise<Response> {
-  if (isLong(text.length)) await nextTurn();
-  const bytes = encoder.encode(text);
-  const headers = { ...JSON_HEADERS, "content-length": String(bytes.byteLength) };
-  return makeResponse(200, headers, lease.handOverBytes([bytes]), common);
+  const parts = await encodeTexts([text]);
+  const headers = { ...JSON_HEADERS, "content-length": String(lengthOf(parts)) };
+  return makeResponse(200, headers, lease.handOverBytes(parts), common);
 }

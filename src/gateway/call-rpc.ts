@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { joinBytes } from "../bytes.ts";
+import { type Bytes, lengthOf } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
 import { FastResponse, makeResponse, titleOf } from "../http/response.ts";
 import { isBusy, SourceError } from "../node/failures.ts";
@@ -11,7 +11,8 @@ import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/js
 import type { TextResponse } from "../node/request.ts";
 import type { RpcRequest, RpcUse } from "../node/rpc.ts";
 import { isLong, nextTurn } from "../slices.ts";
-import { type Call, CALL_DEPTH_MAX, type CallForm, decodeUtf8, type UnreadCall } from "./call.ts";
+import { decodeParts, encodeTexts } from "../utf8.ts";
+import { type Call, CALL_DEPTH_MAX, type CallForm, type UnreadCall } from "./call.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
@@ -45,12 +46,11 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
   if (isWebSocket(request)) throw NO_UPGRADE;
   const body = await readCalls(call);
-  const { text, status, headers } = await new Calls(gateway, call).respond(body);
-  if (text === undefined) return makeResponse(status, headers, null, common);
-  if (isLong(text.length)) await nextTurn();
-  const bytes = encoder.encode(text);
-  headers["content-length"] = String(bytes.byteLength);
-  return makeResponse(status, headers, call.lease.handOverBytes([bytes]), common);
+  const { texts, parts, status, headers } = await new Calls(gateway, call).respond(body);
+  if (texts.length === 0) return makeResponse(status, headers, null, common);
+  const bytes = parts ?? await encodeTexts(texts);
+  headers["content-length"] = String(lengthOf(bytes));
+  return makeResponse(status, headers, call.lease.handOverBytes(bytes), common);
 }
 
 /** A call that may be sent. */
@@ -63,7 +63,12 @@ export interface ReadyCall extends SentParams {
 }
 
 /** The node's response to one or more calls. */
-export interface CallsResponse extends TextResponse, Pick<UpstreamResponse, "headers" | "size"> {}
+export interface CallsResponse extends TextResponse {
+  readonly headers: UpstreamResponse["headers"];
+  /** The text as it came. */
+  readonly parts: readonly Bytes[];
+  readonly size: number;
+}
 
 /** What a call has come to; without a `response` if the node sent none that may be read. */
 export type SentOutcome = RpcOutcome & { readonly response?: CallsResponse | undefined };
@@ -87,7 +92,7 @@ export async function answerMessage(
   subscriber: Subscriber,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  return (await new Calls(gateway, call, subscriber).respond(body)).text;
+  return textOf(await new Calls(gateway, call, subscriber).respond(body));
 }
 
 export async function refuseMessage(
@@ -95,8 +100,11 @@ export async function refuseMessage(
   message: string,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  return written(body, refusalsOf(refusal, body)).text;
+  return textOf(written(body, refusalsOf(refusal, body)));
 }
+
+const textOf = ({ texts }: Written): string | undefined =>
+  texts.length === 0 ? undefined : texts.join("");
 
 /**
  * Refuses each call, if the content can be read.
@@ -223,13 +231,13 @@ class Calls {
     return parts;
   }
 
-  #passOn({ text, size }: CallsResponse, calls: readonly SentCall[]): Written {
+  #passOn({ text, parts, size }: CallsResponse, calls: readonly SentCall[]): Written {
     const ended = performance.now();
     for (const { recording } of calls) {
       recording.bytes = Math.round(size / calls.length);
       recording.end(200, ended);
     }
-    return { text, status: 200, headers: { ...JSON_HEADERS } };
+    return { texts: [text], parts, status: 200, headers: { ...JSON_HEADERS } };
   }
 
   #answerOf(error: unknown): Answer {
@@ -306,10 +314,7 @@ async function useOf(
     const { status, headers, size, parts } = upstream;
     // The text needs about as much memory as its bytes, which are held already.
     lease.hold(size);
-    if (isLong(size)) await nextTurn();
-    const bytes = parts.length === 1 ? parts[0]! : joinBytes(parts);
-    if (isLong(size)) await nextTurn();
-    return { status, headers, size, text: decodeUtf8(bytes) ?? "" };
+    return { status, headers, parts, size, text: await decodeParts(parts, size) ?? "" };
   };
   return { path, post, depthMax: CALL_DEPTH_MAX, isOneByOne: true };
 }
@@ -350,11 +355,11 @@ function headOf({ status, headers }: CallsResponse): Pick<Answer, "status" | "he
 const encoder = new TextEncoder();
 
 function responseTo(
-  { text, status, headers = {} }: Omit<Written, "headers"> & {
+  { texts, status, headers = {} }: Omit<Written, "headers"> & {
     headers?: Readonly<Record<string, string>> | undefined;
   },
 ): Response {
-  const bytes = text === undefined ? null : encoder.encode(text);
+  const bytes = texts.length === 0 ? null : encoder.encode(texts.join(""));
   const length = bytes ? { "content-length": String(bytes.byteLength) } : {};
   return new FastResponse(bytes, {
     status,

@@ -222,14 +222,3 @@ async function readBody(
   if (length > most || declared > most) return undefined;
   return joinBytes(parts.take());
 }
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** Keeps a byte order mark as part of the text. */
-export function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
-}

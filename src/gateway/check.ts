@@ -14,7 +14,8 @@ import type { NodeOperation, NodeParameter } from "../openapi/callable-operation
 import { ExpressionError, findFirst, TEXT_MAX } from "../regular-expression.ts";
 import { inSlices, isLong, nextTurn } from "../slices.ts";
 import { parsePercent, shorten } from "../untrusted-text.ts";
-import { CALL_DEPTH_MAX, type Content, decodeUtf8 } from "./call.ts";
+import { decodeUtf8 } from "../utf8.ts";
+import { CALL_DEPTH_MAX, type Content } from "./call.ts";
 import { fits } from "./policy.ts";
 import { Refusal } from "./refusal.ts";
 

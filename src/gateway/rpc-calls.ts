@@ -10,9 +10,9 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { isObject } from "../json/values.ts";
 import { CALLS_MAX, CODES, isList } from "../node/json-rpc.ts";
 import { atOnce, inSlices, isLong } from "../slices.ts";
+import { decodeUtf8 } from "../utf8.ts";
 import {
   CALL_DEPTH_MAX,
-  decodeUtf8,
   type Excess,
   EXCESS_MAX,
   JSON_MAX,

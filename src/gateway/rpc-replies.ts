@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Bytes } from "../bytes.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { Refusal } from "./refusal.ts";
@@ -69,24 +70,28 @@ export function refusalsOf(refusal: Refusal, { calls }: RpcBody): Answer[] {
 }
 
 export interface Written {
-  /** `undefined` if all calls are notifications. */
-  readonly text: string | undefined;
+  /** The texts that make the response one after the other; none if all calls are notifications. */
+  readonly texts: readonly string[];
+  /** The bytes of these, if they are known already. */
+  readonly parts?: readonly Bytes[];
   readonly status: number;
   readonly headers: Record<string, string>;
 }
 
 /** @param answers what each call gets */
 export function written({ calls, isBatch }: RpcBody, answers: readonly Answer[]): Written {
-  const texts = calls.flatMap((call, at) =>
-    call.id === undefined ? [] : writeRpcResponse(call, answers[at]!.reply)
+  const responses = calls.flatMap((call, at) =>
+    call.id === undefined ? [] : [writeRpcResponse(call, answers[at]!.reply)]
   );
-  if (texts.length === 0) {
-    return { text: undefined, status: 204, headers: { "cache-control": "no-store" } };
+  if (responses.length === 0) {
+    return { texts: [], status: 204, headers: { "cache-control": "no-store" } };
   }
   const [first] = answers as [Answer];
   const isSame = answers.every(({ status }) => status === first.status);
   return {
-    text: isBatch ? `[${texts.join(",")}]` : texts[0],
+    texts: isBatch
+      ? [...responses.flatMap((texts, at) => [at === 0 ? "[" : ",", ...texts]), "]"]
+      : responses[0]!,
     status: !isSame ? 200 : isBatch ? first.status : statusOf(calls[0]!, first),
     headers: { ...JSON_HEADERS, ...isSame ? first.headers : {} },
   };
@@ -105,12 +110,12 @@ export const NONE: RpcBody = { isBatch: false, calls: [{ id: "null", code: 0, me
 function writeRpcResponse(
   { id = "null", isJsonRpc1 = false }: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,
   reply: RpcReply,
-): string {
-  const isError = "error" in reply;
+): string[] {
   if (isJsonRpc1) {
-    const [result, error] = isError ? ["null", reply.error] : [reply.result, "null"];
-    return `{"result":${result},"error":${error},"id":${id}}`;
+    return "error" in reply
+      ? ['{"result":null,"error":', reply.error, `,"id":${id}}`]
+      : ['{"result":', reply.result, `,"error":null,"id":${id}}`];
   }
-  const member = isError ? `"error":${reply.error}` : `"result":${reply.result}`;
-  return `{"jsonrpc":"2.0",${member},"id":${id}}`;
+  const [name, value] = "error" in reply ? ["error", reply.error] : ["result", reply.result];
+  return [`{"jsonrpc":"2.0","${name}":`, value, `,"id":${id}}`];
 }

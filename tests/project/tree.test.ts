@@ -19,7 +19,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ["platform.ts"],
     ["slices.ts"],
-    ["lazy.ts", "regular-expression.ts", "json", "kinds"],
+    ["lazy.ts", "regular-expression.ts", "utf8.ts", "json", "kinds"],
   ],
   http: [["http"]],
   node: [["node"], ["setting-types.ts"]],

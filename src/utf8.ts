@@ -1,0 +1,80 @@
+/**
+ * Decodes and encodes UTF-8. Long texts are done in parts, with a turn for others between them:
+ * fresh memory for 30 MB may take longer than another client should wait.
+ *
+ * @module
+ */
+import { type Bytes, joinBytes, partsOf } from "./bytes.ts";
+import { isLong, nextTurn, pause } from "./slices.ts";
+
+const OPTIONS = { fatal: true, ignoreBOM: true };
+const decoder = new TextDecoder("utf-8", OPTIONS);
+const encoder = new TextEncoder();
+
+/** Keeps a byte order mark as part of the text. Returns `undefined` for what is not UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Does the same as `decodeUtf8` for bytes in parts, of `size` bytes together. */
+export async function decodeParts(
+  parts: readonly Bytes[],
+  size: number,
+): Promise<string | undefined> {
+  if (!isLong(size)) return decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts));
+  await nextTurn();
+  const decoder = new TextDecoder("utf-8", OPTIONS);
+  let text = "";
+  try {
+    for (const long of parts) {
+      for (const part of partsOf(long)) {
+        text += decoder.decode(part, { stream: true });
+        await pause();
+      }
+    }
+    text += decoder.decode();
+  } catch {
+    return undefined;
+  }
+  // Whoever reads the text first makes it one piece.
+  await nextTurn();
+  return text;
+}
+
+/** In UTF-16 code units. */
+const PART_MAX = 65_536;
+
+/** Encodes texts one after the other. Each is well-formed, and so is not cut within a character. */
+export async function encodeTexts(texts: readonly string[]): Promise<Bytes[]> {
+  const length = texts.reduce((sum, { length }) => sum + length, 0);
+  if (!isLong(length)) return [encoder.encode(texts.join(""))];
+  await nextTurn();
+  const parts: Bytes[] = [];
+  let short = "";
+  for (const text of texts) {
+    if (short.length + text.length <= PART_MAX) {
+      short += text;
+      continue;
+    }
+    parts.push(encoder.encode(short));
+    short = "";
+    for (let at = 0; at < text.length;) {
+      const end = endOfPart(text, at);
+      parts.push(encoder.encode(text.slice(at, end)));
+      at = end;
+      await pause();
+    }
+  }
+  parts.push(encoder.encode(short));
+  return parts;
+}
+
+function endOfPart(text: string, at: number): number {
+  const end = at + PART_MAX;
+  const isWithin = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+  return isWithin ? end + 1 : end;
+}
