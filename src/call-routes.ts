@@ -97,7 +97,7 @@ export class CallRoutes {
     if (path === "/v1/rpc") return true;
     if (!this.root) return false;
     const table = await this.gateway?.table();
-    const kind = (await this.#node.kinds.get())[this.#node.kind ?? "none"];
+    const kind = await this.#node.definition();
     const isOfKind = path === kind?.websocket?.path && table !== undefined &&
       table.methods.size > 0;
     return isOfKind || await isRpcPath(path, table);

@@ -229,7 +229,7 @@ function makeForm(details: HTMLDetailsElement) {
     fields,
     article,
     status: element("p", { className: "status", role: "status" }),
-    result: element("div", { className: "answer" }),
+    result: element("div", { className: "response" }),
     element: element("form", { noValidate: true, autocomplete: "off", ariaLabel: title }, ...boxes),
   };
   form.element.addEventListener("input", () => showCommand(article));

@@ -176,13 +176,13 @@ identity(
 identity("a poll during which a connection is lost is repeated", async () => {
   const { info, held, node, monitor } = scene({ chain_id: "31337" });
   await info();
-  node.losses++;
+  node.noteLoss();
   const expected = onChain("0x7a69");
   held.fetch = async (...request) => {
     const response = await expected(...request);
     // The node that has just responded is lost, and another takes over its address.
     held.fetch = onChain("0x1");
-    node.losses++;
+    node.noteLoss();
     return response;
   };
   assert.match(String(await monitor.reasonAgainstCalls()), "chain_id is 1, but 31337 is expected");

@@ -203,7 +203,7 @@ found("operations of newer versions stay hidden while the node is unreachable", 
     const { body } = description.current.json;
     return Object.keys(JSON.parse(new TextDecoder().decode(body)).paths);
   };
-  node.kind = "mine";
+  node.useKind("mine");
   tell({ version: "1.0.0" });
   assert.equal(await shown(), ["/old"]);
   tell({});
@@ -215,7 +215,7 @@ found("a description is shown once the node serves it, and later changes are not
   delete answers["GET /swagger.json"];
   const { node, clock, look } = await keepDescription({ ...MINE, description: "/swagger.json" });
   assert.is(await look(), "Own");
-  node.kind = "mine";
+  node.useKind("mine");
   assert.is(await look(), "Own");
   clock.now += 60_000;
   assert.is(await look(), "Own");

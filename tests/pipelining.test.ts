@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { listener } from "../src/adapters/node.ts";
 import { createNodeServer, listen } from "../src/adapters/node-server.ts";
-import type { AnswerRecord, Callbacks, Servable } from "../src/adapters/shared.ts";
+import type { Callbacks, ResponseRecord, Servable } from "../src/adapters/shared.ts";
 import { until } from "./_gateway.ts";
 
 const pipelining = suite("pipelined requests on node:http");
@@ -44,7 +44,7 @@ class Echo implements Servable {
 
 /** A server, and a client that has sent it `bytes`. */
 class Exchange {
-  readonly records: readonly AnswerRecord[];
+  readonly records: readonly ResponseRecord[];
   readonly socket: Socket;
   readonly #close: () => unknown;
   /** The server's end of the connection. */
@@ -55,7 +55,7 @@ class Exchange {
   received = "";
   isClosed = false;
 
-  private constructor(http: Server, close: () => unknown, records: readonly AnswerRecord[]) {
+  private constructor(http: Server, close: () => unknown, records: readonly ResponseRecord[]) {
     this.#close = close;
     this.records = records;
     http.on("connection", (socket) => this.accepted = socket);
@@ -69,8 +69,8 @@ class Exchange {
   }
 
   static async start(make: MakeServer, app: Servable, bytes: string): Promise<Exchange> {
-    const records: AnswerRecord[] = [];
-    const { http, close } = make(app, { onAnswer: (record) => records.push(record) });
+    const records: ResponseRecord[] = [];
+    const { http, close } = make(app, { onResponse: (record) => records.push(record) });
     await listen(http, { hostname: "127.0.0.1", port: 0 });
     const exchange = new Exchange(http, close, records);
     exchange.socket.write(bytes);

@@ -159,7 +159,7 @@ serving(
 const WRONG: readonly [options: unknown, message: string][] = [
   [{ host: "127.0.0.1" }, "unknown key host; did you mean hostname?"],
   [{ prot: 1 }, "unknown key prot; did you mean port?"],
-  [{ tls: 1 }, "unknown key tls; expected one of hostname, port, onAnswer, onError"],
+  [{ tls: 1 }, "unknown key tls; expected one of hostname, port, onResponse, onError"],
   [{ port: "8080" }, 'port must be a whole number from 0 to 65535, not "8080"'],
   [{ port: 65_536 }, "port must be a whole number from 0 to 65535, not 65536"],
   [{ port: NaN }, "port must be a whole number from 0 to 65535, not NaN"],

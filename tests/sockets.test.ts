@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Gateway } from "../src/gateway/gateway.ts";
 import { Refusal } from "../src/gateway/refusal.ts";
-import type { ReadyCall } from "../src/gateway/call-rpc.ts";
+import type { ReadyCall } from "../src/gateway/send-calls.ts";
 import type { ServedRequest } from "../src/http/request.ts";
 import {
   type Accepted,
@@ -43,6 +43,7 @@ class PlayedPeer implements Peer {
 /** A node whose WebSocket confirms each call at once. */
 class PlayedNode {
   losses = 0;
+  noteLoss = (): void => void this.losses++;
   /** The methods that were called, by connection. */
   readonly calls: string[][] = [];
   readonly connections: PeerEvents[] = [];
@@ -142,7 +143,7 @@ function openSession(token?: LightSignal) {
     ({
       entry: {
         operation: {
-          path: "eth_subscribe",
+          name: "eth_subscribe",
           isAnonymous,
           subscription: {
             unsubscribe: "eth_unsubscribe",

@@ -25,7 +25,7 @@ import {
 } from "./shared.ts";
 import { connect } from "./websocket.ts";
 
-export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
+export type { Listening, ResponseRecord, Servable, ServeOptions } from "./shared.ts";
 
 interface BunServer {
   readonly address: { readonly address: string };

@@ -9,7 +9,7 @@ import { type AddressInfo, connect } from "node:net";
 import { listen, serveHttp } from "./node-server.ts";
 import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
 
-export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
+export type { Listening, ResponseRecord, Servable, ServeOptions } from "./shared.ts";
 
 /**
  * Below this number of connections, the file descriptors cannot run out, so the server is not

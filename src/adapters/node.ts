@@ -11,7 +11,7 @@ import { respond, serveHttp } from "./node-server.ts";
 import { handleInOrder } from "./pipelining.ts";
 import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 
-export type { AnswerRecord, Listening, Servable, ServeOptions } from "./shared.ts";
+export type { Listening, ResponseRecord, Servable, ServeOptions } from "./shared.ts";
 
 /**
  * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if

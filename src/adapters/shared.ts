@@ -46,7 +46,7 @@ export interface Callbacks {
   /**
    * Called once per request, when its response has ended. May be replaced while the server runs.
    */
-  onAnswer?: ((record: AnswerRecord) => void) | undefined;
+  onResponse?: ((record: ResponseRecord) => void) | undefined;
   /**
    * Called if the app throws, or if a response's stream fails. `request` is the method and path,
    * such as `GET /v1/peers`.
@@ -56,8 +56,8 @@ export interface Callbacks {
   onError?: ((error: unknown, request: string) => void) | undefined;
 }
 
-/** The access log entry for a request, which {@linkcode Callbacks.onAnswer} receives. */
-export interface AnswerRecord {
+/** The access log entry for a request, which {@linkcode Callbacks.onResponse} receives. */
+export interface ResponseRecord {
   /** Absent if the parser refused the request. */
   readonly method?: string | undefined;
   /** An absolute URL, or a path and query. Absent if the parser refused the request. */
@@ -145,7 +145,7 @@ const SERVE_OPTIONS = object({
     ),
   ),
   port: v.optional(wholeNumber(0, 65_535)),
-  onAnswer: v.optional(v.function("a function")),
+  onResponse: v.optional(v.function("a function")),
   onError: v.optional(v.function("a function")),
 });
 
@@ -177,16 +177,16 @@ export type EndEntry = (outcome: Outcome, status?: number, client?: string) => v
 
 /** @param request `undefined` if the parser refused the request */
 export function beginEntry(
-  { onAnswer }: Callbacks,
+  { onResponse }: Callbacks,
   request?: { readonly method: string; readonly url: string },
 ): EndEntry | undefined {
-  if (!onAnswer) return undefined;
+  if (!onResponse) return undefined;
   const began = performance.now();
   let hasEnded = false;
   return (outcome, status, client) => {
     if (hasEnded) return;
     hasEnded = true;
-    void notify(onAnswer, {
+    void notify(onResponse, {
       ...request && { method: request.method, url: request.url },
       ...status !== undefined && { status },
       ...client !== undefined && { client },

@@ -4,7 +4,7 @@
  * @module
  */
 import { hostname } from "node:os";
-import type { AnswerRecord, Listening, ServeOptions } from "../adapters/shared.ts";
+import type { Listening, ResponseRecord, ServeOptions } from "../adapters/shared.ts";
 import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lintSettings } from "../gateway/lint-settings.ts";
@@ -45,7 +45,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     hostname: config.host,
     port: config.port,
     // Adapters read this property on every request, since a reload may change the setting.
-    get onAnswer(): ServeOptions["onAnswer"] {
+    get onResponse(): ServeOptions["onResponse"] {
       const { accessLog: form } = service.config;
       return form === "off" ? undefined : (record) => requests.write(formatAccess(record, form));
     },
@@ -319,7 +319,7 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
  * @param time the time at which the response ended
  */
 export function formatAccess(
-  { method = UNKNOWN, url, status, client, outcome, milliseconds }: AnswerRecord,
+  { method = UNKNOWN, url, status, client, outcome, milliseconds }: ResponseRecord,
   form: "text" | "json",
   time: Date = new Date(),
 ): string {

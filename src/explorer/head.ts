@@ -41,7 +41,7 @@ const FIGURES_LAST_SEEN: readonly Row[] = [
 /** For each state: the label, the default note, and a text to append to the note. */
 const STATES: Readonly<Record<string, readonly string[]>> = {
   synced: ["In sync"],
-  answers: ["Online"],
+  responds: ["Online"],
   // A service without a node.
   running: ["Running"],
   starting: ["Starting"],
@@ -193,7 +193,7 @@ function stateOf(info: Info): string {
   const state = status_code === "outdated" ? status_code : textOf(status) ?? "";
   if (state !== "ok") return Object.hasOwn(STATES, state) ? state : "";
   if (typeof synced === "boolean") return synced ? "synced" : "syncing";
-  return "answers";
+  return "responds";
 }
 
 const isNumber = (value: unknown): value is number | bigint =>

@@ -14,7 +14,7 @@ import { isLong, nextTurn } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { decodeUtf8, encodeTexts } from "../utf8.ts";
 import { type Call, type CallForm, type Followed, readContent } from "./call.ts";
-import { HOW_TO_SUBSCRIBE, refusalOfFailure, sendCalls, type SentOutcome } from "./call-rpc.ts";
+import { HOW_TO_SUBSCRIBE } from "./call-rpc.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
@@ -22,6 +22,7 @@ import type { PolicyEntry } from "./policy.ts";
 import { invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./rpc-calls.ts";
+import { refusalOfFailure, sendCalls, type SentOutcome } from "./send-calls.ts";
 
 export const methodCalls: CallForm = {
   start: "/v1/rpc/",
@@ -67,9 +68,8 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   } catch (error) {
     throw recording.fail(error);
   }
-  const isAnonymous = gateway.isAnonymous(operation);
   const outcome: SentOutcome = followed?.outcome ??
-    (await sendCalls(gateway, call, [{ entry, ...sent }], isAnonymous))[0]!;
+    (await sendCalls(gateway, call, [{ entry, ...sent }]))[0]!;
   recording.bytes = outcome.response?.size ?? 0;
   if (outcome.error && outcome.json === undefined) throw recording.fail(refusalOfFailure(outcome));
   const response = outcome.error

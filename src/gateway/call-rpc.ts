@@ -3,35 +3,39 @@
  *
  * @module
  */
-import { type Bytes, lengthOf } from "../bytes.ts";
+import { lengthOf } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
 import { FastResponse, makeResponse, titleOf } from "../http/response.ts";
-import { isBusy, SourceError } from "../node/failures.ts";
-import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
-import type { TextResponse } from "../node/request.ts";
-import type { RpcRequest, RpcUse } from "../node/rpc.ts";
+import type { RpcOutcome } from "../node/json-rpc.ts";
 import { isLong, nextTurn } from "../slices.ts";
-import { decodeParts, encodeTexts } from "../utf8.ts";
-import { type Call, CALL_DEPTH_MAX, type CallForm, type UnreadCall } from "./call.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { encodeTexts } from "../utf8.ts";
+import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
-import { readParams, type SentParams } from "./params.ts";
-import type { PolicyEntry } from "./policy.ts";
-import { busyNode, NO_UPGRADE, Refusal, refusalOf } from "./refusal.ts";
+import { readParams } from "./params.ts";
+import { NO_UPGRADE, type Refusal } from "./refusal.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./rpc-calls.ts";
 import {
-  type Answer,
-  answerOf,
-  answerToFault,
   NONE,
   refusalsOf,
+  type Reply,
+  replyOf,
+  replyToFault,
   unavailable,
   type Written,
   written,
 } from "./rpc-replies.ts";
-import type { UpstreamResponse } from "./upstream.ts";
+import {
+  type CallsResponse,
+  isUnreadable,
+  type MessageCall,
+  passCalls,
+  type ReadyCall,
+  refusalOfFailure,
+  sendCalls,
+  type SentOutcome,
+} from "./send-calls.ts";
 
 export const rpcCalls: CallForm = {
   start: "/v1/rpc",
@@ -53,39 +57,16 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   return makeResponse(status, headers, call.lease.handOverBytes(bytes), common);
 }
 
-/** A call that may be sent. */
-export interface ReadyCall extends SentParams {
-  readonly entry: PolicyEntry;
-  /** The method to call, if it is not the one of `entry`: it ends a subscription. */
-  readonly unsubscribe?: string | undefined;
-  /** The id that the client has chosen, as JSON text. */
-  readonly id?: string | undefined;
-}
-
-/** The node's response to one or more calls. */
-export interface CallsResponse extends TextResponse {
-  readonly headers: UpstreamResponse["headers"];
-  /** The text as it came. */
-  readonly parts: readonly Bytes[];
-  readonly size: number;
-}
-
-/** What a call has come to; without a `response` if the node sent none that may be read. */
-export type SentOutcome = RpcOutcome & { readonly response?: CallsResponse | undefined };
-
 /** Sends calls that need the connection of a client. */
 export interface Subscriber {
   subscribe(call: ReadyCall): Promise<RpcOutcome>;
 }
 
-/** The parts of a call that a message has, too. */
-export type MessageCall = Pick<Call, "table" | "caller" | "lease">;
-
 /**
  * Responds to a message as to the content of `POST /v1/rpc`. Resolves to `undefined` if all calls
  * are notifications.
  */
-export async function answerMessage(
+export async function respondToMessage(
   gateway: Gateway,
   call: MessageCall,
   message: string,
@@ -112,7 +93,7 @@ const textOf = ({ texts }: Written): string | undefined =>
 async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Response> {
   const { status, details: { headers } } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
-  if (!body) return responseTo({ ...written(NONE, [answerOf(refusal)]), status, headers });
+  if (!body) return responseTo({ ...written(NONE, [replyOf(refusal)]), status, headers });
   return responseTo(written(body, refusalsOf(refusal, body)));
 }
 
@@ -127,7 +108,7 @@ class Calls {
   readonly #gateway: Gateway;
   readonly #call: MessageCall;
   readonly #subscriber: Subscriber | undefined;
-  readonly #answers: Answer[] = [];
+  readonly #replies: Reply[] = [];
   /** @param subscriber present for a message */
   constructor(gateway: Gateway, call: MessageCall, subscriber?: Subscriber) {
     this.#gateway = gateway;
@@ -140,7 +121,7 @@ class Calls {
     const started = performance.now();
     for (const [at, one] of body.calls.entries()) {
       if (isFault(one)) {
-        this.#answers[at] = answerToFault(one);
+        this.#replies[at] = replyToFault(one);
         continue;
       }
       if (isLong(one.params?.length ?? 0)) await nextTurn();
@@ -150,12 +131,12 @@ class Calls {
         const recording = this.#gateway.record(operation, this.#call.lease, started);
         ready.push({ at, id: one.id, recording, ...checked });
       } catch (error) {
-        this.#answers[at] = this.#answerOf(error);
+        this.#replies[at] = this.#replyOf(error);
         this.#call.lease.quota?.charge(error);
       }
     }
     const passed = ready.length > 0 && await this.#send(ready, body);
-    return passed || written(body, this.#answers);
+    return passed || written(body, this.#replies);
   }
 
   /** @throws {Refusal} if the call must not be sent */
@@ -186,7 +167,7 @@ class Calls {
       await this.#call.lease.begin(isHeavy, isWaiting, calls.length);
     } catch (error) {
       for (const { at, recording } of calls) {
-        this.#answers[at] = this.#answerOf(recording.fail(error));
+        this.#replies[at] = this.#replyOf(recording.fail(error));
       }
       return undefined;
     }
@@ -195,24 +176,22 @@ class Calls {
       if (!Array.isArray(outcomes)) return this.#passOn(outcomes, calls);
       for (const [place, outcome] of outcomes.entries()) {
         const { at, recording } = part.calls[place]!;
-        this.#answers[at] = this.#answerTo(outcome, recording, calls.length === 1);
+        this.#replies[at] = this.#replyTo(outcome, recording, calls.length === 1);
       }
     }
     return undefined;
   }
 
   async #sendPart(
-    { calls, isAnonymous }: BatchPart,
+    { calls }: BatchPart,
     body: RpcBody,
   ): Promise<SentOutcome[] | CallsResponse> {
     const { operation } = calls[0]!.entry;
     if (operation.subscription) return [await this.#subscriber!.subscribe(calls[0]!)];
     const text = plainTextOf(calls, body);
-    if (text === undefined) return await sendCalls(this.#gateway, this.#call, calls, isAnonymous);
-    const use = await useOf(this.#gateway, this.#call, operation, isAnonymous);
-    const passed = await this.#gateway.node.methods.pass(text, requestsOf(calls), use);
-    this.#call.lease.hold(0);
-    return passed;
+    return text === undefined
+      ? await sendCalls(this.#gateway, this.#call, calls)
+      : await passCalls(this.#gateway, this.#call, calls, text);
   }
 
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */
@@ -240,22 +219,22 @@ class Calls {
     return { texts: [text], parts, status: 200, headers: { ...JSON_HEADERS } };
   }
 
-  #answerOf(error: unknown): Answer {
-    return answerOf(error, this.#gateway.node.kind);
+  #replyOf(error: unknown): Reply {
+    return replyOf(error, this.#gateway.node.kind);
   }
 
-  #answerTo(outcome: SentOutcome, recording: Recording, isAlone: boolean): Answer {
+  #replyTo(outcome: SentOutcome, recording: Recording, isAlone: boolean): Reply {
     const { response } = outcome;
     recording.bytes = response?.size ?? 0;
     if (outcome.error && outcome.json === undefined) {
-      const answer = this.#answerOf(recording.fail(refusalOfFailure(outcome)));
-      return response && isUnreadable(outcome) ? { ...answer, ...headOf(response) } : answer;
+      const reply = this.#replyOf(recording.fail(refusalOfFailure(outcome)));
+      return response && isUnreadable(outcome) ? { ...reply, ...headOf(response) } : reply;
     }
-    const reply = outcome.error ? { error: outcome.json! } : { result: outcome.result };
+    const content = outcome.error ? { error: outcome.json! } : { result: outcome.result };
     const head = isAlone && response ? headOf(response) : { status: 200 };
-    if (!isAlone) recording.bytes = Object.values(reply)[0]!.length;
+    if (!isAlone) recording.bytes = Object.values(content)[0]!.length;
     recording.end(head.status);
-    return { reply, isAbsent: outcome.error?.isAbsent ?? false, ...head };
+    return { content, isAbsent: outcome.error?.isAbsent ?? false, ...head };
   }
 }
 
@@ -278,73 +257,12 @@ interface BatchPart {
   readonly isAnonymous: boolean;
 }
 
-/**
- * Sends one call, or several reads in a batch. Never rejects: the outcome of a call that failed has
- * an `error`.
- *
- * @param isAnonymous true if the calls are sent without the node's secret
- */
-export async function sendCalls(
-  gateway: Gateway,
-  call: MessageCall,
-  calls: readonly ReadyCall[],
-  isAnonymous: boolean,
-): Promise<SentOutcome[]> {
-  const use = await useOf(gateway, call, calls[0]!.entry.operation, isAnonymous);
-  const outcomes = await gateway.node.methods.call(requestsOf(calls), use);
-  call.lease.hold(0);
-  return outcomes;
-}
-
-const requestsOf = (calls: readonly ReadyCall[]): RpcRequest[] =>
-  calls.map(({ entry, params = null }) => ({ jsonrpc: entry.operation.path, params }));
-
-/** Returns how calls are sent within the lease. */
-async function useOf(
-  { node, limit }: Gateway,
-  { table, lease }: MessageCall,
-  operation: NodeOperation,
-  isAnonymous: boolean,
-): Promise<RpcUse<CallsResponse>> {
-  const path = await table.rpcPath.get();
-  const url = node.resolve(path);
-  const post = async (text: string): Promise<CallsResponse> => {
-    const request = { method: "POST", url, headers: RPC_HEADERS, body: encoder.encode(text) };
-    const upstream = await lease.send(request, operation, { isAnonymous }, limit);
-    const { status, headers, size, parts } = upstream;
-    // The text needs about as much memory as its bytes, which are held already.
-    lease.hold(size);
-    return { status, headers, parts, size, text: await decodeParts(parts, size) ?? "" };
-  };
-  return { path, post, depthMax: CALL_DEPTH_MAX, isOneByOne: true };
-}
-
-/** Tells whether a call failed because the node's response to it is not JSON-RPC. */
-const isUnreadable = (
-  { error, reason = error, response }: RpcFailure & Pick<SentOutcome, "response">,
-): boolean => response !== undefined && reason instanceof SourceError;
-
-/** Returns the reason why a call has neither a result nor an error of the node. */
-export function refusalOfFailure(failure: RpcFailure & Pick<SentOutcome, "response">): Refusal {
-  const { error, reason = error, response } = failure;
-  if (!response || !isUnreadable(failure)) return refusalOf(reason, true);
-  const { status, headers } = response;
-  if (isBusy(status)) return busyNode(status, headers.get("retry-after"));
-  return new Refusal(
-    502,
-    CODES.notReached,
-    status < 400
-      ? "The node's response is not JSON-RPC"
-      : `The node responded with ${status}, and without JSON-RPC`,
-  );
-}
-
 export const HOW_TO_SUBSCRIBE: string =
   "it subscribes to notifications; call it over WebSocket, or " +
   "at /v1/rpc/METHOD with Accept: text/event-stream";
 
 /** Returns the part of the node's head that is passed on. */
-function headOf({ status, headers }: CallsResponse): Pick<Answer, "status" | "headers"> {
+function headOf({ status, headers }: CallsResponse): Pick<Reply, "status" | "headers"> {
   const later = headers.get("retry-after") ?? "";
   return {
     status: status >= 400 && !isAboutConnection(status) ? status : 200,

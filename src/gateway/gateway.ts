@@ -131,7 +131,7 @@ export class Gateway {
     const { forward } = this.#options;
     // While the kind is unknown, nobody knows how its reads must be called.
     if (this.node.auth) await this.#options.resources.monitor.findKind();
-    const kind = (await this.node.kinds.get())[this.node.kind ?? "none"];
+    const kind = await this.node.definition();
     this.#readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
     this.#leases.slots.count = forward.concurrency ?? kind?.concurrency ?? CONCURRENCY;
     const { operations = [], hint = "" } = current;
@@ -220,7 +220,7 @@ export class Gateway {
 
 function methodsIn(entries: readonly PolicyEntry[]): ReadonlyMap<string, PolicyEntry> {
   const methods = entries.filter(({ operation }) => operation.isMethod);
-  return new Map(methods.map((entry) => [entry.operation.path, entry]));
+  return new Map(methods.map((entry) => [entry.operation.name, entry]));
 }
 
 /** The status that is logged if the client disconnects during a call, as in nginx. */

@@ -11,11 +11,11 @@ import { JSON_HEADERS } from "./response-headers.ts";
 import { isFault, type RpcBody, type RpcCall, type RpcFault } from "./rpc-calls.ts";
 
 /** The JSON text of a result, or of an error. */
-type RpcReply = { readonly result: string } | { readonly error: string };
+type ReplyContent = { readonly result: string } | { readonly error: string };
 
 /** What a call gets, and the HTTP status that its response has if the call is alone. */
-export interface Answer {
-  readonly reply: RpcReply;
+export interface Reply {
+  readonly content: ReplyContent;
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** True if nobody has the method. */
@@ -28,8 +28,8 @@ export function unavailable(method: string, reason: string, setting?: string): R
   return new Refusal(404, CODES.noMethod, message, setting === undefined ? {} : { setting });
 }
 
-export const answerToFault = ({ code, message, status = 200 }: RpcFault): Answer => ({
-  reply: { error: JSON.stringify({ code, message }) },
+export const replyToFault = ({ code, message, status = 200 }: RpcFault): Reply => ({
+  content: { error: JSON.stringify({ code, message }) },
   status,
 });
 
@@ -38,13 +38,13 @@ export const answerToFault = ({ code, message, status = 200 }: RpcFault): Answer
  *
  * @throws what is no refusal
  */
-export function answerOf(error: unknown, kind?: string): Answer {
+export function replyOf(error: unknown, kind?: string): Reply {
   if (!(error instanceof Refusal)) throw error;
   const { status, code, message, details: { setting, headers } } = error;
   const data = setting === undefined ? undefined : { setting };
   const isLater = headers?.["retry-after"] !== undefined;
   return {
-    reply: {
+    content: {
       error: JSON.stringify({ ...kind === "near" && nearError(message), code, message, data }),
     },
     status: isLater ? status : 200,
@@ -59,13 +59,13 @@ const nearError = (message: string) => ({
   cause: { name: "PARSE_ERROR", info: { error_message: message } },
 });
 
-export function refusalsOf(refusal: Refusal, { calls }: RpcBody): Answer[] {
+export function refusalsOf(refusal: Refusal, { calls }: RpcBody): Reply[] {
   const { code, message } = refusal;
   const isOff = code === CODES.notAllowed;
   return calls.map((one) =>
     isFault(one)
-      ? answerToFault(one)
-      : answerOf(isOff ? unavailable(one.method, message, "forward") : refusal)
+      ? replyToFault(one)
+      : replyOf(isOff ? unavailable(one.method, message, "forward") : refusal)
   );
 }
 
@@ -78,16 +78,16 @@ export interface Written {
   readonly headers: Record<string, string>;
 }
 
-/** @param answers what each call gets */
-export function written({ calls, isBatch }: RpcBody, answers: readonly Answer[]): Written {
+/** @param replies what each call gets */
+export function written({ calls, isBatch }: RpcBody, replies: readonly Reply[]): Written {
   const responses = calls.flatMap((call, at) =>
-    call.id === undefined ? [] : [writeRpcResponse(call, answers[at]!.reply)]
+    call.id === undefined ? [] : [writeRpcResponse(call, replies[at]!.content)]
   );
   if (responses.length === 0) {
     return { texts: [], status: 204, headers: { "cache-control": "no-store" } };
   }
-  const [first] = answers as [Answer];
-  const isSame = answers.every(({ status }) => status === first.status);
+  const [first] = replies as [Reply];
+  const isSame = replies.every(({ status }) => status === first.status);
   return {
     texts: isBatch
       ? [...responses.flatMap((texts, at) => [at === 0 ? "[" : ",", ...texts]), "]"]
@@ -98,8 +98,8 @@ export function written({ calls, isBatch }: RpcBody, answers: readonly Answer[])
 }
 
 /** Clients of Bitcoin Core tell an error of JSON-RPC 1 by its status. */
-function statusOf(call: RpcCall | RpcFault, { reply, status, isAbsent }: Answer): number {
-  const isByStatus = !isFault(call) && call.isJsonRpc1 && "error" in reply;
+function statusOf(call: RpcCall | RpcFault, { content, status, isAbsent }: Reply): number {
+  const isByStatus = !isFault(call) && call.isJsonRpc1 && "error" in content;
   if (!isByStatus || status >= 400) return status;
   return isAbsent ? 404 : 500;
 }
@@ -109,13 +109,13 @@ export const NONE: RpcBody = { isBatch: false, calls: [{ id: "null", code: 0, me
 
 function writeRpcResponse(
   { id = "null", isJsonRpc1 = false }: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,
-  reply: RpcReply,
+  content: ReplyContent,
 ): string[] {
   if (isJsonRpc1) {
-    return "error" in reply
-      ? ['{"result":null,"error":', reply.error, `,"id":${id}}`]
-      : ['{"result":', reply.result, `,"error":null,"id":${id}}`];
+    return "error" in content
+      ? ['{"result":null,"error":', content.error, `,"id":${id}}`]
+      : ['{"result":', content.result, `,"error":null,"id":${id}}`];
   }
-  const [name, value] = "error" in reply ? ["error", reply.error] : ["result", reply.result];
+  const [name, value] = "error" in content ? ["error", content.error] : ["result", content.result];
   return [`{"jsonrpc":"2.0","${name}":`, value, `,"id":${id}}`];
 }

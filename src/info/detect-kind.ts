@@ -88,10 +88,10 @@ function statusOfUnknown(
     return { status: "starting", code: "warming_up", reason };
   }
   const hasResponded = trials.some(({ errors }) => errors.length === 0) ||
-    errors.some(({ isAnswer }) => isAnswer);
+    errors.some(({ isResponse }) => isResponse);
   if (!hasResponded && errors.length > 0) return statusOfError(worst(errors), "unreachable");
-  const refusals = errors.filter(({ code, isAnswer }) =>
-    isAnswer && code !== "bad_answer" && code !== "wrong_kind"
+  const refusals = errors.filter(({ code, isResponse }) =>
+    isResponse && code !== "bad_answer" && code !== "wrong_kind"
   );
   if (refusals.length > 0) return statusOfError(worst(refusals));
   const common = errors.find(({ message, isAbsent }) =>

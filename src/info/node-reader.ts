@@ -160,7 +160,7 @@ export class NodeReader {
     if (!kind) throw new TypeError(`unknown kind "${name}"`);
     this.#kind = this.#stateOf(name, kind);
     this.#isLoaded = true;
-    this.#node.kind = name;
+    this.#node.useKind(name);
   }
 
   #stateOf(name: string | undefined, kind: Kind | undefined): KindState {

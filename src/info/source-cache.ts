@@ -88,7 +88,7 @@ export class SourceCache {
 
   get isUnreachable(): boolean {
     const errors = this.#ofRequired().map((state) => state?.error);
-    return errors.length > 0 && errors.every((error) => error !== undefined && !error.isAnswer);
+    return errors.length > 0 && errors.every((error) => error !== undefined && !error.isResponse);
   }
 
   get respondedAt(): Instant | undefined {

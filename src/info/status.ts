@@ -232,7 +232,7 @@ function ifSourcesFail(evidence: Evidence): NodeStatus | undefined {
   return {
     ...statusOfError(error),
     // Other sources have responded, so the node is reachable.
-    code: error.isAnswer ? error.code : "bad_answer",
+    code: error.isResponse ? error.code : "bad_answer",
     reason: `${error.message} (${names.join(", ")})`,
   };
 }

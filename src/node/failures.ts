@@ -53,7 +53,7 @@ export class SourceError extends Error {
   constructor(
     code: FailureCode,
     message: string,
-    details: Partial<Omit<SourceError, keyof Error | "code" | "isAnswer">> = {},
+    details: Partial<Omit<SourceError, keyof Error | "code" | "isResponse">> = {},
   ) {
     super(message);
     this.code = code;
@@ -65,7 +65,7 @@ export class SourceError extends Error {
     this.isQuoting = details.isQuoting ?? false;
   }
 
-  get isAnswer(): boolean {
+  get isResponse(): boolean {
     return (WRONG_ANSWER as readonly string[]).includes(this.code);
   }
 }

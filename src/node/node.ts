@@ -4,7 +4,7 @@
  * @module
  */
 import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
-import type { Kinds } from "../kinds/kind.ts";
+import type { Kind, Kinds } from "../kinds/kind.ts";
 import { lazy, memoize, type Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import { createClient, readTrust, type Trust } from "./client.ts";
@@ -47,11 +47,6 @@ export class Node {
   readonly isExpected: boolean;
   readonly kinds: Resource<Kinds>;
   readonly client: HttpClient;
-  /**
-   * The number of times that the node has refused, closed or broken a connection. Afterwards,
-   * another node may be at its address.
-   */
-  losses = 0;
   /** The node's JSON-RPC methods. */
   methods: Methods;
   /** Told the kind each time that it has become known or has changed. */
@@ -60,13 +55,14 @@ export class Node {
   readonly #tls: Trust | undefined;
   #life: AbortController | undefined;
   #kind: string | undefined;
+  #losses = 0;
   #credentials: Credentials;
 
   constructor(options: NodeOptions, kinds: () => Promise<Kinds>) {
     const { url, kind, auth, tls, timeout = 2000, expect = {} } = options;
     const origin = url === undefined ? undefined : new URL(url).origin;
     const onLoss = (lost: URL) => {
-      if (lost.origin === origin) this.losses++;
+      if (lost.origin === origin) this.noteLoss();
     };
     const { client = createClient(tls, onLoss) } = options;
     this.url = url;
@@ -88,13 +84,34 @@ export class Node {
     return this.#kind;
   }
 
-  /** Another kind of node may have another secret, and take batches. */
-  set kind(name: string | undefined) {
+  /**
+   * Sets the kind, which may have another secret, and take batches.
+   *
+   * @param name as for {@linkcode kind}
+   */
+  useKind(name: string | undefined): void {
     if (name === this.#kind) return;
     this.#kind = name;
     this.#credentials = new Credentials(this);
     this.methods = new Methods(this);
     this.onKind.tell(name);
+  }
+
+  /** Resolves to what is known of nodes of this kind; `none` stands for an unknown one. */
+  async definition(): Promise<Kind | undefined> {
+    return (await this.kinds.get())[this.#kind ?? "none"];
+  }
+
+  /**
+   * The number of times that the node has refused, closed or broken a connection. Afterwards,
+   * another node may be at its address.
+   */
+  get losses(): number {
+    return this.#losses;
+  }
+
+  noteLoss(): void {
+    this.#losses++;
   }
 
   /**
@@ -120,7 +137,7 @@ export class Node {
     isAnonymous: boolean,
     events: PeerEvents,
   ): Promise<Peer> {
-    const { websocket } = (await this.kinds.get())[this.#kind ?? "none"] ?? {};
+    const { websocket } = await this.definition() ?? {};
     const url = new URL(this.#ws ?? this.resolve(websocket?.path ?? rpcPath));
     url.protocol = url.protocol.replace("http", "ws");
     const offset = this.#ws === undefined ? websocket?.port_offset : undefined;

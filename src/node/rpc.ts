@@ -5,8 +5,7 @@
  */
 import { formatJson } from "../json/lossless.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import type { JsonRpcSource, Kinds } from "../kinds/kind.ts";
-import type { Resource } from "../lazy.ts";
+import type { JsonRpcSource, Kind } from "../kinds/kind.ts";
 import { failureOf, failureOfStatus, isBusy, notJson } from "./failures.ts";
 import {
   countResponses,
@@ -47,11 +46,11 @@ type Outcome<R> = RpcOutcome & { readonly response?: R | undefined };
 type Responses = RpcResponse | RpcResponse[];
 
 export class Methods {
-  readonly #node: { readonly kind: string | undefined; readonly kinds: Resource<Kinds> };
+  readonly #node: { definition(): Promise<Kind | undefined> };
   /** The paths of the endpoints that take no batches. */
   readonly #single = new Set<string>();
 
-  constructor(node: { readonly kind: string | undefined; readonly kinds: Resource<Kinds> }) {
+  constructor(node: { definition(): Promise<Kind | undefined> }) {
     this.#node = node;
   }
 
@@ -97,7 +96,7 @@ export class Methods {
   /** Resolves to the number of calls that the node takes in one batch. */
   async #batchMax(path: string): Promise<number> {
     if (this.#single.has(path)) return 1;
-    const kind = (await this.#node.kinds.get())[this.#node.kind ?? "none"];
+    const kind = await this.#node.definition();
     return kind?.batch_max ?? Infinity;
   }
 

@@ -64,10 +64,7 @@ export interface NodeOperation {
   /** True for JSON-RPC, false for REST. */
   readonly isMethod: boolean;
   readonly method: string;
-  /**
-   * For REST, the path template below the node's URL, including the base path. For JSON-RPC, the
-   * method name.
-   */
+  /** The path template below the node's URL, including the base path. Empty for JSON-RPC. */
   readonly path: string;
   /** True for `/` below a base path: the node also has the base path without a slash. */
   readonly isBase?: boolean;
@@ -228,7 +225,7 @@ class OperationReader {
       name,
       isMethod: true,
       method: "POST",
-      path: name,
+      path: "",
       parameters: isKnown ? parameters : undefined,
       isByPosition,
       isGettable,

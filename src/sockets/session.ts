@@ -3,13 +3,9 @@
  *
  * @module
  */
-import {
-  answerMessage,
-  type ReadyCall,
-  refuseMessage,
-  type Subscriber,
-} from "../gateway/call-rpc.ts";
+import { refuseMessage, respondToMessage, type Subscriber } from "../gateway/call-rpc.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import type { ReadyCall } from "../gateway/send-calls.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { Room } from "../gateway/budget.ts";
 import { FULL, NOT_FORWARDED, Refusal } from "../gateway/refusal.ts";
@@ -56,7 +52,7 @@ export const END_REASONS = {
 
 export type EndReason = keyof typeof END_REASONS;
 
-const UNANSWERED_MAX = 16, SUBSCRIPTIONS_MAX = 32, WAITING_MAX = 8_388_608;
+const PENDING_MAX = 16, SUBSCRIPTIONS_MAX = 32, WAITING_MAX = 8_388_608;
 
 /** With more bytes that wait for the client, nothing is read from the node. */
 const FULL_MAX = 65_536;
@@ -121,7 +117,7 @@ export class Session implements PeerEvents {
   readonly #gone = new LightSignal();
   readonly #unread: string[] = [];
   #unreadLength = 0;
-  #unanswered = 0;
+  #pending = 0;
   readonly #subscriptions = new Map<string, Subscription>();
   #upstream: Upstream | undefined;
   #opening: Promise<Upstream> | undefined;
@@ -173,7 +169,7 @@ export class Session implements PeerEvents {
     this.#unreadLength += text.length + OVERHEAD;
     // A runtime that cannot stop reading reads on.
     if (this.#unreadLength > UNREAD_MAX + text.length) return this.end("flood");
-    if (this.#unanswered >= UNANSWERED_MAX) this.#peer.pause();
+    if (this.#pending >= PENDING_MAX) this.#peer.pause();
     this.#next();
     this.#limitWaiting();
   }
@@ -267,7 +263,7 @@ export class Session implements PeerEvents {
       // Another node may have taken over the address while the call waited for its slot.
       const unexpected = await this.#owner.gateway.refusalOfNode();
       if (unexpected) return failure(unexpected);
-      const responding = upstream.call(operation.path, params);
+      const responding = upstream.call(operation.name, params);
       const callId = String(upstream.lastId);
       const outcome = await responding;
       if (outcome.error || this.#reason) return outcome;
@@ -346,13 +342,13 @@ export class Session implements PeerEvents {
   }
 
   #next(): void {
-    while (this.#unanswered < UNANSWERED_MAX) {
+    while (this.#pending < PENDING_MAX) {
       const text = this.#unread.shift();
       if (text === undefined) return;
       this.#unreadLength -= text.length + OVERHEAD;
-      this.#unanswered++;
-      void this.#answer(text).catch(() => this.end("failed")).then(() => {
-        this.#unanswered--;
+      this.#pending++;
+      void this.#respond(text).catch(() => this.end("failed")).then(() => {
+        this.#pending--;
         if (this.#reason) return;
         if (this.#unread.length === 0) this.#peer.resume();
         this.#next();
@@ -360,7 +356,7 @@ export class Session implements PeerEvents {
     }
   }
 
-  async #answer(message: string): Promise<void> {
+  async #respond(message: string): Promise<void> {
     // A client that sends many messages must not keep others waiting.
     await pause();
     const { gateway } = this.#owner;
@@ -374,7 +370,7 @@ export class Session implements PeerEvents {
       const refusal = !table.isKnown
         ? NOT_FORWARDED.unknown
         : lease.quota?.refusal ?? (lease.requestRoom.set(message.length) ? undefined : FULL);
-      const text = refusal ? await refuseMessage(refusal, message) : await answerMessage(
+      const text = refusal ? await refuseMessage(refusal, message) : await respondToMessage(
         gateway,
         { table, caller, lease },
         message,

@@ -133,7 +133,7 @@ export class Upstream implements PeerEvents {
 
   onClose(): void {
     this.#hasEnded = true;
-    if (this.#owner) this.#node.losses++;
+    if (this.#owner) this.#node.noteLoss();
     for (const { resolve } of this.#calls.values()) resolve(ENDED);
     this.#calls.clear();
     this.#owner?.onUpstreamEnd();

@@ -42,7 +42,7 @@ export async function sendForm(operation: Locator): Promise<Shown> {
   if (await operation.locator(".try.write").count() > 0) await confirmSent(operation.page());
   const status = operation.locator(".status b");
   await status.waitFor();
-  const content = operation.locator(".answer pre");
+  const content = operation.locator(".response pre");
   return {
     status: await status.innerText(),
     line: await operation.locator(".status").innerText(),

@@ -218,7 +218,7 @@ results(
       const operation = page.locator("#plain article").first();
       await openForm(operation);
       await sendForm(operation);
-      const pre = operation.locator(".answer pre").first();
+      const pre = operation.locator(".response pre").first();
       const seen = await pre.evaluate((pre) => {
         const { top } = pre.getBoundingClientRect();
         return (innerHeight - top) / parseFloat(getComputedStyle(pre).lineHeight);
@@ -274,7 +274,7 @@ results(
       const operation = operationAt(page, "html");
       await openForm(operation);
       await sendForm(operation);
-      assert.is(await operation.locator(".answer script").count(), 0);
+      assert.is(await operation.locator(".response script").count(), 0);
       const link = operation.getByRole("link", { name: /^Download/ });
       assert.match(await link.getAttribute("href") ?? "", /^blob:/);
       assert.is(await link.getAttribute("download"), "html.txt");

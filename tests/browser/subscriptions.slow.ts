@@ -62,7 +62,7 @@ testWhere(
           await status.getByText("Receiving").waitFor();
           await until(async () => await subscribed(url) === 1);
           for (let block = 0; block < 120; block++) await call("evm_mine", []);
-          const heads = operation.locator(".answer pre[role=region] div");
+          const heads = operation.locator(".response pre[role=region] div");
           await status.getByText("· 120").waitFor();
           assert.is(await heads.count(), 100);
           const newest = JSON.parse(await heads.first().innerText());

@@ -308,7 +308,7 @@ tries(
       const operation = operationAt(page, "many");
       await openForm(operation);
       await sendForm(operation);
-      const pre = operation.locator(".answer pre");
+      const pre = operation.locator(".response pre");
       assert.ok(!(await pre.textContent())!.includes("11999"));
       await pre.getByRole("button", { name: "2002 more lines" }).click();
       assert.match(await pre.textContent() ?? "", /11998,\n {2}11999\n\]$/);

@@ -3,13 +3,13 @@
  * has been recorded so far: the access records, the errors, the number of cancelled streams, and
  * the number of requests that still wait.
  */
-import type { AnswerRecord } from "../../src/adapters/shared.ts";
+import type { ResponseRecord } from "../../src/adapters/shared.ts";
 import type { Operation } from "../../src/host-operations/operation.ts";
 import { represent } from "../../src/http/representation.ts";
 import { createNodeface } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";
 
-const records: AnswerRecord[] = [];
+const records: ResponseRecord[] = [];
 const errors: string[] = [];
 let cancelled = 0;
 let waiting = 0;
@@ -59,7 +59,7 @@ const app = {
 };
 
 await serveHere(app, {
-  onAnswer(record) {
+  onResponse(record) {
     records.push(record);
     throw new Error("a log that fails");
   },

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { AnswerRecord } from "../../src/adapters/shared.ts";
+import type { ResponseRecord } from "../../src/adapters/shared.ts";
 import { until } from "../nodes/_daemon.ts";
 import { type Running, serving, start } from "../_server.ts";
 import { exchange } from "./_exchange.ts";
@@ -8,7 +8,7 @@ import { RELEASES } from "./_servers.ts";
 import { closed, dial } from "./_socket.ts";
 
 interface Told {
-  records: AnswerRecord[];
+  records: ResponseRecord[];
   errors: string[];
   cancelled: number;
   waiting: number;
@@ -17,7 +17,7 @@ interface Told {
 const request = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${path} HTTP/1.1`, "Host: localhost", ...lines, "", ""].join("\r\n");
 
-const REFUSED: readonly [name: string, bytes: string, record: Partial<AnswerRecord>][] = [
+const REFUSED: readonly [name: string, bytes: string, record: Partial<ResponseRecord>][] = [
   ["OPTIONS *", request("OPTIONS", "*"), { method: "OPTIONS", url: "/*", status: 204 }],
   ["no Host", "GET /a?b HTTP/1.1\r\n\r\n", { method: "GET", url: "/a?b", status: 400 }],
   ["an unknown version", "GET /a HTTP/2.0\r\n\r\n", { method: "GET", url: "/a", status: 505 }],
@@ -38,7 +38,7 @@ for (const [runtime, command] of RELEASES) {
     exchange(server.url, bytes, { answers: 1, bodiless });
   const told = async (): Promise<Told> => await (await fetch(`${server.url}own/told`)).json();
   const recordsOf = async (act: () => Promise<unknown>, count = 1) => {
-    const isNew = ({ url }: AnswerRecord) => !url?.endsWith("/own/told");
+    const isNew = ({ url }: ResponseRecord) => !url?.endsWith("/own/told");
     const before = (await told()).records.filter(isNew).length;
     await act();
     const records = async () => (await told()).records.filter(isNew).slice(before);

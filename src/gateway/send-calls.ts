@@ -1,0 +1,115 @@
+/**
+ * Sends JSON-RPC calls to the node, within the lease of their request.
+ *
+ * @module
+ */
+import type { Bytes } from "../bytes.ts";
+import { isBusy, SourceError } from "../node/failures.ts";
+import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
+import type { TextResponse } from "../node/request.ts";
+import type { RpcRequest, RpcUse } from "../node/rpc.ts";
+import { decodeParts } from "../utf8.ts";
+import { type Call, CALL_DEPTH_MAX } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import type { SentParams } from "./params.ts";
+import type { PolicyEntry } from "./policy.ts";
+import { busyNode, Refusal, refusalOf } from "./refusal.ts";
+import type { UpstreamResponse } from "./upstream.ts";
+
+/** A call that may be sent. */
+export interface ReadyCall extends SentParams {
+  readonly entry: PolicyEntry;
+  /** The method to call, if it is not the one of `entry`: it ends a subscription. */
+  readonly unsubscribe?: string | undefined;
+  /** The id that the client has chosen, as JSON text. */
+  readonly id?: string | undefined;
+}
+
+/** The node's response to one or more calls. */
+export interface CallsResponse extends TextResponse {
+  readonly headers: UpstreamResponse["headers"];
+  /** The text as it came. */
+  readonly parts: readonly Bytes[];
+  readonly size: number;
+}
+
+/** What a call has come to; without a `response` if the node sent none that may be read. */
+export type SentOutcome = RpcOutcome & { readonly response?: CallsResponse | undefined };
+
+/** The parts of a call that a message has, too. */
+export type MessageCall = Pick<Call, "table" | "caller" | "lease">;
+
+/**
+ * Sends one call, or several reads in a batch. Never rejects: the outcome of a call that failed has
+ * an `error`.
+ */
+export const sendCalls = (
+  gateway: Gateway,
+  call: MessageCall,
+  calls: readonly ReadyCall[],
+): Promise<SentOutcome[]> =>
+  withinLease(gateway, call, calls, (requests, use) => gateway.node.methods.call(requests, use));
+
+/** Does the same as `sendCalls` with the text of a batch, which goes as it came. */
+export const passCalls = (
+  gateway: Gateway,
+  call: MessageCall,
+  calls: readonly ReadyCall[],
+  text: string,
+): Promise<SentOutcome[] | CallsResponse> =>
+  withinLease(
+    gateway,
+    call,
+    calls,
+    (requests, use) => gateway.node.methods.pass(text, requests, use),
+  );
+
+const encoder = new TextEncoder();
+
+async function withinLease<T>(
+  gateway: Gateway,
+  { table, lease }: MessageCall,
+  calls: readonly ReadyCall[],
+  send: (requests: RpcRequest[], use: RpcUse<CallsResponse>) => Promise<T>,
+): Promise<T> {
+  const { operation } = calls[0]!.entry;
+  const isAnonymous = gateway.isAnonymous(operation);
+  const path = await table.rpcPath.get();
+  const url = gateway.node.resolve(path);
+  const post = async (text: string): Promise<CallsResponse> => {
+    const request = { method: "POST", url, headers: RPC_HEADERS, body: encoder.encode(text) };
+    const upstream = await lease.send(request, operation, { isAnonymous }, gateway.limit);
+    const { status, headers, size, parts } = upstream;
+    // The text needs about as much memory as its bytes, which are held already.
+    lease.hold(size);
+    return { status, headers, parts, size, text: await decodeParts(parts, size) ?? "" };
+  };
+  const requests = calls.map(({ entry, params = null }) => ({
+    jsonrpc: entry.operation.name,
+    params,
+  }));
+  const use = { path, post, depthMax: CALL_DEPTH_MAX, isOneByOne: true };
+  const sent = await send(requests, use);
+  lease.hold(0);
+  return sent;
+}
+
+/** Tells whether a call failed because the node's response to it is not JSON-RPC. */
+export const isUnreadable = (
+  { error, reason = error, response }: RpcFailure & Pick<SentOutcome, "response">,
+): boolean => response !== undefined && reason instanceof SourceError;
+
+/** Returns the reason why a call has neither a result nor an error of the node. */
+export function refusalOfFailure(failure: RpcFailure & Pick<SentOutcome, "response">): Refusal {
+  const { error, reason = error, response } = failure;
+  if (!response || !isUnreadable(failure)) return refusalOf(reason, true);
+  const { status, headers } = response;
+  if (isBusy(status)) return busyNode(status, headers.get("retry-after"));
+  return new Refusal(
+    502,
+    CODES.notReached,
+    status < 400
+      ? "The node's response is not JSON-RPC"
+      : `The node responded with ${status}, and without JSON-RPC`,
+  );
+}
