@@ -107,27 +107,31 @@ const OF_ONE_OBJECT: Readonly<Record<string, object>> = {
 };
 
 for (const [what, part] of Object.entries(OF_ONE_OBJECT)) {
-  large(`one object with 70,000 members does not delay other requests: ${what}`, async () => {
-    const info = { title: "a", version: "1" };
-    const text = JSON.stringify({ openapi: "3.1.1", info, paths: {}, ...part });
-    const url = new URL("file:///a.json");
-    const bytes = new TextEncoder().encode(text);
-    const read = () => Promise.resolve({ url, bytes, isJson: true, stamp: "" });
-    const source = { file: { url, read }, name: "a.json", by: "operator" } as const;
-    let isOver = false;
-    let longest = 0;
-    let last = process.cpuUsage();
-    const measure = () => {
-      const { user, system } = process.cpuUsage(last);
-      longest = Math.max(longest, (user + system) / 1000);
-      last = process.cpuUsage();
-      if (!isOver) setImmediate(measure);
-    };
-    measure();
-    await prepare(source, {}, { own: {}, operations: [] });
-    isOver = true;
-    assert.ok(longest < 300, `${longest} ms of processor time in one go`);
-  });
+  large(
+    `one object with 70,000 members is prepared in slices of less than 300 ms: ${what}`,
+    async () => {
+      const info = { title: "a", version: "1" };
+      const text = JSON.stringify({ openapi: "3.1.1", info, paths: {}, ...part });
+      const url = new URL("file:///a.json");
+      const bytes = new TextEncoder().encode(text);
+      const read = () => Promise.resolve({ url, bytes, isJson: true, stamp: "" });
+      const source = { file: { url, read }, name: "a.json", by: "operator" } as const;
+      let isOver = false;
+      let longest = 0;
+      let last = process.cpuUsage();
+      const measure = () => {
+        const { user, system } = process.cpuUsage(last);
+        longest = Math.max(longest, (user + system) / 1000);
+        last = process.cpuUsage();
+        if (!isOver) setImmediate(measure);
+      };
+      measure();
+      await prepare(source, {}, { own: {}, operations: [] });
+      isOver = true;
+      measure();
+      assert.ok(longest < 300, `${longest} ms of processor time in one go`);
+    },
+  );
 }
 
 large("YAML is written at its first request, which alone waits for it", async () => {

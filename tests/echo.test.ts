@@ -19,6 +19,9 @@ echo.after(() => {
 });
 
 const MESSAGE = "sent a response that contains the service's credentials";
+/** A part of any of the secrets, plain or encoded, or of a digest. */
+const LEAKED = /horse|hunter2|cdef|ghi|dXNlcj|response=/;
+
 const PASSWORD = `corr"ect/horse=\\battery&<staple>`;
 
 interface Scheme {
@@ -149,11 +152,7 @@ for (const [name, { auth, secret, parts }] of Object.entries(SCHEMES)) {
           node.answer = withDigest((sent, { url }, response) => {
             const text = `{"seen":[1,${write(part ?? sent)}]}`;
             const status = { "/failed": 404, "/refused": 403 }[url] ?? 200;
-            const isLatin = url !== "/head" || !/[\r\n]/.test(text);
-            response.writeHead(
-              status,
-              url === "/head" && isLatin ? { "x-echo": text } : {},
-            );
+            response.writeHead(status, url === "/head" ? { "x-echo": text } : {});
             response.end(url === "/head" ? "" : text);
           });
           for (const path of ["/body", "/failed", "/refused", "/head"]) {
@@ -163,7 +162,7 @@ for (const [name, { auth, secret, parts }] of Object.entries(SCHEMES)) {
             assert.match(text, `The node ${MESSAGE}`);
             assert.not.match(
               text + JSON.stringify([...response.headers]),
-              /horse|hunter2|cdef|ghi/,
+              LEAKED,
             );
           }
         }
@@ -241,7 +240,7 @@ for (const [name, { auth, secret, parts }] of Object.entries(SCHEMES)) {
     const shown = JSON.parse(text);
     assert.equal([shown.height, shown.client], [7, undefined]);
     assert.match(text, MESSAGE);
-    assert.not.match(text, /horse|hunter2|cdef|ghi|response=/);
+    assert.not.match(text, LEAKED);
   });
 
   echo(`${name}: a description with the secret is not served`, async () => {
@@ -256,9 +255,9 @@ for (const [name, { auth, secret, parts }] of Object.entries(SCHEMES)) {
     });
     await app.ready();
     const text = await (await app.fetch(new Request("http://localhost/spec.json"))).text();
-    assert.not.match(text, /horse|hunter2|cdef|ghi|response=/);
+    assert.not.match(text, LEAKED);
     assert.match(logged.join("\n"), MESSAGE);
-    assert.not.match(logged.join("\n"), /horse|hunter2|cdef|ghi|response=/);
+    assert.not.match(logged.join("\n"), LEAKED);
   });
 }
 

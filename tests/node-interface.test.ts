@@ -146,19 +146,27 @@ shown("if the paths in a tree are far longer than the tree, no operation is omit
   assert.ok(paths["/cat"] && paths["/block/get"]);
 });
 
-shown("methods of Substrate that end a subscription are listed, but not shown", async () => {
-  const listed = [
-    ...["author_unwatchExtrinsic", "chainHead_v1_body", "chainHead_v1_follow", "chain_getBlock"],
-    ...["archive_v1_stopStorage", "chain_unsubscribeNewHeads", "new_method", "unsubscribe_newHead"],
-  ];
-  methods = { rpc_methods: { result: { methods: listed, version: 1 } } };
-  const { read } = create({ node: { url, kind: "substrate" } });
-  assert.equal(await namesOf(await read()).sort(), [
-    "chainHead_v1_follow",
-    "chain_getBlock",
-    "new_method",
-  ]);
-});
+shown(
+  "methods of Substrate that end or follow up a subscription are listed, but not shown",
+  async () => {
+    const listed = [
+      ...["author_unwatchExtrinsic", "chainHead_v1_body", "chainHead_v1_follow", "chain_getBlock"],
+      ...[
+        "archive_v1_stopStorage",
+        "chain_unsubscribeNewHeads",
+        "new_method",
+        "unsubscribe_newHead",
+      ],
+    ];
+    methods = { rpc_methods: { result: { methods: listed, version: 1 } } };
+    const { read } = create({ node: { url, kind: "substrate" } });
+    assert.equal(await namesOf(await read()).sort(), [
+      "chainHead_v1_follow",
+      "chain_getBlock",
+      "new_method",
+    ]);
+  },
+);
 
 shown("in a node's own description, only the kind's x-access marks take effect", async () => {
   const method = (name: string, more = {}) => ({
@@ -230,14 +238,17 @@ shown("no extension of a node's own description reaches viewers", async () => {
   assert.not.match(text, /x-(?:codeSamples|scalar-[yc]|scalar-secret|tokenName|usePkce)|"false"/);
 });
 
-shown("the description of an unreachable node is still shown for a while", async () => {
-  methods.help = { result: "getblock\ngetblockcount" };
-  const { app, read } = create({ node: { url, kind: "bitcoin" } });
-  await until(async () => namesOf(await read()).length === 2);
-  methods = {};
-  await app.refresh();
-  assert.is(namesOf(await read()).length, 2);
-});
+shown(
+  "if a node does not list its methods any more, those of its last list are still shown",
+  async () => {
+    methods.help = { result: "getblock\ngetblockcount" };
+    const { app, read } = create({ node: { url, kind: "bitcoin" } });
+    await until(async () => namesOf(await read()).length === 2);
+    methods = {};
+    await app.refresh();
+    assert.is(namesOf(await read()).length, 2);
+  },
+);
 
 shown("the servers of a node's own description become paths of this service", async () => {
   answers = { ...RECORDINGS.get("algorand")!.answers };
@@ -525,18 +536,21 @@ for (
     ] as const,
   )
 ) {
-  shown(`a server with ${name} ${version} has exactly the operations of that version`, async () => {
-    const recorded = RECORDINGS.get("activitypub")!.answers as Record<string, Json>;
-    const nodeinfo = "GET /nodeinfo/2.0";
-    answers = { ...recorded, [nodeinfo]: { ...recorded[nodeinfo], software: { name, version } } };
-    const { app, read } = create({ node: { url, kind: "activitypub" } });
-    await app.refresh();
-    const pathsOf = async () => Object.keys((await read()).paths);
-    await until(async () => (await pathsOf()).includes(there));
-    const paths = await pathsOf();
-    assert.not.ok(paths.includes(lacking), lacking);
-    assert.ok(paths.includes("/.well-known/nodeinfo"));
-  });
+  shown(
+    `a server with ${name} ${version} has the operations of that version, and no others`,
+    async () => {
+      const recorded = RECORDINGS.get("activitypub")!.answers as Record<string, Json>;
+      const nodeinfo = "GET /nodeinfo/2.0";
+      answers = { ...recorded, [nodeinfo]: { ...recorded[nodeinfo], software: { name, version } } };
+      const { app, read } = create({ node: { url, kind: "activitypub" } });
+      await app.refresh();
+      const pathsOf = async () => Object.keys((await read()).paths);
+      await until(async () => (await pathsOf()).includes(there));
+      const paths = await pathsOf();
+      assert.not.ok(paths.includes(lacking), lacking);
+      assert.ok(paths.includes("/.well-known/nodeinfo"));
+    },
+  );
 }
 
 for (

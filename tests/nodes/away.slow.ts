@@ -56,7 +56,7 @@ async function timesOf(bench: Bench, node: Outage): Promise<number[]> {
     assert.is(await health(asked), 503);
     await wait(2000);
   }
-  // Nobody has asked this service.
+  // Nobody has asked this service since the outage began.
   assert.match(alone.stderr(), / is (?:stale|unreachable)/);
   await node.end();
   const back = performance.now();

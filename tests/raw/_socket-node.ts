@@ -22,6 +22,16 @@ const RESULTS: Readonly<Record<string, unknown>> = {
   eth_unsubscribe: true,
 };
 
+/** Waits until the connection sends no more while `ask` is done again and again. */
+export async function untilStill(
+  connection: WebSocket,
+  ask: () => Promise<unknown>,
+): Promise<void> {
+  const waiting = connection.bufferedAmount;
+  for (let turn = 0; turn < 20; turn++) await ask();
+  if (connection.bufferedAmount !== waiting) await untilStill(connection, ask);
+}
+
 export class SocketNode {
   /** The calls that came over WebSocket. */
   readonly calls: Call[] = [];

@@ -8,7 +8,7 @@ import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
 import { callsTo } from "../nodes/_calls.ts";
 import { testWhere, without } from "../_needs.ts";
 import { COMMANDS } from "../_server.ts";
-import { notification, SocketClient, SocketNode, SocketStage } from "./_socket-node.ts";
+import { notification, SocketClient, SocketNode, SocketStage, untilStill } from "./_socket-node.ts";
 import { dial } from "./_socket.ts";
 
 const sockets = suite("JSON-RPC over WebSocket");
@@ -73,8 +73,8 @@ sockets(
       assert.is(errorOf(await client.call("state_subscribeStorage", [[]])).code, -32602);
       assert.is(errorOf(await client.call("author_submitAndWatchExtrinsic", ["0x"])).code, -32601);
       await until(() => client.messages.some(({ method }) => method === "chain_newHead"));
-      assert.not(client.messages.some(({ method }) => method === "chain_finalizedHead"));
       const ended = await client.call("chain_unsubscribeNewHeads", [result]);
+      assert.not(client.messages.some(({ method }) => method === "chain_finalizedHead"));
       assert.is(ended.error, undefined);
       client.socket.close(1000, "");
     }),
@@ -226,6 +226,8 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       await Promise.all([one.call("eth_chainId"), two.call("eth_chainId")]);
       assert.equal(one.notifications.map(({ result }) => result), [first]);
       assert.equal(two.notifications.map(({ result }) => result), [second]);
+      // The responses to the two calls, and one notification.
+      assert.equal([one.messages.length, two.messages.length], [3, 3]);
       for (const client of [one, two]) client.socket.close(1000, "");
     }),
   );
@@ -340,7 +342,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   );
 
   sockets(
-    "if the node's side ends, so does ours, until the node is back",
+    "if the node closes its connection, the client's ends, and new ones get 503 until it is back",
     stage.test(async (url, node) => {
       const client = await SocketClient.open(`${url}/v1/rpc`);
       await client.call("eth_subscribe", ["newHeads"]);
@@ -373,7 +375,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   );
 
   sockets(
-    "while a client does not read, the node is not read, and others are",
+    "while a client does not read, its notifications wait at the node, and others are served",
     stage.test(async (url, node) => {
       const slow = await SocketClient.open(`${url}/v1/rpc`);
       const quiet = await SocketClient.open(`${url}/v1/rpc`);
@@ -383,6 +385,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       const text = notification(String(id), "x".repeat(100_000));
       // More than the buffers of both connections hold.
       for (let at = 0; at < 400; at++) upstream.send(text);
+      await untilStill(upstream, () => quiet.call("eth_chainId"));
       assert.is((await quiet.call("eth_chainId")).result, "0x1");
       assert.ok(upstream.bufferedAmount > 0);
       slow.socket.resume();
@@ -439,7 +442,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   );
 
   sockets(
-    "what a node sends that is no subscription ends the connection",
+    "an invalid id of a subscription, or a message that is not JSON, ends the connection",
     stage.test(
       async (url, node) => {
         const before = await stage.metric(ENDED_BY_NODE);
@@ -467,6 +470,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       const client = await SocketClient.open(url);
       await client.call("eth_subscribe", ["newHeads"]);
       const begun = performance.now();
+      // The last test, since it stops the service.
       await stage.stopService();
       await until(() => client.ended !== undefined);
       assert.is(client.ended![0], 1012);

@@ -16,7 +16,14 @@ import { ROOT } from "../_paths.ts";
 import { testWhere, without } from "../_needs.ts";
 import { COMMANDS } from "../_server.ts";
 import { dial } from "./_socket.ts";
-import { leaveLater, notification, SocketClient, SocketNode, SocketStage } from "./_socket-node.ts";
+import {
+  leaveLater,
+  notification,
+  SocketClient,
+  SocketNode,
+  SocketStage,
+  untilStill,
+} from "./_socket-node.ts";
 
 const events = suite("subscriptions as events");
 
@@ -380,7 +387,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   );
 
   events(
-    "while a client does not read, the node is not read, and others are",
+    "while a client does not read, its notifications wait at the node, and others are served",
     stage.test(async (url, node) => {
       const slow = await dial(`${url}/`);
       let received = 0;
@@ -393,6 +400,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       for (let at = 0; at < 400; at++) node.connections[0]!.send(notification("0x1", text));
       node.connections[1]!.send(notification("0x2", "here"));
       await until(() => quiet.data.length === 1);
+      await untilStill(node.connections[0]!, () => fetch(`${url}/v1/ready`));
       assert.ok(node.connections[0]!.bufferedAmount > 0);
       slow.resume();
       await until(() => received > 40_000_000);
