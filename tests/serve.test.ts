@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { ServedRequest } from "../src/http/request.ts";
 import type { serve as Serve, ServeOptions } from "../src/adapters/node.ts";
 import { checkServeOptions } from "../src/adapters/shared.ts";
 import { createNodeface } from "../src/index.ts";
@@ -57,7 +58,8 @@ serving("a handler that stops reading the content sees no client that has left",
     const reader = request.body!.getReader();
     await reader.read();
     await reader.cancel();
-    return new Response(String(request.signal.aborted));
+    const { signal, gone = signal } = request as ServedRequest;
+    return new Response(String([signal.aborted, gone.aborted]));
   };
   await using server = await serve({ fetch: fetchFirst }, { port: 0 });
   const body = new ReadableStream<Uint8Array>({
@@ -68,7 +70,7 @@ serving("a handler that stops reading the content sees no client that has left",
     server.url,
     { method: "POST", body, duplex: "half", signal } as RequestInit,
   );
-  assert.is(await response.text(), "false");
+  assert.is(await response.text(), "false,false");
   leave.abort();
 });
 

@@ -260,7 +260,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 
   /** srvx would take content whose reading the handler has cancelled for a client that has left. */
   override get signal(): AbortSignal {
-    return (this.#left ??= abortedBy(this.#node.res)).signal;
+    return (this.#left ??= abortedBy(this.gone)).signal;
   }
 
   get rawUrl(): string | undefined {
@@ -302,18 +302,16 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
       gone.abort(message.errored ?? new DOMException("The client has disconnected", "AbortError"));
     };
     response.once("close", onClose);
-    if (response.destroyed || message.destroyed && !message.complete) onClose();
+    if (response.destroyed) onClose();
     return gone;
   }
 }
 
-function abortedBy(response: ServerResponse): AbortController {
+function abortedBy(gone: Signal): AbortController {
   const controller = new AbortController();
-  const onClose = () => {
-    if (!response.writableEnded) controller.abort();
-  };
-  if (response.destroyed) onClose();
-  else response.once("close", onClose);
+  const abort = () => controller.abort(gone.reason);
+  gone.addEventListener("abort", abort);
+  if (gone.aborted) abort();
   return controller;
 }
 
