@@ -25,11 +25,9 @@ export async function gatherBytes(
   return joinBytes(collector.take());
 }
 
-export const lengthOf = (parts: readonly Uint8Array[]): number =>
-  parts.reduce((length, { byteLength }) => length + byteLength, 0);
-
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
-  const bytes = new Uint8Array(lengthOf(parts));
+  const length = parts.reduce((size, { byteLength }) => size + byteLength, 0);
+  const bytes = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {
     bytes.set(part, at);

@@ -45,32 +45,50 @@ export async function decodeParts(
   return text;
 }
 
+/**
+ * Encodes texts one after the other. Each is well-formed, and is not cut within a character. The
+ * bytes are in one piece, since Bun sends several pieces without their length.
+ */
+export async function encodeTexts(texts: readonly string[]): Promise<Bytes> {
+  const length = texts.reduce((sum, { length }) => sum + length, 0);
+  if (!isLong(length)) return encoder.encode(texts.join(""));
+  await nextTurn();
+  let size = 0;
+  for (const part of shortPartsOf(texts)) {
+    size += IS_ASCII.test(part) ? part.length : encoder.encode(part).byteLength;
+    await pause();
+  }
+  const bytes: Bytes = new Uint8Array(size);
+  let at = 0;
+  for (const part of shortPartsOf(texts)) {
+    at += encoder.encodeInto(part, bytes.subarray(at)).written;
+    await pause();
+  }
+  return bytes;
+}
+
+// deno-lint-ignore no-control-regex
+const IS_ASCII = /^[\x00-\x7f]*$/;
+
 /** In UTF-16 code units. */
 const PART_MAX = 65_536;
 
-/** Encodes texts one after the other. Each is well-formed, and so is not cut within a character. */
-export async function encodeTexts(texts: readonly string[]): Promise<Bytes[]> {
-  const length = texts.reduce((sum, { length }) => sum + length, 0);
-  if (!isLong(length)) return [encoder.encode(texts.join(""))];
-  await nextTurn();
-  const parts: Bytes[] = [];
-  let short = "";
+/** Joins short texts, and cuts long ones. */
+function* shortPartsOf(texts: readonly string[]): Generator<string, undefined> {
+  let joined = "";
   for (const text of texts) {
-    if (short.length + text.length <= PART_MAX) {
-      short += text;
+    if (joined.length + text.length <= PART_MAX) {
+      joined += text;
       continue;
     }
-    parts.push(encoder.encode(short));
-    short = "";
-    for (let at = 0; at < text.length;) {
-      const end = endOfPart(text, at);
-      parts.push(encoder.encode(text.slice(at, end)));
-      at = end;
-      await pause();
+    yield joined;
+    joined = "";
+    for (let at = 0, end = 0; at < text.length; at = end) {
+      end = endOfPart(text, at);
+      yield text.slice(at, end);
     }
   }
-  parts.push(encoder.encode(short));
-  return parts;
+  yield joined;
 }
 
 function endOfPart(text: string, at: number): number {

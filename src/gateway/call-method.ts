@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { lengthOf } from "../bytes.ts";
 import { EVENT_HEADERS } from "../http/event-stream.ts";
 import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound, problemWith } from "../http/problem.ts";
@@ -112,7 +111,7 @@ function statusOf(error: RpcError): HttpStatus {
 }
 
 async function sendJson(text: string, { lease, common }: Call): Promise<Response> {
-  const parts = await encodeTexts([text]);
-  const headers = { ...JSON_HEADERS, "content-length": String(lengthOf(parts)) };
-  return makeResponse(200, headers, lease.handOverBytes(parts), common);
+  const bytes = await encodeTexts([text]);
+  const headers = { ...JSON_HEADERS, "content-length": String(bytes.byteLength) };
+  return makeResponse(200, headers, lease.handOverBytes([bytes]), common);
 }

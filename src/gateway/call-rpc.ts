@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { lengthOf } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
 import { FastResponse, makeResponse, titleOf } from "../http/response.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
@@ -50,11 +49,11 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
   if (isWebSocket(request)) throw NO_UPGRADE;
   const body = await readCalls(call);
-  const { texts, parts, status, headers } = await new Calls(gateway, call).respond(body);
+  const { texts, status, headers } = await new Calls(gateway, call).respond(body);
   if (texts.length === 0) return makeResponse(status, headers, null, common);
-  const bytes = parts ?? await encodeTexts(texts);
-  headers["content-length"] = String(lengthOf(bytes));
-  return makeResponse(status, headers, call.lease.handOverBytes(bytes), common);
+  const bytes = await encodeTexts(texts);
+  headers["content-length"] = String(bytes.byteLength);
+  return makeResponse(status, headers, call.lease.handOverBytes([bytes]), common);
 }
 
 /** Sends calls that need the connection of a client. */
@@ -210,13 +209,13 @@ class Calls {
     return parts;
   }
 
-  #passOn({ text, parts, size }: CallsResponse, calls: readonly SentCall[]): Written {
+  #passOn({ text, size }: CallsResponse, calls: readonly SentCall[]): Written {
     const ended = performance.now();
     for (const { recording } of calls) {
       recording.bytes = Math.round(size / calls.length);
       recording.end(200, ended);
     }
-    return { texts: [text], parts, status: 200, headers: { ...JSON_HEADERS } };
+    return { texts: [text], status: 200, headers: { ...JSON_HEADERS } };
   }
 
   #replyOf(error: unknown): Reply {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Bytes, joinBytes, lengthOf } from "../bytes.ts";
+import { type Bytes, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { failureOf, isBusy } from "../node/failures.ts";
 import { type NodeRequest, type RequestContent, STALE } from "../node/http1.ts";
@@ -246,7 +246,8 @@ export class Lease {
   /** The bytes of a long body count against the budget until they are sent. */
   handOverBytes(parts: readonly Bytes[]): Bytes | HeldBytes {
     const release = this.handOver();
-    if (lengthOf(parts) > SMALL) return { parts, release };
+    const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
+    if (length > SMALL) return { parts, release };
     release();
     return parts.length === 1 ? parts[0]! : joinBytes(parts);
   }

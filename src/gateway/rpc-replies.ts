@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { Refusal } from "./refusal.ts";
@@ -72,8 +71,6 @@ export function refusalsOf(refusal: Refusal, { calls }: RpcBody): Reply[] {
 export interface Written {
   /** The texts that make the response one after the other; none if all calls are notifications. */
   readonly texts: readonly string[];
-  /** The bytes of these, if they are known already. */
-  readonly parts?: readonly Bytes[];
   readonly status: number;
   readonly headers: Record<string, string>;
 }

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
 import { isBusy, SourceError } from "../node/failures.ts";
 import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
@@ -26,12 +25,7 @@ export interface ReadyCall extends SentParams {
 }
 
 /** The node's response to one or more calls. */
-export interface CallsResponse extends TextResponse {
-  readonly headers: UpstreamResponse["headers"];
-  /** The text as it came. */
-  readonly parts: readonly Bytes[];
-  readonly size: number;
-}
+export interface CallsResponse extends TextResponse, Pick<UpstreamResponse, "headers" | "size"> {}
 
 /** What a call has come to; without a `response` if the node sent none that may be read. */
 export type SentOutcome = RpcOutcome & { readonly response?: CallsResponse | undefined };
@@ -82,7 +76,7 @@ async function withinLease<T>(
     const { status, headers, size, parts } = upstream;
     // The text needs about as much memory as its bytes, which are held already.
     lease.hold(size);
-    return { status, headers, parts, size, text: await decodeParts(parts, size) ?? "" };
+    return { status, headers, size, text: await decodeParts(parts, size) ?? "" };
   };
   const requests = calls.map(({ entry, params = null }) => ({
     jsonrpc: entry.operation.name,
