@@ -1,6 +1,6 @@
 /**
- * Makes untrusted text safe for logs and messages, and percent-decodes text (RFC 3986, section
- * 2.1).
+ * Makes untrusted text safe for logs and messages, and decodes text: percent-encoding (RFC 3986,
+ * section 2.1) and base64 (RFC 4648).
  *
  * @module
  */
@@ -97,3 +97,18 @@ export function parsePercent(text: string): string | undefined {
 }
 
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
+
+/**
+ * Decodes base64 or base64url, of which each byte becomes a character. Returns `undefined` for any
+ * other text.
+ */
+export function decodeBase64(text: string): string | undefined {
+  try {
+    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name of a header or a method (RFC 9110, section 5.6.2). */
+export const isToken = (text: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(text);

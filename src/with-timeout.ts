@@ -7,6 +7,11 @@
 /** The longest delay of `setTimeout`, in milliseconds. Above this limit, a timer fires at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
+/** Lets the process end while the timer runs. On Bun, Node and Deno, timers are objects. */
+export function runBeside(timer: unknown): void {
+  (timer as { unref?(): void }).unref?.();
+}
+
 /** Waits at most `timeout` milliseconds. The work behind the promise is not cancelled. */
 export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () => T): Promise<T> {
   let timer: ReturnType<typeof setTimeout>;

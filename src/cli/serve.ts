@@ -21,6 +21,7 @@ import { LineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { signals } from "./signals.ts";
 import { isLoopback } from "../http/host-names.ts";
 import { parseTarget } from "../http/request.ts";
+import { isToken } from "../untrusted-text.ts";
 import type { CheckedOptions } from "../options.ts";
 
 interface RunningService {
@@ -310,8 +311,6 @@ function addressOf(url: string): string {
 
 const UNKNOWN = "-";
 
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
-
 /**
  * Formats a line such as `2026-01-02T03:04:06.789Z GET /v1/rpc 200 1204.1 aborted client=app`.
  * Neither the path, which is percent-encoded, nor the method can contain a line break.
@@ -325,7 +324,7 @@ export function formatAccess(
 ): string {
   const entry = {
     time: time.toISOString(),
-    method: TOKEN.test(method) ? method : UNKNOWN,
+    method: isToken(method) ? method : UNKNOWN,
     path: (url !== undefined && parseTarget(url)?.pathname) || UNKNOWN,
     status: status ?? UNKNOWN,
     ms: Math.round(milliseconds * 10) / 10,

@@ -7,7 +7,7 @@
 import type { NodeExamples } from "../info/source-cache.ts";
 import type { Reference } from "../kinds/kind.ts";
 import type { ParameterPlace } from "../openapi/callable-operations.ts";
-import { showUnseen, UNSEEN } from "../untrusted-text.ts";
+import { isToken, showUnseen, UNSEEN } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";
 
 /** The HTML passes this data to the page's script as JSON. */
@@ -177,7 +177,7 @@ export function writeCurl(request: FormRequest, hasToken: boolean): string | und
   if (method === "HEAD") parts.push("-I");
   else if (method !== (body === undefined ? "GET" : "POST")) parts.push("-X", writeShell(method));
   for (const [name, value] of headers) {
-    parts.push("-H", TOKEN.test(name) ? writeShell(`${name}: ${value}`) : undefined);
+    parts.push("-H", isToken(name) ? writeShell(`${name}: ${value}`) : undefined);
   }
   if (hasToken) parts.push("-H", '"Authorization: Bearer $NODEFACE_TOKEN"');
   if (body !== undefined) {
@@ -185,12 +185,9 @@ export function writeCurl(request: FormRequest, hasToken: boolean): string | und
     const compact = () => showUnseen([...readTokens(body)].map(([token]) => token).join(""));
     parts.push("--data-raw", writeShell(isJson(type) ? compact() : body));
   }
-  const isSafe = TOKEN.test(method) && parts.every((part) => part !== undefined);
+  const isSafe = isToken(method) && parts.every((part) => part !== undefined);
   return isSafe ? parts.join(" ") : undefined;
 }
-
-/** Matches the name of a method or of a header (RFC 9110, section 5.6.2). */
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 export function writeShell(text: string): string | undefined {
   if (text.search(UNSEEN) >= 0) return undefined;

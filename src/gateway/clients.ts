@@ -9,7 +9,8 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { isEqual } from "../json/values.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { readNow, settingOf } from "../node/secrets.ts";
-import { LightSignal } from "../with-timeout.ts";
+import { decodeBase64 } from "../untrusted-text.ts";
+import { LightSignal, runBeside } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
 import { Quota } from "./quota.ts";
 import { Refusal } from "./refusal.ts";
@@ -150,7 +151,7 @@ export class Clients {
 
   /** Tells whether a text contains a token, either as it is or in base64, as in HTTP Basic. */
   holdsToken(text: string): boolean {
-    const texts = [text, ...[...text.matchAll(BASE64)].map(([word]) => decode(word))];
+    const texts = [text, ...[...text.matchAll(BASE64)].map(([word]) => decodeBase64(word) ?? "")];
     return this.all.some(({ token }) => token && texts.some((text) => text.includes(token.text)));
   }
 
@@ -189,7 +190,7 @@ export class Clients {
       this.#timer = undefined;
       if (this.all.some(({ token }) => token?.isHeard)) this.#watch();
     }, WATCH_MS);
-    (this.#timer as { unref?(): void }).unref?.();
+    runBeside(this.#timer);
   }
 }
 
@@ -204,12 +205,4 @@ function isSame(a: Uint8Array, b: Uint8Array | undefined): boolean {
   let difference = 0;
   for (let at = 0; at < a.length; at++) difference |= a[at]! ^ b[at]!;
   return difference === 0;
-}
-
-function decode(word: string): string {
-  try {
-    return atob(word.replaceAll("-", "+").replaceAll("_", "/"));
-  } catch {
-    return "";
-  }
 }

@@ -6,6 +6,7 @@
  * @module
  */
 import { CODES } from "../node/json-rpc.ts";
+import { decodeBase64 } from "../untrusted-text.ts";
 import type { Client, Identity } from "./clients.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
 import { invalidCall, LATER, Refusal } from "./refusal.ts";
@@ -135,12 +136,8 @@ export function tokenIn(headers: Headers): string | undefined {
   const [, scheme = "", word = ""] = /^(bearer|basic) +(\S+)$/i.exec(authorization) ?? [];
   if (scheme.toLowerCase() === "bearer") return word;
   if (scheme === "" || !isProgram(headers)) return undefined;
-  try {
-    const pair = atob(word);
-    return pair.slice(pair.indexOf(":") + 1);
-  } catch {
-    return undefined;
-  }
+  const pair = decodeBase64(word);
+  return pair?.slice(pair.indexOf(":") + 1);
 }
 
 /**

@@ -5,6 +5,7 @@
  * @module
  */
 import { memoize } from "../lazy.ts";
+import { isToken } from "../untrusted-text.ts";
 
 /** Headers that say what is wanted of any server (RFC 9110, RFC 7240, Trace Context). */
 export const STANDARD: readonly string[] =
@@ -52,16 +53,13 @@ export function patternOf(...lists: readonly string[]): RegExp {
 const canonical = (name: string) => name.toLowerCase().replaceAll("_", "-");
 
 /**
- * The syntax of a header name (RFC 9110, section 5.1). The patterns take quadratic time for some
- * other names.
+ * Tells whether a client's header may be sent if the operator's file or the kind describes it. The
+ * patterns take quadratic time for what is no name.
  */
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-
-/** Tells whether a client's header may be sent if the operator's file or the kind describes it. */
 export const isForwardable: (name: string) => boolean = memoize((name) =>
-  NAME.test(name) && !isAddedByProxies(name) && !DENIED.test(canonical(name))
+  isToken(name) && !isAddedByProxies(name) && !DENIED.test(canonical(name))
 );
 
 /** Tells whether only a proxy may send this header. A call that requires it cannot be forwarded. */
 export const isAddedByProxies = (name: string): boolean =>
-  NAME.test(name) && BY_PROXIES.test(canonical(name));
+  isToken(name) && BY_PROXIES.test(canonical(name));

@@ -6,6 +6,7 @@
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
+import { runBeside } from "../with-timeout.ts";
 import type { ServedRequest } from "./request.ts";
 import { problem } from "./problem.ts";
 import { FastResponse, REASONS } from "./response.ts";
@@ -179,7 +180,7 @@ export class EventStream<Name extends string> {
           if (listener.isWaiting) this.#enqueue(listener, COMMENT, 0);
         }
       }, COMMENT_INTERVAL_MS);
-      (this.#timer as { unref?(): void }).unref?.();
+      runBeside(this.#timer);
     }
     this.#options.onListeners(this.#listeners.size);
   }

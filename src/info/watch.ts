@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { runBeside } from "../with-timeout.ts";
 import type { Monitor } from "./monitor.ts";
 import type { Status } from "./status.ts";
 
@@ -80,6 +81,6 @@ export class Watch {
       if (this.#timer === timer) this.#wait();
     }, time);
     this.#timer = timer;
-    (timer as { unref?(): void }).unref?.();
+    runBeside(timer);
   }
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
+import { isToken } from "../untrusted-text.ts";
 import type { Signal } from "../with-timeout.ts";
 import { SourceError } from "./failures.ts";
 
@@ -62,7 +63,6 @@ export interface NodeResponse extends ResponseHead {
  */
 export type HttpClient = (request: NodeRequest) => Promise<NodeResponse>;
 
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** The value of a header (RFC 9110, section 5.5). */
 export const VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -75,7 +75,7 @@ export function writeHead(request: RequestContent): string {
   let head = `${method} ${targetOf(request)} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {
     const value = headers[name]!;
-    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
+    if (!isToken(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
     head += `${name}: ${value}\r\n`;
   }
   // Methods such as POST need `content-length` even without a body (RFC 9110, section 8.6).

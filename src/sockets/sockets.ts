@@ -17,6 +17,7 @@ import type { ServedRequest } from "../http/request.ts";
 import type { Connect, Upgrade } from "../http/socket.ts";
 import type { PolicyEntry } from "../gateway/policy.ts";
 import { CODES } from "../node/json-rpc.ts";
+import { decodeBase64 } from "../untrusted-text.ts";
 import { EventPeer } from "./event-peer.ts";
 import {
   type Client,
@@ -267,10 +268,6 @@ function headersOf(
 
 /** Returns `undefined` if the word is not the base64url of what a header may contain. */
 function decode(word: string): string | undefined {
-  try {
-    const token = atob(word.replaceAll("-", "+").replaceAll("_", "/"));
-    return /^[\x21-\x7e]+$/.test(token) ? token : undefined;
-  } catch {
-    return undefined;
-  }
+  const token = decodeBase64(word) ?? "";
+  return /^[\x21-\x7e]+$/.test(token) ? token : undefined;
 }
