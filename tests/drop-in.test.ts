@@ -1,7 +1,9 @@
 /** The drop-in address: the node's operations at the node's own paths. */
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { parse } from "yaml";
 import { createApp } from "../src/app.ts";
 import { CALL_METHODS } from "../src/gateway/policy.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
@@ -17,6 +19,7 @@ import {
   textOf,
   TOKEN,
 } from "./_gateway.ts";
+import { ROOT } from "./_paths.ts";
 import { sampleSize } from "./_runtime.ts";
 
 const root = suite("the drop-in address");
@@ -261,11 +264,14 @@ root("the base path of the node is a path with and without a slash", async () =>
 });
 
 /** Paths of the service, even where they are switched off. */
+/** The paths of the service's own description. */
+const DESCRIBED = Object.keys(
+  parse(readFileSync(`${ROOT}spec/openapi.yaml`, "utf8")).paths as object,
+);
+
 const OWN = [
-  ...["/spec.json", "/spec.yaml", "/favicon.ico", "/.well-known/api-catalog", "/assets/a/b.js"],
-  ...["/v1/info", "/v1/health", "/v1/ready", "/v1/events", "/v1/history", "/v1/metrics"],
-  "/v1/clients/self",
-  ...["/v1/spec", "/v1/spec/simple", "/v1/spec.json", "/v1/spec.yaml"],
+  ...DESCRIBED,
+  ...["/favicon.ico", "/assets/a/b.js"],
   ...["/v1/node", "/v1/node/v1/info", "/v1/rpc", "/v1/rpc/number"],
 ];
 

@@ -39,7 +39,9 @@ if (!node) {
       "To serve your own node: npm start -- http://127.0.0.1:8545",
   );
 }
-service = createNodeface(node ? { node: { url: node }, forward: "reads" } : {});
+service = createNodeface(
+  node ? { node: { url: node }, forward: { open: ["reads"], at_root: true } } : {},
+);
 if (node) setInterval(() => void transfer(node), BLOCK_SECONDS * 1000);
 console.log(`Open ${url}v1/spec`);
 console.log(`Try  curl ${url}${node ? "v1/rpc/eth_blockNumber" : "v1/info"}`);

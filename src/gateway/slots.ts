@@ -29,12 +29,13 @@ const PER_TURN = 2;
 const NO_SLOT = new Refusal(503, CODES.busy, "Too many calls are waiting for the node", {
   headers: LATER,
 });
+const STOPPING = new Refusal(503, CODES.busy, "The service is stopping", { headers: LATER });
 
 interface QueuedCall {
   readonly isHeavy: boolean;
   /** Gives the call a slot. */
   start(): void;
-  refuse(): void;
+  refuse(reason: Refusal): void;
 }
 
 /** Whoever calls the node: a client with a name, or all callers without a token. */
@@ -93,7 +94,8 @@ export class Slots {
    * @throws {Refusal} if no slot becomes free
    */
   async take(sharer: Sharer, isHeavy: boolean, signal: Signal, calls: number = 1): Promise<Slot> {
-    if (this.#isClosed || signal.aborted) throw NO_SLOT;
+    if (this.#isClosed) throw STOPPING;
+    if (signal.aborted) throw NO_SLOT;
     const share = this.#shareOf(sharer);
     this.#divide(share);
     if (this.#queued.size > 0) this.#startNext();
@@ -102,7 +104,7 @@ export class Slots {
     return await new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", call.refuse);
+        signal.removeEventListener("abort", refuse);
         share.queue.delete(call);
         if (share.queue.size === 0) this.#queued.delete(share);
       };
@@ -112,13 +114,14 @@ export class Slots {
           end();
           resolve(this.#give(share, isHeavy, calls));
         },
-        refuse() {
+        refuse(reason) {
           end();
-          reject(NO_SLOT);
+          reject(reason);
         },
       };
-      const timer = setTimeout(call.refuse, WAIT_MAX_MS);
-      signal.addEventListener("abort", call.refuse);
+      const refuse = () => call.refuse(NO_SLOT);
+      const timer = setTimeout(refuse, WAIT_MAX_MS);
+      signal.addEventListener("abort", refuse);
       share.queue.add(call);
       this.#queued.add(share);
     });
@@ -135,7 +138,7 @@ export class Slots {
 
   close(): void {
     this.#isClosed = true;
-    for (const { queue } of [...this.#queued]) for (const call of [...queue]) call.refuse();
+    for (const { queue } of [...this.#queued]) for (const call of [...queue]) call.refuse(STOPPING);
   }
 
   #shareOf(sharer: Sharer): Share {
