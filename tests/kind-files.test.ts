@@ -423,7 +423,8 @@ kinds("README.md says which kinds were tested with a real node, and which were n
     .replaceAll(/\s+/g, " ");
   const [, tested = "", others = ""] =
     / - tested with a real node: (.*?); - not yet tested with one: (.*?)\. /.exec(text) ?? [];
-  assert.is(`${tested}, ${others}`.split(/, | and /).length, KIND_NAMES.length);
+  const named = `${tested}, ${others}`.split(/, | and /).length;
+  assert.is(named, KIND_NAMES.length, "README's list of kinds, and their number in words");
   for (const name of KIND_NAMES) {
     const { title, tried } = KINDS[name]!;
     const [called = ""] = /^Ethereum \w+|^\w+/.exec(title) ?? [];

@@ -15,6 +15,9 @@ const names = [...new Set([...KINDS_WITH_INTERFACE, ...here.map(({ name }) => na
 const rows: Tally[] = [];
 for (const name of names) {
   const program = here.find((one) => one.name === name);
+  if (!program && wanted.length > 0) {
+    console.error(`${name}: PROGRAMS in tests/nodes/_start-chains.ts has no program that is here`);
+  }
   const { parts, outcomes } = program
     ? await askKind(program)
     : { parts: await loadInterface(name), outcomes: [] };
