@@ -207,7 +207,7 @@ function showFailure(form: Form, url: string, error: unknown, ms: number): void 
   if (error instanceof RangeError) return showStatus(form, false, message, timeOf(ms));
   const why = new URL(url).origin === location.origin
     ? "this service cannot be reached"
-    : "the server cannot be reached, or does not allow this page to read its responses (CORS)";
+    : "the server cannot be reached, or forbids this page to read its responses (CORS)";
   showStatus(form, false, `No response: ${why}`, timeOf(ms));
 }
 
@@ -256,6 +256,8 @@ function showCommand(article: Element): void {
     ".command",
   )!;
   command.hidden = !canBeSent(data, texts);
+  // The button below must not move while somebody types.
+  if (form) command.style.minHeight = `${command.offsetHeight}px`;
   // Long addresses break after a slash or a value, and not within a name.
   const parts = (text || "This call cannot be written so.").split(/(?<=[/&])/);
   command.querySelector("code")!.replaceChildren(
@@ -294,7 +296,7 @@ function makeToken(scheme: string) {
       if (other !== input && other.dataset.scheme === scheme) other.value = input.value;
     }
   });
-  const field = makeLabelled("token", "token", input, ["kept until you leave this page"]);
+  const field = makeLabelled("token", "token", input, ["kept until you leave"]);
   field.box.append(tellOwner(input));
   return field;
 }

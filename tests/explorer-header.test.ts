@@ -354,6 +354,8 @@ header("the header shows the documented remedy for each status code", () => {
     "Start the node, or correct its address (node.url); retrying every few seconds",
   );
   assert.is(describeNamed({ status: "syncing", peers: 0 }, NAMING).hint, "It has no peers yet");
+  const other = describeNamed({ status: "degraded", status_code: "wrong_network" }, NAMING);
+  assert.match(other.hint, "no call is passed on");
   assert.is(describeNamed({ status: "syncing", peers: { __proto__: null } }, NAMING).hint, "");
   for (const status_code of ["constructor", "<b>", 7]) {
     assert.is(describeNamed({ status: "degraded", status_code }, NAMING).hint, "");

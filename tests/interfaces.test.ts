@@ -346,7 +346,7 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
     /^(stop|dump.*|getblocktemplate|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
   handshake: BCOIN,
   kubo:
-    /^POST \/((add|config|shutdown|key|files|mount|log|name|pin|p2p|pubsub|bootstrap)\b.*|diag\/(cmds|profile|sys).*|(block|dag)\/(put|rm|import)|swarm\/.*|(routing|dht)\/(put|provide|find\w+|query)|repo\/(gc|migrate))$/,
+    /^POST \/((add|config|shutdown|key|files|mount|pin|p2p|pubsub|bootstrap)\b.*|(diag\/(cmds|profile|sys)|log\/(level|tail)).*|(block|dag)\/(put|rm|import)|swarm\/.*|name\/(resolve|get|put|publish|pubsub\/(subs|cancel))|(routing|dht)\/(put|provide|find\w+|query)|repo\/(gc|migrate))$/,
   monero:
     /^((relay|flush|prune|set|add|submit|generate|get_(bans|connections|info))\w*|POST \/(send|set|start|stop|save|pop|update|out_peers|in_peers|get_peer)\w*)$/,
   near: /^(send_tx|broadcast_\w+|network_info|\w*client_config|GET \/(metrics|network_info))$/,

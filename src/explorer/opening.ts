@@ -47,7 +47,7 @@ export function writeOpening(
     ...token.length === 0 ? [] : [
       "  clients:",
       "    - name: app",
-      "      token_file: token # a file with a secret of your choice",
+      "      token_file: token # 32 characters or more",
       ...listed("      allow", token),
     ],
   ];

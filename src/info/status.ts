@@ -81,7 +81,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   unauthorized: "set node.auth; the service's log has the line to add",
   forbidden: "set node.auth, or allow this service's IP in the node",
   no_credentials: "the service's log says why the secret of node.auth cannot be read",
-  wrong_network: "point node.url at the expected node, or correct node.expect",
+  wrong_network:
+    "point node.url at the expected node, or correct node.expect: no call is passed on",
   unknown_kind: "check port and path in node.url, or set node.kind",
   wrong_kind: "correct node.kind, or remove it",
   bad_answer: "the service's log names the source that failed",
