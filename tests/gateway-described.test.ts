@@ -364,7 +364,7 @@ described(
 );
 
 described(
-  "an operation gets the read mark of a kind only together with the kind's parameter limits",
+  "an operation that the kind marks as read also has the kind's limits of its parameters",
   async () => {
     const limited = (mark: Json) => ({
       "x-access": "read",

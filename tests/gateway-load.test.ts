@@ -336,40 +336,43 @@ load("calls with the token are served despite a full queue", async () => {
 
 const WITH_TOKEN = { headers: { authorization: `Bearer ${TOKEN}` } };
 
-load("calls that wait have slots of their own, and half of them need the token", async () => {
-  process.env.GATEWAY_TOKEN = TOKEN;
-  hold();
-  const { ask, app } = forwarding(node.url, REST, {
-    open: ["reads"],
-    clients: [{ name: "wallet", token_env: "GATEWAY_TOKEN", allow: ["send"] }],
-    concurrency: 1,
-  });
-  const leaving = new AbortController();
-  const waiting = Array.from(
-    { length: 17 },
-    (_, at) => ask(`/v1/node/until/${at}`, at === 0 ? leaving : {}).catch(() => undefined),
-  );
-  await until(() => held.length === 16);
-  // These calls need no slot of those that wait.
-  const light = ask("/v1/node/status");
-  await until(() => held.length === 17);
-  result("1")(node.come[16]!, held.pop()!);
-  assert.is((await light).status, 200);
-  assert.is(held.length, 16, "the 17th call waits for a slot");
-  const named = Array.from({ length: 16 }, (_, at) => ask(`/v1/node/until/t${at}`, WITH_TOKEN));
-  await until(() => held.length === 32);
-  // The node learns at once that nobody waits any more, and the next call gets the slot.
-  let closed = 0;
-  for (const response of held) response.on("close", () => closed++);
-  leaving.abort();
-  await until(() => closed === 1);
-  await until(() => node.come.at(-1)!.url === "/until/16");
-  release();
-  for (const response of (await Promise.all([...waiting, ...named])).slice(1)) {
-    assert.is(response!.status, 200);
-  }
-  await app.close();
-});
+load(
+  "calls that wait have slots of their own, half of which are for clients with a token",
+  async () => {
+    process.env.GATEWAY_TOKEN = TOKEN;
+    hold();
+    const { ask, app } = forwarding(node.url, REST, {
+      open: ["reads"],
+      clients: [{ name: "wallet", token_env: "GATEWAY_TOKEN", allow: ["send"] }],
+      concurrency: 1,
+    });
+    const leaving = new AbortController();
+    const waiting = Array.from(
+      { length: 17 },
+      (_, at) => ask(`/v1/node/until/${at}`, at === 0 ? leaving : {}).catch(() => undefined),
+    );
+    await until(() => held.length === 16);
+    // These calls need no slot of those that wait.
+    const light = ask("/v1/node/status");
+    await until(() => held.length === 17);
+    result("1")(node.come[16]!, held.pop()!);
+    assert.is((await light).status, 200);
+    assert.is(held.length, 16, "the 17th call waits for a slot");
+    const named = Array.from({ length: 16 }, (_, at) => ask(`/v1/node/until/t${at}`, WITH_TOKEN));
+    await until(() => held.length === 32);
+    // The node learns at once that nobody waits any more, and the next call gets the slot.
+    let closed = 0;
+    for (const response of held) response.on("close", () => closed++);
+    leaving.abort();
+    await until(() => closed === 1);
+    await until(() => node.come.at(-1)!.url === "/until/16");
+    release();
+    for (const response of (await Promise.all([...waiting, ...named])).slice(1)) {
+      assert.is(response!.status, 200);
+    }
+    await app.close();
+  },
+);
 
 load("a call may wait for a minute, whatever the timeout of other calls is", async () => {
   const limits: unknown[] = [];

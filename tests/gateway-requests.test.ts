@@ -111,20 +111,23 @@ requests("a described header whose name no client can send is ignored", async ()
   assert.is((await ask("/v1/node/named")).status, 200);
 });
 
-requests("the node's secret replaces a client's header in another letter case", async () => {
-  process.env.GATEWAY_NODE_SECRET = "nodes";
-  let sent: object = {};
-  const client: HttpClient = ({ headers }) => {
-    sent = headers;
-    return Promise.reject(new Error("not sent"));
-  };
-  const auth = { header_env: "GATEWAY_NODE_SECRET", header: "X-Key" };
-  const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
-  const { signal } = new AbortController();
-  const whole = { ...request, body: undefined, signal, isOnce: false };
-  await contextFor(node.url, { auth, client }).send(whole, () => {}).catch(() => {});
-  assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
-});
+requests(
+  "the node's secret replaces a client's header of the same name in other letter case",
+  async () => {
+    process.env.GATEWAY_NODE_SECRET = "nodes";
+    let sent: object = {};
+    const client: HttpClient = ({ headers }) => {
+      sent = headers;
+      return Promise.reject(new Error("not sent"));
+    };
+    const auth = { header_env: "GATEWAY_NODE_SECRET", header: "X-Key" };
+    const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
+    const { signal } = new AbortController();
+    const whole = { ...request, body: undefined, signal, isOnce: false };
+    await contextFor(node.url, { auth, client }).send(whole, () => {}).catch(() => {});
+    assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
+  },
+);
 
 requests("a JSON-RPC call is sent to the node without the headers of the client", async () => {
   node.answer = result("1");

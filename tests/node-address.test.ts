@@ -137,18 +137,21 @@ const ADDRESSES: readonly (readonly [path: string, base: string])[] = [
 
 for (const [path, base] of ADDRESSES) {
   for (const [name, use] of Object.entries(USES)) {
-    address(`with "${path}", ${name} asks the same paths as every other part`, async () => {
-      const { node, asked } = await playNode();
-      await use(node.url + path);
-      const expected = [
-        `POST ${path || "/"}`,
-        `GET ${base}/openapi.json`,
-        ...["", "?a=b"].map((query) => `GET ${base}/status${query}`),
-      ];
-      assert.ok(asked.has(expected[name === "description" ? 1 : 0]!));
-      assert.equal([...asked].filter((one) => !expected.includes(one)), []);
-      await node.stop();
-    });
+    address(
+      `with "${path}", ${name} asks for the same paths as the info, check, calls and init`,
+      async () => {
+        const { node, asked } = await playNode();
+        await use(node.url + path);
+        const expected = [
+          `POST ${path || "/"}`,
+          `GET ${base}/openapi.json`,
+          ...["", "?a=b"].map((query) => `GET ${base}/status${query}`),
+        ];
+        assert.ok(asked.has(expected[name === "description" ? 1 : 0]!));
+        assert.equal([...asked].filter((one) => !expected.includes(one)), []);
+        await node.stop();
+      },
+    );
   }
 }
 

@@ -191,7 +191,7 @@ sockets(
   },
 );
 
-sockets("a client that waits for slow calls is not silent", () => {
+sockets("a client that waits for slow calls does not count as idle", () => {
   const { played, session, peer } = openSession();
   played.described = new Promise(() => {});
   for (let at = 0; at < 20; at++) session.onText("{}");

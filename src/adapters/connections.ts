@@ -71,7 +71,7 @@ export class Connections {
     socket.once("close", () => this.#connections.delete(socket));
   }
 
-  /** Leaves the connection to another protocol. */
+  /** Hands the connection over to another protocol. */
   release(socket: Socket): void {
     this.#connections.delete(socket);
   }

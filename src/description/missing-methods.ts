@@ -15,7 +15,7 @@ type Params = NonNullable<JsonRpcSource["params"]>;
 
 export type CallMethod = (method: string, params: Params) => Promise<RpcOutcome>;
 
-/** Methods that a node may be asked about, and the function to call them. */
+/** The methods of which a node may be asked whether it has them, and the function to call them. */
 export interface Questions {
   readonly methods: readonly Method[];
   readonly call: CallMethod;

@@ -82,8 +82,8 @@ export const CALL_DEPTH_MAX = 64;
 export const JSON_MAX: number = 1024 * 1024;
 
 /**
- * A content must arrive whole, or at least with so many bytes in each period. So must a response
- * that is sent while other calls wait for a slot.
+ * In each period, at least `LEAST_BYTES` of a request's content must arrive, or all that is left.
+ * So must those of a response that is sent while other calls wait for a slot.
  */
 export const LEAST_BYTES: number = 65_536, PERIOD_MS: number = 10_000;
 

@@ -35,7 +35,7 @@ const UNREAD = [
   ...["multipleOf", "uniqueItems", "minProperties", "maxProperties", "$dynamicRef"],
 ];
 
-/** The maximum number of alternatives within each other, since a schema may refer to itself. */
+/** The maximum nesting depth of alternatives, since a schema may refer to itself. */
 const ALTERNATIVES_MAX = 8;
 
 /**

@@ -103,7 +103,7 @@ export interface Identity {
 
 export const NOBODY: Identity = { candidates: [] };
 
-/** How long a reading of the tokens is used, in milliseconds. */
+/** The time for which tokens are used before their files are read again, in milliseconds. */
 const READING_MS = 1000;
 /** The interval of readings while something runs under a token: a right ends within a second. */
 const WATCH_MS = 900;

@@ -1,6 +1,6 @@
 /**
- * Metrics in Prometheus text format 0.0.4. `npm run schema` writes a row of `docs/monitoring.md` for
- * each row of `METRICS`. https://prometheus.io/docs/instrumenting/exposition_formats/
+ * Metrics in Prometheus text format 0.0.4. `npm run schema` writes each row of `METRICS` to
+ * `docs/monitoring.md`. https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
  */

@@ -48,8 +48,8 @@ export function typesIn(document: Json, value: unknown): readonly string[] {
 const ANNOTATION = /^(?:\$comment|title|summary|description|default|examples?|x-.*)$/;
 
 /**
- * Copies schemas with what their references lead to. The copy of a schema that refers to itself
- * does so, too.
+ * Copies schemas, with everything that they refer to in place of the references. The copy of a
+ * schema that refers to itself does so, too.
  */
 export class SchemaReader {
   readonly #document: Json;

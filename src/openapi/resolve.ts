@@ -139,7 +139,7 @@ export class Resolved {
     let last: MemberDiagnostic | undefined;
     for (const [key, diagnostic] of found) {
       yield;
-      // Members above the limit have one diagnostic.
+      // One diagnostic is for all members above the limit.
       if (diagnostic === last) continue;
       last = diagnostic;
       const { severity, message } = diagnostic;

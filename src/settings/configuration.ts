@@ -185,7 +185,7 @@ export function configuration(
     kinds: setting(
       v.array(anyOf([KIND_FILE, OWN_KIND], KIND), "a list of kinds"),
       "Your own kinds, which replace known kinds of the same name. " +
-        "A kind is a file named after the kind, such as mine.yaml, or an object with a name. " +
+        "A kind is a file, such as mine.yaml for the kind mine, or an object with a name. " +
         "The files in spec/kinds/ show the keys of a kind",
       {
         default: "[]",

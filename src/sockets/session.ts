@@ -383,7 +383,7 @@ export class Session implements PeerEvents {
     this.#release(made);
   }
 
-  /** Sends the notifications that came before our response to the calls that subscribed. */
+  /** Sends the notifications that came before the response to their subscription was sent. */
   #release(made: readonly Subscription[]): void {
     for (const subscription of made) {
       const { waiting = [] } = subscription;

@@ -223,7 +223,7 @@ async function countArrived(page: Page, from: string, to: string): Promise<numbe
 
 for (const [what, from] of Object.entries(PAGES)) {
   contents(
-    `a page of ${what} cannot make a call at the root with a form, a beacon or fetch`,
+    `a page of ${what} cannot make a call at the path / with a form, a beacon or fetch`,
     () =>
       inPage(false, async (page) => {
         for (const to of [`${rpc}/`, `${rest}/act`]) {
