@@ -266,7 +266,8 @@ clients(
       ...named(name, ["GET /balance", "GET /open"]),
       concurrency: 2,
     }));
-    const { ask } = forwarding(node.url, REST, { open: [], clients: all });
+    const forward = { open: [], clients: all };
+    const { ask } = forwarding(node.url, REST, forward, { metrics: true });
     const held: ServerResponse[] = [];
     node.answer = ({ url }, response) => {
       held.push(response);
@@ -283,6 +284,9 @@ clients(
     const calls = names.map((name) => call("/balance", name));
     await until(() => held.length === 2 * names.length);
     const waiting = names.map((name) => call("/balance", name));
+    await until(async () =>
+      (await (await ask("/v1/metrics")).text()).includes(`nodeface_queue_length ${names.length}`)
+    );
     writeFileSync(fileOf("replaced"), tokenOf("new"));
     rmSync(fileOf("removed"));
     writeFileSync(fileOf("shared"), tokenOf("sharing"));

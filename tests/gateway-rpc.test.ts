@@ -581,6 +581,20 @@ rpc("a node's error may be long", async () => {
   assert.equal([message, data], [error.message, error.data]);
 });
 
+rpc("a node's error may have any characters at any place", async () => {
+  for (let before = 990; before < 1002; before++) {
+    const message = "m".repeat(before) + '\\"\n\u0007é😀'.repeat(9);
+    // JSON may write each character as an escape, too.
+    const escape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    const escaped = `"${message.split("").map(escape).join("")}"`;
+    for (const text of [JSON.stringify(message), escaped]) {
+      node.answer = json(`{"id":1,"error":{"code":3,"message":${text}}}`);
+      const response = await gateway.ask("/v1/rpc/number");
+      assert.equal([response.status, (await response.json()).message], [422, JSON.parse(text)]);
+    }
+  }
+});
+
 const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[] = [
   ["empty", ""],
   ["HTML", "<html>words of the node</html>"],

@@ -96,9 +96,9 @@ async function paramsOf(operation: NodeOperation, call: Call): Promise<string> {
 }
 
 function refuseAsNode(error: RpcError): Response {
-  const { code, message, data } = error;
+  const { code, messageJson: message, data } = error;
   const status = statusOf(error);
-  const members = { code: code?.toString(), message: JSON.stringify(message), data };
+  const members = { code: code?.toString(), message, data };
   return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
 }
 

@@ -104,7 +104,10 @@ export const isList = (text: string): boolean => /^\s*\[/.test(text);
 export interface RpcError {
   /** The code as the node sends it, or `undefined` if it is not a number. */
   readonly code?: string | number | undefined;
+  /** The first 1000 characters of the message. */
   readonly message: string;
+  /** The whole message as the JSON text of a string. */
+  readonly messageJson: string;
   /** JSON text. */
   readonly data?: string | undefined;
 }
@@ -118,7 +121,7 @@ export async function readRpcError(
   without: string = "The node responded with an error",
 ): Promise<RpcError> {
   // Some JSON-RPC 1 nodes send a string as the error.
-  if (text.startsWith('"')) return { message: JSON.parse(text) };
+  if (text.startsWith('"')) return { message: readStart(text), messageJson: text };
   const wanted = {
     levels: 1,
     member: (name: string) => /^(?:code|message|data)$/.test(name),
@@ -131,12 +134,15 @@ export async function readRpcError(
     return isRight ? textOfPart(text, part) : undefined;
   };
   const message = read("message", "string", "number") ?? JSON.stringify(without);
-  return {
-    code: read("code", "number"),
-    message: message.startsWith('"') ? JSON.parse(message) : message,
-    data: read("data"),
-  };
+  const messageJson = message.startsWith('"') ? message : JSON.stringify(message);
+  const code = read("code", "number");
+  return { code, message: readStart(messageJson), messageJson, data: read("data") };
 }
+
+const START = /^"(?:[^"\\]|\\(?:u[\da-f]{4}|[^u])){0,1000}/i;
+
+/** Reads at most 1000 characters of a string that is JSON text, since a node chooses its length. */
+const readStart = (json: string): string => JSON.parse(`${START.exec(json)![0]}"`);
 
 /**
  * Nodes use different codes for an unknown method: EIP-1474 defines -32004, which Solana uses for a
@@ -151,7 +157,7 @@ const NO_METHOD = new RegExp(
 );
 
 /** Tells whether an error means that the node lacks the called method. */
-export function isNoMethod({ code, message }: RpcError): boolean {
+export function isNoMethod({ code, message }: Omit<RpcError, "messageJson">): boolean {
   return Number(code) === CODES.noMethod || NO_METHOD.test(message);
 }
 
