@@ -71,7 +71,7 @@ testWhere(
           const live = operation.locator("[aria-live], [role=status], [role=log], [role=alert]");
           assert.is(await live.count(), 1);
           assert.is(await live.locator("[aria-hidden=true]").count(), 1);
-          assert.is(await live.locator(".answer").count(), 0);
+          assert.is(await live.locator(".response").count(), 0);
           assert.equal(await serious(page), []);
           const stop = form.getByRole("button", { name: "Stop", exact: true });
           await stop.focus();

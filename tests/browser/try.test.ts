@@ -273,7 +273,7 @@ tries("numbers keep all digits, and only useful headers are shown", () =>
       `{\n  "n": ${DIGITS},\n  "d": 1.00000000,\n  "e": 1e-8,\n  "list": [\n    1,\n    {\n` +
         `      "a": []\n    }\n  ],\n  "o": {}\n}`,
     );
-    const headers = await operation.locator(".answer dl").innerText();
+    const headers = await operation.locator(".response dl").innerText();
     assert.match(headers, /retry-after\s+7/);
     assert.not.match(headers, "x-other");
   }));
