@@ -501,6 +501,32 @@ rpc("how a client writes a batch does not decide whether the node gets batches",
   assert.is(node.come.length, 4);
 });
 
+for (const isPlain of [true, false]) {
+  const form = isPlain ? "as it came" : "written anew";
+  rpc(`a batch ${form} is sent once to a node that has taken one, or that is busy`, async () => {
+    const own = forwarding(node.url, RPC);
+    const batch = JSON.stringify([call("number"), call("block", ["a"])], null, isPlain ? 0 : 1);
+    const error = { code: -32005, message: "no" };
+    const respond = async () => {
+      node.come = [];
+      const response = await own.rpc(batch);
+      assert.is(node.come.length, 1);
+      const codes = (await response.json()).map((one: { error: { code: number } }) =>
+        one.error.code
+      );
+      return [response.status, ...codes, response.headers.get("retry-after")];
+    };
+    node.answer = json({ id: null, error }, 429, { "retry-after": "7" });
+    assert.equal(await respond(), [429, -32054, -32054, "7"]);
+    node.answer = result("1");
+    assert.is((await own.rpc(batch)).status, 200);
+    node.answer = json({ id: null, error }, 500);
+    assert.equal(await respond(), [200, -32005, -32005, null]);
+    node.answer = json("Try again", 500);
+    assert.equal(await respond(), [500, -32052, -32052, null]);
+  });
+}
+
 rpc("a batch goes to a node that takes no batches as single calls", async () => {
   node.answer = (come, response) => {
     const { id, method } = JSON.parse(textOf(come));

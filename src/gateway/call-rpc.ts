@@ -237,12 +237,15 @@ class Calls {
   }
 }
 
-/** Returns the text of a batch that is sent as it came: it has just what we would write. */
+/**
+ * Returns the text of a batch that is sent as it came: it has just what we would write. A single
+ * call goes alone, so that the client sees the node's status.
+ */
 const plainTextOf = (
   sent: readonly SentCall[],
   { plain, calls }: RpcBody,
 ): string | undefined =>
-  sent.length === calls.length &&
+  sent.length > 1 && sent.length === calls.length &&
     sent.every(({ at, params }) => params === (calls[at] as RpcCall).params)
     ? plain
     : undefined;

@@ -49,6 +49,8 @@ export class Methods {
   readonly #node: { definition(): Promise<Kind | undefined> };
   /** The paths of the endpoints that take no batches. */
   readonly #single = new Set<string>();
+  /** The paths of the endpoints that have taken a batch. */
+  readonly #batched = new Set<string>();
 
   constructor(node: { definition(): Promise<Kind | undefined> }) {
     this.#node = node;
@@ -85,12 +87,14 @@ export class Methods {
     const max = await this.#batchMax(use.path);
     if (max === 1 || max < calls.length) return await this.call(calls, use);
     const asked = await ask(text, use, countIn);
-    if ("error" in asked && !mayRefuseBatches(asked)) return calls.map(() => asked);
+    if ("read" in asked && asked.read === calls.length) {
+      this.#batched.add(use.path);
+      return asked.response;
+    }
+    const failure = await this.#failureIn(asked, use.path);
     // What the client has written may be the reason why the node refuses the batch, so a batch of
     // our own decides whether the node takes any.
-    return "read" in asked && asked.read === calls.length
-      ? asked.response
-      : await this.call(calls, use);
+    return failure ? calls.map(() => failure) : await this.call(calls, use);
   }
 
   /** Resolves to the number of calls that the node takes in one batch. */
@@ -106,13 +110,14 @@ export class Methods {
   ): Promise<Outcome<R>[]> {
     const texts = calls.map((call, id) => textOfCall(call, id));
     const asked = await ask(`[${texts.join(",")}]`, use, readResponse);
-    if ("error" in asked) {
-      if (!mayRefuseBatches(asked)) return calls.map(() => asked);
-    } else if (Array.isArray(asked.read)) {
+    const failure = await this.#failureIn(asked, use.path);
+    if (failure) return calls.map(() => failure);
+    if ("read" in asked && Array.isArray(asked.read)) {
       // If several responses have the same id, the first one is used.
       const byId = new Map(asked.read.toReversed().map((one) => [one.id, one]));
       const found = calls.map((_, id) => byId.get(String(id)));
       if (found.some((one) => one !== undefined)) {
+        this.#batched.add(use.path);
         return await Promise.all(
           found.map(async (one = {}) => ({ response: asked.response, ...await outcomeOf(one) })),
         );
@@ -122,6 +127,23 @@ export class Methods {
     // If all single calls fail too, the batch may not be the cause.
     if (outcomes.some((outcome) => "result" in outcome)) this.#single.add(use.path);
     return outcomes;
+  }
+
+  /**
+   * Returns what each call of a batch has come to if the batch has failed, but not if the cause may
+   * be that the node takes no batches.
+   */
+  async #failureIn<R extends TextResponse>(
+    asked: Asked<R, Responses | number>,
+    path: string,
+  ): Promise<Outcome<R> | undefined> {
+    const isTaker = this.#batched.has(path);
+    if ("error" in asked) return isTaker || !mayRefuseBatches(asked) ? asked : undefined;
+    const { read, response } = asked;
+    if (typeof read === "number" || Array.isArray(read)) return undefined;
+    const { status } = response;
+    if (isBusy(status)) return { error: failureOfStatus(status), response };
+    return isTaker ? { response, ...await outcomeOf(read) } : undefined;
   }
 }
 
@@ -149,12 +171,14 @@ async function callOne<R extends TextResponse>(
 const mayRefuseBatches = ({ error: { code, number } }: RpcFailure): boolean =>
   code === "bad_answer" && !isBusy(number);
 
+type Asked<R, T> = { read: T; response: R } | (RpcFailure & { response: R | undefined });
+
 /** Never rejects. */
 async function ask<R extends TextResponse, T>(
   text: string,
   { post, depthMax }: RpcUse<R>,
   read: (response: TextResponse, depthMax?: number) => Promise<T>,
-): Promise<{ read: T; response: R } | (RpcFailure & { response: R | undefined })> {
+): Promise<Asked<R, T>> {
   let response: R | undefined;
   try {
     response = await post(text);
@@ -184,7 +208,7 @@ async function readResponse(
 }
 
 /**
- * Resolves to the number of responses in a batch, or to `undefined` if the response is no batch.
+ * Resolves to the number of responses in a batch, or to the response if it is no batch.
  *
  * @throws {SourceError} if the response is not JSON-RPC
  * @throws {JsonSyntaxError} if it is not JSON
@@ -192,11 +216,11 @@ async function readResponse(
 async function countIn(
   response: TextResponse,
   depthMax: number = Infinity,
-): Promise<number | undefined> {
+): Promise<Responses | number> {
   const { status, text } = response;
-  if (status <= 299 && isList(text)) return await countResponses(text, depthMax);
-  await readResponse(response, depthMax);
-  return undefined;
+  return status <= 299 && isList(text)
+    ? await countResponses(text, depthMax)
+    : await readResponse(response, depthMax);
 }
 
 /** A text without an id may be an error of another server. */
