@@ -11,7 +11,7 @@ import { openNode } from "../info/open-node.ts";
 import { findUnreadable } from "../node/client.ts";
 import type { Node } from "../node/node.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
-import { isAlone, parseReference, type Plan, referencesOf } from "../info/query-plan.ts";
+import { isWithoutNode, parseReference, type Plan, referencesOf } from "../info/query-plan.ts";
 import type { QueryOutcome } from "../info/sources.ts";
 import { explain } from "../info/status.ts";
 import { formatJson } from "../json/lossless.ts";
@@ -44,8 +44,8 @@ export async function inspectNode(
  */
 export async function check(config: Config, { during }: Progress = SILENT): Promise<Checked> {
   const hasDescription = config.description !== undefined && config.description !== "none";
-  const isWithoutNode = isAlone(config.node, config.info);
-  if (isWithoutNode && !hasDescription && config.file === undefined) {
+  const hasNoNode = isWithoutNode(config);
+  if (hasNoNode && !hasDescription && config.file === undefined) {
     throw new UsageError(["name a node, as in nodeface check http://127.0.0.1:8545"]);
   }
   const unreadable = await findUnreadable(config.node);
@@ -60,7 +60,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
     ...describeSecrets(await findOpenSecrets(config.node.auth)),
     ...describeKind(config, inspection),
     ...describeSources(config, inspection),
-    ...isWithoutNode ? [] : [describeService(config)],
+    ...hasNoNode ? [] : [describeService(config)],
     ...described.sections,
     ...await describeCalls(config, described, node),
   ]);
@@ -69,7 +69,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
     ...sections.flatMap(({ troubles = [] }) => troubles),
   ];
   return {
-    report: reportOf(sections, withoutKeys(verdictOn(troubles, inspection, isWithoutNode)), info),
+    report: reportOf(sections, withoutKeys(verdictOn(troubles, inspection, hasNoNode)), info),
     json: jsonOf(config, sections, troubles, info),
     isWell: troubles.length === 0,
   };
@@ -194,10 +194,10 @@ function withoutKeysIn<T>(value: T): T {
 function verdictOn(
   troubles: readonly string[],
   { status: { status, reason } }: Inspection,
-  isWithoutNode: boolean,
+  hasNoNode: boolean,
 ): string {
   if (troubles.length > 0) return linesOf(troubles.map((trouble) => `- ${trouble}`));
-  if (isWithoutNode) return "All is well; no node is configured, so none was queried\n";
+  if (hasNoNode) return "All is well; no node is configured, so none was queried\n";
   return status === "ok"
     ? "All is well\n"
     : `All is well with the configuration; the node is ${status}: it ${reason}\n`;

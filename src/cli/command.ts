@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isAlone } from "../info/query-plan.ts";
+import { isWithoutNode } from "../info/query-plan.ts";
 import { endOnSignals } from "./signals.ts";
 import { Arguments } from "./arguments.ts";
 import { type Config, files, readConfig } from "./read-config.ts";
@@ -64,7 +64,7 @@ async function run(): Promise<number> {
       // With JSON output, the remarks are part of the JSON object.
       if (!args.asJson) await printRemarks(config);
       if (args.isOffline) {
-        if (isAlone(config.node, config.info)) throw new Error(WITHOUT_NODE);
+        if (isWithoutNode(config)) throw new Error(WITHOUT_NODE);
         await print("The configuration has no errors\n");
         return STOPPED;
       }

@@ -9,7 +9,7 @@ import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lintSettings } from "../gateway/lint-settings.ts";
 import { NodeMemory } from "../info/state-log.ts";
-import { isAlone } from "../info/query-plan.ts";
+import { isWithoutNode } from "../info/query-plan.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/description.ts";
@@ -68,8 +68,6 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 export const WITHOUT_NODE: string =
   "no node is configured; name one, as in nodeface http://127.0.0.1:8545, or " +
   "set node.url";
-
-const isWithoutNode = ({ node, info }: Config): boolean => isAlone(node, info);
 
 /** The service of the current configuration. A reload replaces it as a whole. */
 class Service {

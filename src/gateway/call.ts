@@ -129,29 +129,23 @@ export async function readContent(
   const isTaken = isAny || types.includes(type);
   if (!isTaken && namesContent(request)) throw wrongType(types);
   const { readChunks = readerOf(request) } = request;
-  if (!readChunks && namesContent(request)) throw LOST;
-  if (readChunks) {
-    // Empty content is accepted whatever its type. If `content-length` is missing, the content must
-    // be read to find out whether it is empty.
-    const most = isTaken ? sizeMax : 0;
-    const mayRead = isTaken && excess ? EXCESS_MAX : most;
-    const declared = Number(headers.get("content-length") ?? 0);
-    if (declared > mayRead) throw tooLarge(most);
-    const bytes = await readBody(
-      readChunks,
-      lease.requestRoom,
-      most,
-      isTaken ? excess : undefined,
-      declared,
-    );
-    if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
+  if (!readChunks) {
+    if (namesContent(request)) throw LOST;
     content.isRead = true;
-    if (bytes.byteLength > 0) return { bytes, type };
-    // Bun 1.4 drops the content of GET and HEAD.
-    if (Number(headers.get("content-length") ?? 0) > 0) throw LOST;
     return NO_CONTENT;
   }
+  // Empty content is accepted whatever its type. If `content-length` is missing, the content must
+  // be read to find out whether it is empty.
+  const most = isTaken ? sizeMax : 0;
+  const taker = isTaken ? excess : undefined;
+  const declared = Number(headers.get("content-length") ?? 0);
+  if (declared > (taker ? EXCESS_MAX : most)) throw tooLarge(most);
+  const bytes = await readBody(readChunks, lease.requestRoom, most, taker, declared);
+  if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
   content.isRead = true;
+  if (bytes.byteLength > 0) return { bytes, type };
+  // Bun 1.4 drops the content of GET and HEAD.
+  if (declared > 0) throw LOST;
   return NO_CONTENT;
 }
 

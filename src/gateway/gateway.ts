@@ -14,7 +14,7 @@ import { Room } from "./budget.ts";
 import { Caller, type CallerRequest, tokenIn } from "./guard.ts";
 import { EVERYBODY, Lease, Leases } from "./lease.ts";
 import { PathTable } from "./match.ts";
-import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
+import { decide, FORWARD_DEFAULTS, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
 import { invalidCall, LATER, Refusal, refusalOf } from "./refusal.ts";
@@ -64,9 +64,6 @@ export interface CallTable extends Pick<CallableDescription, "rpcPath"> {
   /** The subscriptions by the methods that end them. */
   readonly unsubscribing: ReadonlyMap<string, PolicyEntry>;
 }
-
-/** The number of calls that nodes of most kinds can handle at once. */
-const CONCURRENCY = 64;
 
 /** A word that may contain a token. */
 const LONG_WORD = new RegExp(`[\\w.~+/-]{${TOKEN_LENGTH_MIN}}`);
@@ -133,7 +130,8 @@ export class Gateway {
     if (this.node.auth) await this.#options.resources.monitor.findKind();
     const kind = await this.node.definition();
     this.#readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
-    this.#leases.slots.count = forward.concurrency ?? kind?.concurrency ?? CONCURRENCY;
+    this.#leases.slots.count = forward.concurrency ?? kind?.concurrency ??
+      FORWARD_DEFAULTS.concurrency;
     const { operations = [], hint = "" } = current;
     const entries = decide(operations, forward);
     this.#described = current;

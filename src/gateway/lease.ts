@@ -15,7 +15,7 @@ import { FollowingSignal, LightSignal, type Signal, withSignal } from "../with-t
 import { Budget, Room, SMALL } from "./budget.ts";
 import type { ResolvedForward } from "./policy.ts";
 import type { Quota } from "./quota.ts";
-import { FULL, FULL_AFTERWARDS, LATER, Refusal } from "./refusal.ts";
+import { FULL, FULL_AFTERWARDS, Refusal, STOPPING_AFTERWARDS } from "./refusal.ts";
 import { type Sharer, type Slot, Slots } from "./slots.ts";
 import {
   sendUpstream,
@@ -260,7 +260,7 @@ export class Lease {
   }
 
   breakOff(): void {
-    this.#deadline?.end(STOPPING);
+    this.#deadline?.end(STOPPING_AFTERWARDS);
   }
 
   async #end(): Promise<void> {
@@ -278,11 +278,6 @@ export class Lease {
     this.#leases.remove(this);
   }
 }
-
-const STOPPING = new Refusal(503, CODES.busy, "The service is stopping", {
-  headers: LATER,
-  isUncertain: true,
-});
 
 /** The client of such an operation could make the node look busy. */
 const choosesStatus = ({ parameters = [] }: NodeOperation): boolean =>

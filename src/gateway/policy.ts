@@ -79,7 +79,7 @@ const allowedBy = (list: readonly string[] = []): Allowed => ({
   names: list.filter((name) => name !== "reads"),
 });
 
-export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB" } as const;
+export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 64 } as const;
 
 export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 

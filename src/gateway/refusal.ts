@@ -52,8 +52,18 @@ export const FULL: Refusal = new Refusal(
   { headers: LATER },
 );
 
+export const STOPPING: Refusal = new Refusal(503, CODES.busy, "The service is stopping", {
+  headers: LATER,
+});
+
 /** Like {@linkcode FULL}, for a response that the node has sent. */
 export const FULL_AFTERWARDS: Refusal = new Refusal(503, CODES.busy, FULL.message, {
+  headers: LATER,
+  isUncertain: true,
+});
+
+/** Like {@linkcode STOPPING}, for a call that the node may have carried out. */
+export const STOPPING_AFTERWARDS: Refusal = new Refusal(503, CODES.busy, STOPPING.message, {
   headers: LATER,
   isUncertain: true,
 });

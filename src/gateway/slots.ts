@@ -9,7 +9,7 @@
 import { CODES } from "../node/json-rpc.ts";
 import { nextTurn } from "../slices.ts";
 import type { Signal } from "../with-timeout.ts";
-import { LATER, Refusal } from "./refusal.ts";
+import { LATER, Refusal, STOPPING } from "./refusal.ts";
 
 /** The number of queued calls of a share. */
 const QUEUE_MAX = 1000;
@@ -29,7 +29,6 @@ const PER_TURN = 2;
 const NO_SLOT = new Refusal(503, CODES.busy, "Too many calls are waiting for the node", {
   headers: LATER,
 });
-const STOPPING = new Refusal(503, CODES.busy, "The service is stopping", { headers: LATER });
 
 interface QueuedCall {
   readonly isHeavy: boolean;

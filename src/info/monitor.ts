@@ -12,7 +12,7 @@ import type { Measured } from "./history.ts";
 import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import { NodeReader, type Poll } from "./node-reader.ts";
-import { type HostInfo, isAlone, type Plan, settingsOf } from "./query-plan.ts";
+import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
 import { type Instant, readExamples, RETRY_MS } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
@@ -260,7 +260,7 @@ export class Monitor implements AsyncDisposable {
       hide: settingsOf(source).hide ?? [],
       values,
       status,
-      isBesideNode: !isAlone(this.#node, source),
+      isBesideNode: !isWithoutNode({ node: this.#node, info: source }),
       updatedAt: oldest?.date,
       lastSeen: status.status === "unreachable" ? memory.lastSeen : undefined,
     });

@@ -58,10 +58,10 @@ export interface Plan {
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
-export function isAlone(
-  node: Pick<NodeSettings, "url" | "kind"> = {},
-  info: InfoSettings | HostInfo | undefined,
-): info is InfoSettings | undefined {
+export function isWithoutNode({ node = {}, info }: {
+  readonly node?: Pick<NodeSettings, "url" | "kind"> | undefined;
+  readonly info?: InfoSettings | HostInfo | undefined;
+}): boolean {
   const hasNode = !!node.url || (!!node.kind && node.kind !== "none");
   return !hasNode && typeof info !== "function" && Object.keys(info?.sources ?? {}).length === 0;
 }

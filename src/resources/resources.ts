@@ -13,7 +13,7 @@ import type { ServedRequest } from "../http/request.ts";
 import { NodeEvents } from "../info/events.ts";
 import { History } from "../info/history.ts";
 import { Monitor } from "../info/monitor.ts";
-import { isAlone, settingsOf } from "../info/query-plan.ts";
+import { isWithoutNode, settingsOf } from "../info/query-plan.ts";
 import { DEFAULTS, EVENT_DEFAULTS } from "../info/settings.ts";
 import { Watch } from "../info/watch.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
@@ -174,10 +174,10 @@ export class Resources {
   }
 
   async measure(meters: Meters, load: GatewayLoad): Promise<Representation> {
-    const { node, info } = this.#options;
     const describedAt = this.#opened.made?.describedAt;
+    const isWithout = isWithoutNode(this.#options);
     const text = expose({
-      info: isAlone(node, info) ? undefined : (await this.monitor.snapshot()).info,
+      info: isWithout ? undefined : (await this.monitor.snapshot()).info,
       kind: this.#node.kind,
       now: Date.now(),
       meters,
@@ -200,7 +200,7 @@ function openHistory(options: ResolvedOptions): History | undefined {
 
 function watchInterval(options: ResolvedOptions): number {
   const { watch = "off" } = settingsOf(options.info);
-  const isWatched = watch !== "off" && HAS_SOCKETS && !isAlone(options.node, options.info);
+  const isWatched = watch !== "off" && HAS_SOCKETS && !isWithoutNode(options);
   return isWatched ? milliseconds(watch) : Infinity;
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import * as v from "valibot";
+import { FORWARD_DEFAULTS } from "../gateway/policy.ts";
 import { linksOf, parseReference } from "../info/query-plan.ts";
 import { KIND_STATUS_CODES } from "../info/status.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
@@ -211,7 +212,7 @@ const OPERATIONS: SettingsOf<
     wholeNumber(1, 1000),
     "The number of calls that the node can handle at once",
     {
-      default: "64",
+      default: `${FORWARD_DEFAULTS.concurrency}`,
       example: "8",
     },
   ),

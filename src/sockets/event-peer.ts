@@ -6,12 +6,12 @@
 import type { Bytes } from "../bytes.ts";
 import { COMMENT_INTERVAL_MS, writeEvent, writeRetry } from "../http/event-stream.ts";
 import type { PeerEvents } from "../http/socket.ts";
-import type { Client } from "./session.ts";
+import type { SessionPeer } from "./session.ts";
 import type { Notification } from "./upstream.ts";
 
 const encoder = new TextEncoder();
 
-export class EventPeer implements Client {
+export class EventPeer implements SessionPeer {
   readonly pingInterval: number = COMMENT_INTERVAL_MS;
   #events: PeerEvents | undefined;
   #controller!: ReadableStreamDefaultController<Bytes>;

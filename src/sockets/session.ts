@@ -17,7 +17,7 @@ import { LightSignal, type Signal } from "../with-timeout.ts";
 import type { Notification, Upstream } from "./upstream.ts";
 
 /** A client, which may take notifications in a form of its own. */
-export interface Client extends Peer {
+export interface SessionPeer extends Peer {
   /** In milliseconds. */
   readonly pingInterval?: number;
   /** True if the client reads, where it can give no other sign of life. */
@@ -106,7 +106,7 @@ interface Subscription {
 
 export class Session implements PeerEvents {
   readonly #owner: SessionOwner;
-  readonly #peer: Client;
+  readonly #peer: SessionPeer;
   readonly #request: CallerRequest;
   readonly #query: string;
   readonly #caller: Caller;
@@ -131,7 +131,7 @@ export class Session implements PeerEvents {
 
   constructor(
     owner: SessionOwner,
-    peer: Client,
+    peer: SessionPeer,
     { request, query, caller, token, drop, isCut = false }: Handshake,
   ) {
     this.#owner = owner;

@@ -12,7 +12,14 @@ import {
   hasTokenInQuery,
   TOKEN_IN_QUERY,
 } from "../gateway/guard.ts";
-import { invalidCall, LATER, NOT_FORWARDED, problemOf, Refusal } from "../gateway/refusal.ts";
+import {
+  invalidCall,
+  LATER,
+  NOT_FORWARDED,
+  problemOf,
+  Refusal,
+  STOPPING,
+} from "../gateway/refusal.ts";
 import type { ServedRequest } from "../http/request.ts";
 import type { Connect, Upgrade } from "../http/socket.ts";
 import type { PolicyEntry } from "../gateway/policy.ts";
@@ -20,11 +27,11 @@ import { CODES } from "../node/json-rpc.ts";
 import { decodeBase64 } from "../untrusted-text.ts";
 import { EventPeer } from "./event-peer.ts";
 import {
-  type Client,
   type EndReason,
   type Handshake,
   Session,
   type SessionOwner,
+  type SessionPeer,
 } from "./session.ts";
 import { Upstream } from "./upstream.ts";
 
@@ -41,9 +48,9 @@ interface SocketsOptions {
 
 const SOCKETS_MAX = 256, CHECK_MS = 1000;
 
-const FULL = new Refusal(503, CODES.busy, "Too many clients are connected", { headers: LATER });
-
-const STOPPING = new Refusal(503, CODES.busy, "The service is stopping", { headers: LATER });
+const TOO_MANY_CLIENTS = new Refusal(503, CODES.busy, "Too many clients are connected", {
+  headers: LATER,
+});
 
 const NO_NODE = new Refusal(
   503,
@@ -175,7 +182,7 @@ export class Sockets implements SessionOwner, Follower {
     for (const session of this.#sessions) session.end("stopping");
   }
 
-  #open(peer: Client, handshake: Handshake): Session {
+  #open(peer: SessionPeer, handshake: Handshake): Session {
     const session = new Session(this, peer, handshake);
     if (this.#sessions.size === 0) {
       this.#timer = setInterval(() => {
@@ -199,7 +206,9 @@ export class Sockets implements SessionOwner, Follower {
     const places = this.#places;
     const kind = client ? "named" : "anonymous";
     const most = client || !this.gateway.hasClients ? SOCKETS_MAX : SOCKETS_MAX / 2;
-    if (places.anonymous + places.named >= SOCKETS_MAX || places[kind] >= most) throw FULL;
+    if (places.anonymous + places.named >= SOCKETS_MAX || places[kind] >= most) {
+      throw TOO_MANY_CLIENTS;
+    }
     places[kind]++;
     return () => void places[kind]--;
   }
