@@ -82,7 +82,7 @@ class Clock {
 /** The memory of a node outlives its monitor, so all of them have one clock. */
 const CLOCK = new Clock();
 
-export class Monitor implements AsyncDisposable {
+export class Monitor {
   /** Told each published info object. */
   readonly onInfo: Listeners<[info: Info, measured: Measured]> = new Listeners();
   /** Told each outcome of a query. */

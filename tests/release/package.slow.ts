@@ -164,7 +164,7 @@ for (const version of [20, 22, 24, 26]) {
 }
 
 pack(
-  "the package has no dependencies, and each entry imports at most nineteen other files",
+  "the package has no dependencies, and each entry imports at most 26 other files",
   async () => {
     const { exports, bin, dependencies } = JSON.parse(textOf("package.json"));
     assert.is(dependencies, undefined);
@@ -174,7 +174,8 @@ pack(
     for (const entry of [bin.nodeface, ...entries.filter((path) => path.endsWith(".js"))]) {
       const [, ...imported] = await importedBy(INSTALLED, entry.replace(/^\.\//, ""));
       assert.equal(imported.filter((path) => !path.startsWith("dist/")), []);
-      assert.ok(imported.length <= 19, `${entry}: ${imported.join(", ")}`);
+      // What is loaded later, such as WebSocket, divides what the entries share into more files.
+      assert.ok(imported.length <= 26, `${entry}: ${imported.join(", ")}`);
     }
   },
 );
@@ -204,7 +205,10 @@ pack("each source is in only one module of the package, and every source is incl
   });
   assert.ok(sources.length > 100);
   assert.equal(sources.filter((source, i) => sources.indexOf(source) !== i), []);
-  const own = sources.filter((source) => !/^node_modules|^src.generated/.test(source));
+  // `builtin:` is how a bundle names what Node has.
+  const own = sources.filter((source) =>
+    !/^node_modules|^src.generated|(?:^|\/)builtin:/.test(source)
+  );
   for (const source of own) assert.ok(textOf(source).includes("@module"), source);
 });
 

@@ -96,10 +96,11 @@ async function startBehind(): Promise<Behind> {
     ...["--advertise-client-urls", `http://127.0.0.1:${ports[1]}`],
   ], ports[1]);
   const seen: string[] = [];
+  const held: Pick<Behind, "hold"> = { hold: undefined };
   const rest = createServer(({ url = "" }, response) => {
     seen.push(url);
     const respond = () => response.setHeader("content-type", "application/json").end("{}");
-    if (behind.hold) behind.hold(respond);
+    if (held.hold) held.hold(respond);
     else respond();
   }).listen(0, "127.0.0.1");
   await once(rest, "listening");
@@ -124,21 +125,19 @@ async function startBehind(): Promise<Behind> {
       return Object.keys(paths).length > 2;
     });
   }
-  const behind: Behind = {
+  return Object.assign(held, {
     services,
     seen,
     async mine() {
       await call(anvil.url, "evm_mine");
       return Number(await call(anvil.url, "eth_blockNumber"));
     },
-    hold: undefined,
     async stop() {
       for (const service of Object.values(services)) await service.stop();
       await Promise.all([anvil.stop("SIGKILL"), etcd.stop("SIGKILL")]);
       rest.close();
     },
-  };
-  return behind;
+  });
 }
 
 const CALLS = {

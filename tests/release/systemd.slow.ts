@@ -3,7 +3,6 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readConfig } from "../_config.ts";
 import { PATHS } from "../_app.ts";
 import { NOT_ROOT, testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
@@ -153,28 +152,6 @@ testWhere(
     }
   },
 );
-
-systemd("the environment variables in the units are those that the command reads", async () => {
-  const [, file] = /^EnvironmentFile=-(\/\S+)$/m.exec(text)!;
-  assert.ok(text.includes(`Name the node in ${file};`));
-  const shown = [...text.matchAll(/^# {3}([A-Z_]+)=(.+)$/gm)].map((
-    [, name, value],
-  ) => [name, value]);
-  const env = Object.fromEntries(shown);
-  const read = (path: string) => {
-    assert.is(path, env.NODEFACE_CONFIG);
-    return Promise.resolve("node: { kind: bitcoin, auth: { basic_file: /run/secret } }");
-  };
-  const { node } = await readConfig([], env, {
-    read,
-    readBytes: () => Promise.reject(new Error("no such file")),
-    find: () => Promise.resolve(),
-    isThere: () => Promise.resolve(false),
-  });
-  assert.is(node.url, env.NODEFACE_URL);
-  assert.ok(node.url);
-  assert.is(node.kind, "bitcoin");
-});
 
 systemd.run();
 
