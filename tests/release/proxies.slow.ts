@@ -38,7 +38,7 @@ const PROXIES = [
         server {
           listen 127.0.0.1:${port} ssl; server_name node.example;
           ssl_certificate ${folder}/cert.pem; ssl_certificate_key ${folder}/key.pem;
-          ${snippet}
+          ${snippet.replaceAll("#limit_conn", "limit_conn")}
         }
       }`,
     cleans: (path: string) => path,
@@ -141,8 +141,8 @@ async function startBehind(): Promise<Behind> {
 }
 
 const CALLS = {
-  ethereum: { path: "/v1/rpc/eth_chainId", below: "", body: "{}", answer: /^"0x7a69"/ },
-  etcd: { path: "/v3/maintenance/status", below: "/v1/node", body: "{}", answer: /"version"/ },
+  ethereum: { path: "/v1/rpc/eth_chainId", body: "{}", answer: /^"0x7a69"/ },
+  etcd: { path: "/v3/maintenance/status", body: "{}", answer: /"version"/ },
 } as const;
 
 /** Proxies have misrouted these paths in the past. */
@@ -267,7 +267,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     assert.is(again.status, 304);
   });
 
-  for (const [prefix, { path, below, body, answer }] of Object.entries(CALLS)) {
+  for (const [prefix, { path, body, answer }] of Object.entries(CALLS)) {
     testWhere(
       proxied,
       missing,
@@ -280,7 +280,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
         const operation = paths[path].post;
         const [server] = operation.servers ?? paths[path].servers ?? servers;
         const base = new URL(server.url, place).href.replace(/\/$/, "");
-        assert.is(base, `https://node.example:${port}/${prefix}${below}`);
+        assert.is(base, `https://node.example:${port}/${prefix}`);
         const headers = {
           "content-type": "application/json",
           "sec-fetch-site": "same-origin",
@@ -357,7 +357,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
         if (status === 400) assert.equal(behind.seen, [], path);
         else assert.equal([status, ...behind.seen], [direct, ...expected], path);
         for (const target of behind.seen) {
-          assert.match(target, /^\/blocks\/[^/?]+$/, `${path} arrived as ${target}`);
+          assert.match(target, /^\/blocks\/[^/?]+(?:\?x=%2F)?$/, `${path} arrived as ${target}`);
           assert.not.match(decodeURIComponent(target), /\/\.\.?(\/|$)/);
         }
       }
