@@ -98,17 +98,18 @@ export function parsePercent(text: string): string | undefined {
 
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
 
-/**
- * Decodes base64 or base64url, of which each byte becomes a character. Returns `undefined` for any
- * other text.
- */
+/** Decodes base64, of which each byte becomes a character. Returns `undefined` for other texts. */
 export function decodeBase64(text: string): string | undefined {
   try {
-    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    return atob(text);
   } catch {
     return undefined;
   }
 }
+
+/** Does the same for base64url, and for base64. */
+export const decodeBase64Url = (text: string): string | undefined =>
+  decodeBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
 
 /** A name of a header or a method (RFC 9110, section 5.6.2). */
 export const isToken = (text: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(text);

@@ -240,6 +240,7 @@ const WRONG: readonly (readonly [why: string, authorization: string | undefined]
   ["no scheme", TOKEN],
   ["HTTP Basic with another password", `Basic ${btoa(`u:${TOKEN}a`)}`],
   ["HTTP Basic with the token as the user name", `Basic ${btoa(`${TOKEN}:`)}`],
+  ["HTTP Basic in base64url", `Basic ${btoa(`~~?:${TOKEN}`).replace("/", "_")}`],
   ["two tokens", `Bearer ${TOKEN}, Bearer ${TOKEN}`],
   ["two tokens, of which the second is right", `Bearer ${"b".repeat(32)}, Bearer ${TOKEN}`],
   ["two tokens after one scheme", `Bearer ${TOKEN} ${TOKEN}`],

@@ -9,7 +9,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { isEqual } from "../json/values.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { readNow, settingOf } from "../node/secrets.ts";
-import { decodeBase64 } from "../untrusted-text.ts";
+import { decodeBase64Url } from "../untrusted-text.ts";
 import { LightSignal, runBeside } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
 import { Quota } from "./quota.ts";
@@ -151,7 +151,10 @@ export class Clients {
 
   /** Tells whether a text contains a token, either as it is or in base64, as in HTTP Basic. */
   holdsToken(text: string): boolean {
-    const texts = [text, ...[...text.matchAll(BASE64)].map(([word]) => decodeBase64(word) ?? "")];
+    const texts = [
+      text,
+      ...[...text.matchAll(BASE64)].map(([word]) => decodeBase64Url(word) ?? ""),
+    ];
     return this.all.some(({ token }) => token && texts.some((text) => text.includes(token.text)));
   }
 

@@ -175,9 +175,8 @@ export class Resources {
 
   async measure(meters: Meters, load: GatewayLoad): Promise<Representation> {
     const describedAt = this.#opened.made?.describedAt;
-    const isWithout = isWithoutNode(this.#options);
     const text = expose({
-      info: isWithout ? undefined : (await this.monitor.snapshot()).info,
+      info: isWithoutNode(this.#options) ? undefined : (await this.monitor.snapshot()).info,
       kind: this.#node.kind,
       now: Date.now(),
       meters,

@@ -24,7 +24,7 @@ import type { ServedRequest } from "../http/request.ts";
 import type { Connect, Upgrade } from "../http/socket.ts";
 import type { PolicyEntry } from "../gateway/policy.ts";
 import { CODES } from "../node/json-rpc.ts";
-import { decodeBase64 } from "../untrusted-text.ts";
+import { decodeBase64Url } from "../untrusted-text.ts";
 import { EventPeer } from "./event-peer.ts";
 import {
   type EndReason,
@@ -277,6 +277,6 @@ function headersOf(
 
 /** Returns `undefined` if the word is not the base64url of what a header may contain. */
 function decode(word: string): string | undefined {
-  const token = decodeBase64(word) ?? "";
+  const token = decodeBase64Url(word) ?? "";
   return /^[\x21-\x7e]+$/.test(token) ? token : undefined;
 }
