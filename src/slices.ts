@@ -56,7 +56,8 @@ export async function inSlices<T>(work: Iterator<void, T>): Promise<T> {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;
-    await pause();
+    const pausing = pause();
+    if (pausing) await pausing;
   }
 }
 

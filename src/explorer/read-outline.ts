@@ -82,7 +82,8 @@ export interface Item {
   readonly facts: readonly string[];
   readonly description: string;
   readonly rules?: readonly Rule[];
-  readonly fields?: readonly Item[];
+  /** Reads the fields, which a large page does not show. */
+  readonly fieldsOf?: () => readonly Item[];
 }
 
 type Rule = readonly [name: string, value: string];
@@ -203,7 +204,7 @@ class SectionReader {
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];
     const items = hasRoom ? this.#readItems(operation, parameters, rpcName !== "") : [];
     for (const { facts } of items.flatMap(([, all]) => all)) this.#itemsLeft -= 1 + facts.length;
-    const address = serverOf([operation, item, root]) + path;
+    const address = addressOf(objectOf(serversFor([operation, item, root])[0])) + path;
     const isOff = nodeName !== undefined && note === undefined;
     const sentence = note?.sentence ?? (isOff ? "Calls are switched off." : "");
     const summary = text(operation.summary);
@@ -253,7 +254,7 @@ function createItemReader(root: Json) {
       name,
       facts: factsOf(nameType(root, schema), ...others, body.required === true && "required"),
       description: descriptionOf(root, value, body),
-      fields: fieldsOf(schema),
+      fieldsOf: () => fieldsOf(schema),
     }];
   };
 
@@ -273,7 +274,7 @@ function createItemReader(root: Json) {
       name: status,
       facts: isProblem ? types : factsOf(type, ...isPlain ? [] : types),
       description: descriptionOf(root, value, response),
-      fields: isProblem ? [] : fieldsOf(schema),
+      fieldsOf: () => isProblem ? [] : fieldsOf(schema),
     };
   };
 
@@ -296,16 +297,16 @@ function contentOf(root: Json, { content }: Json): { types: string[]; schema: un
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
 }
 
-function serverOf(holders: Json[]): string {
-  const [server] = serversFor(holders);
+/** Cached, since most operations have the document's server. */
+const addressOf = onceFor((server: Json): string => {
   try {
-    const { protocol, origin, pathname } = new URL(usualUrl(objectOf(server)) ?? "", HERE);
+    const { protocol, origin, pathname } = new URL(usualUrl(server) ?? "", HERE);
     const path = trim(pathname);
     return origin === HERE || !/^https?:$/.test(protocol) ? path : origin + path;
   } catch {
     return "";
   }
-}
+});
 
 const isHiddenByScalar = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
 const text = (value: unknown): string => textOf(value) ?? "";
@@ -390,7 +391,7 @@ function createFieldReader(root: Json): (schema: unknown, levels?: number) => It
             // The rules of nested fields are omitted, since they would double the length of the
             // page.
             rules: levels > LEVELS ? rulesOf(schema) : [],
-            fields: read(value, levels - 1),
+            fieldsOf: () => read(value, levels - 1),
           };
         });
       }),

@@ -100,10 +100,15 @@ const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }
  * rendered again with the next lower level of detail.
  */
 const DETAILS = {
-  /** The maximum number of operations per tag in the navigation. */
+  /**
+   * The maximum number of operations. With more, the content would be too large, and rendering it
+   * takes long.
+   */
+  operations: [800, 1500, Infinity, Infinity, Infinity],
+  /** How many operations of a tag are in the navigation. */
   listed: [Infinity, Infinity, 0, 0, 0],
   about: [4000, 2000, 1000, 300, 300],
-  operation: [2000, 300, 0, 0, 0],
+  description: [2000, 300, 0, 0, 0],
   // Shorter titles would make operations look alike.
   summary: [300, 120, 100, 100, 100],
   item: [500, 120, 40, 0, 0],
@@ -137,7 +142,7 @@ const POSTED_TOO =
 
 export async function renderContent(outline: Outline): Promise<string> {
   const total = operationsIn(outline).length;
-  for (const detail of LEVELS) {
+  for (const detail of LEVELS.filter(({ operations }) => total <= operations)) {
     const html = await render(outline, detail, total, total);
     if (await fits(html)) return html;
   }
@@ -327,8 +332,8 @@ function renderOperation(operation: Operation, detail: Detail, enabled: Enabled)
     `<button type="button" class="link" aria-label="Link to this operation">#</button></p>` +
     (summary ? `<p class="gist">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
-    (detail.operation > 0 ? renderOpening(operation, enabled) : "") +
-    renderMarkdown(operation.description, detail.operation) +
+    (detail.description > 0 ? renderOpening(operation, enabled) : "") +
+    renderMarkdown(operation.description, detail.description) +
     operation.items.map(([heading, items]) => renderItems(heading, items, detail)).join("") +
     `</div>${form ? `<div>${renderForm(form, title, detail)}</div>` : ""}</article>`;
 }
@@ -341,22 +346,25 @@ function renderItems(heading: string, items: readonly Item[], detail: Detail): s
 }
 
 function renderList(items: readonly Item[], detail: Detail): string {
-  const entries = items.map(({ name: term, facts, description, rules = [], fields = [] }) => {
+  const entries = items.map(({ name: term, facts, description, rules = [], fieldsOf }) => {
     const words = facts.slice(0, 6).map(name).join(", ");
     const shown = rules.map(([rule, value]) => `${rule} <code>${name(value)}</code>`).join(", ");
     const text = detail.item > 0 &&
       renderInlineMarkdown(description, detail.item) + (shown && ` <small>${shown}</small>`);
     return `<dt><code>${renderName(shorten(term, NAME_LENGTH_MAX))}</code></dt>` +
-      `<dd>${words && `<i>${words}</i> `}${text || ""}${renderFields(fields, detail)}</dd>`;
+      `<dd>${words && `<i>${words}</i> `}${text || ""}${renderFields(fieldsOf, detail)}</dd>`;
   });
   return `<dl>${entries.join("")}</dl>`;
 }
 
-function renderFields(fields: readonly Item[], detail: Detail): string {
-  const shown = fields.slice(0, detail.fields);
-  if (shown.length === 0) return "";
+function renderFields(fieldsOf: Item["fieldsOf"], detail: Detail): string {
+  if (detail.fields === 0) return "";
+  const fields = fieldsOf?.() ?? [];
+  if (fields.length === 0) return "";
   const label = `Schema: ${fields.length} ${fields.length === 1 ? "field" : "fields"}`;
-  return `<details><summary>${label}</summary>${renderList(shown, detail)}</details>`;
+  return `<details><summary>${label}</summary>${
+    renderList(fields.slice(0, detail.fields), detail)
+  }</details>`;
 }
 
 const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));

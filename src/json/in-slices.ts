@@ -9,15 +9,17 @@ import { estimateSize, firstMembers, isObject, type Json, setMember } from "./va
 /** Does the same as `mapMembers` in slices, also for the items of a list. */
 export async function mapMembersInSlices<T extends object>(
   holder: T,
-  change: (member: unknown, key: string) => unknown,
+  changeMember: (member: unknown, key: string) => unknown,
 ): Promise<T> {
   const object = holder as Json;
   const keys = Object.keys(object);
   let changed: Json | undefined;
   for (const [i, key] of keys.entries()) {
-    await pause();
+    const pausing = pause();
+    if (pausing) await pausing;
     const member = object[key];
-    const value = await change(member, key);
+    const change = changeMember(member, key);
+    const value = change instanceof Promise ? await change : change;
     if (!changed && value === member) continue;
     changed ??= firstMembers(object, keys.slice(0, i));
     if (value !== undefined) setMember(changed, key, value);

@@ -30,7 +30,7 @@ export const SERVICE_TAG = "About this service";
  */
 export const TOKEN_SCHEME = "NodefaceToken";
 
-const METHODS = [...COMMON_METHODS, "trace", "query"];
+const METHODS: ReadonlySet<string> = new Set([...COMMON_METHODS, "trace", "query"]);
 const CHAIN_MAX = 16;
 
 /** Returns an empty object if the chain of references is broken or too long. */
@@ -58,10 +58,18 @@ export interface LocatedOperation {
 
 export function operationsOf(item: unknown): LocatedOperation[] {
   const all: LocatedOperation[] = [];
-  mapOperations(objectOf(item), (located) => {
-    all.push(located);
-    return located.operation;
-  });
+  const members = objectOf(item);
+  for (const key of Object.keys(members)) {
+    const operation = members[key];
+    if (!isObject(operation)) continue;
+    if (METHODS.has(key)) all.push({ method: key.toUpperCase(), keys: [key], operation });
+    if (key !== FURTHER) continue;
+    for (const method of Object.keys(operation)) {
+      const further = operation[method];
+      if (!isObject(further) || !OTHER_METHOD.test(method)) continue;
+      all.push({ method, keys: [key, method], operation: further });
+    }
+  }
   return all;
 }
 
@@ -70,17 +78,18 @@ export function mapOperations(
   item: Json,
   change: (located: LocatedOperation) => Json | undefined,
 ): Json {
-  const map = (operation: unknown, method: string, keys: Path) =>
-    isObject(operation) ? change({ method, keys, operation }) : operation;
-  return mapMembers(item, (member, key) => {
-    if (METHODS.includes(key)) return map(member, key.toUpperCase(), [key]);
-    if (key !== FURTHER || !isObject(member)) return member;
-    return mapMembers(
-      member,
-      (operation, method) =>
-        OTHER_METHOD.test(method) ? map(operation, method, [key, method]) : operation,
-    );
-  });
+  let mapped = item;
+  for (const located of operationsOf(item)) {
+    const changed = change(located);
+    if (changed !== located.operation) mapped = withMember(mapped, located.keys, changed);
+  }
+  return mapped;
+}
+
+/** Omits the member if the value is `undefined`. */
+function withMember(object: Json, [key = "", ...inner]: Path, value: unknown): Json {
+  const changed = inner.length > 0 ? withMember(objectOf(object[key]), inner, value) : value;
+  return mapMembers(object, (member, name) => name === key ? changed : member);
 }
 
 /**

@@ -5,7 +5,15 @@
  */
 import { isLoopback } from "../http/host-names.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../json/values.ts";
+import {
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  onceFor,
+  textOf,
+} from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { atOnce, inSlices, type Work } from "../slices.ts";
@@ -136,14 +144,14 @@ export function basePathsOf({ servers }: Json): string[] {
 }
 
 /** Returns each server once, even if YAML aliases repeat it. */
-function serversOf(document: Json): Json[] {
+const serversOf = onceFor((document: Json): Json[] => {
   const all: (readonly Json[])[] = [];
   atOnce(mapServers(document, (servers) => {
     all.push(servers);
     return servers;
   }));
   return [...new Set(all.flat())];
-}
+});
 
 export function mapServers(
   document: Json,

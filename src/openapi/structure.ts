@@ -36,9 +36,16 @@ export interface Rule {
   readonly also?: "boolean" | "list" | undefined;
 }
 
+interface Kind {
+  readonly members: ReadonlyMap<string, Rule>;
+  readonly required: readonly (readonly [key: string, rule: Rule])[];
+  /** The keys of the members that are `expected`. */
+  readonly expected: readonly string[];
+}
+
 export interface Structure {
   readonly name: string;
-  readonly kinds: Readonly<Record<string, ReadonlyMap<string, Rule>>>;
+  readonly kinds: Readonly<Record<string, Kind>>;
   /**
    * For each shape, the path to its components in a document. References to path items are replaced
    * by their targets, so these have none.
@@ -64,8 +71,12 @@ function compile(rows: Rows): Structure["kinds"] {
       also: more === "?" ? "boolean" : more === "+" ? "list" : undefined,
     }];
   };
-  const kinds = Object.entries(rows).map(([kind, row]) => {
-    return [kind, new Map(row.trim().split(" ").map(readMember))] as const;
+  const kinds = Object.entries(rows).map(([kind, row]): [string, Kind] => {
+    // A version repeats the members that it changes.
+    const members = new Map(row.trim().split(" ").map(readMember));
+    const required = [...members].filter(([, { needed }]) => needed === "required");
+    const expected = [...members].filter(([, { needed }]) => needed === "expected");
+    return [kind, { members, required, expected: expected.map(([key]) => key) }];
   });
   return Object.fromEntries(kinds);
 }
@@ -98,7 +109,7 @@ const structureIn = memoize((name): Structure => {
   // document.
   const { components, document } = kinds;
   const sections = Object.fromEntries(
-    [...components ?? document!]
+    [...(components ?? document)!.members]
       .filter(([, { type }]) => type.startsWith("{") && type !== "{pathItem}")
       .map(([key, { type }]) => [nameIn(type), components ? ["components", key] : [key]]),
   );
@@ -113,7 +124,7 @@ export function isKeyword(key: string): boolean {
   keywords ??= new Set(
     Object.keys(ROWS).filter((name) => name !== "OpenRPC 1.3")
       .flatMap((name) => Object.values(structureIn(name).kinds))
-      .flatMap((members) => [...members].flatMap(([key, { shape }]) => shape ? key : [])),
+      .flatMap(({ members }) => [...members].flatMap(([key, { shape }]) => shape ? key : [])),
   );
   return keywords.has(key);
 }
@@ -136,7 +147,7 @@ export function pathOf(place: Place): Path {
 export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | undefined {
   const inner = itemOf(shape, key);
   if (inner !== undefined) return { type: inner, shape: inner };
-  const members = kinds[shape];
+  const { members } = kinds[shape] ?? {};
   const rule = key === OTHERS ? undefined : members?.get(key);
   if (rule) return rule;
   const isExtension = key.startsWith("x-") && shape !== "securityRequirement";

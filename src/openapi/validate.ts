@@ -80,8 +80,7 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
     return `must be an object${shape.startsWith("{") || name.endsWith("s") ? "" : `: ${name}`}`;
   }
   if (shape.startsWith("{") || isReference(shape, value)) return undefined;
-  for (const [key, rule] of structure.kinds[shape] ?? []) {
-    if (rule.needed !== "required") continue;
+  for (const [key, rule] of structure.kinds[shape]?.required ?? []) {
     if (Object.hasOwn(value, key) && misfitOf(structure, rule, value[key]) === undefined) continue;
     const words = rule.shape === undefined ? ` (${expectedOf(rule.type, value[key])})` : "";
     return `needs ${quote(key)}${words} to be ${withArticle(nameOfShape(shape))}`;
@@ -107,18 +106,17 @@ export function* validate(
   const keys = isPlain ? Object.keys(value) : siblingsOf(structure, shape, value);
   const most = membersMax(place);
   const surplus = keys.length > most ? surplusIn(shape, most) : undefined;
-  for (const [at, key] of keys.entries()) {
-    if (at % MEMBERS_PER_STEP === MEMBERS_PER_STEP - 1) yield;
-    if (surplus && at >= most) {
+  let at = 0;
+  for (const key of keys) {
+    if (++at % MEMBERS_PER_STEP === 0) yield;
+    if (surplus && at > most) {
       found.set(key, surplus);
       continue;
     }
     const rule = ruleOf(structure, shape, key);
-    const name = Array.isArray(value) ? "an item" : quoteName(key);
     const diagnostic = (isPlain ? validateKey(shape, key) : undefined) ?? (
       rule
-        ? validateMember(structure, rule, name, object[key]) ??
-          validateTexts(file, rule, object, key)
+        ? validateMember(structure, rule, object, key) ?? validateTexts(file, rule, object, key)
         : isPlain && !key.startsWith("x-")
         ? unknownMember(structure, shape, object, key)
         : undefined
@@ -130,8 +128,8 @@ export function* validate(
     const variables = variablesWithoutLogin(object);
     if (variables) found.set("variables", { ...LOGIN, value: variables });
   }
-  for (const [key, { needed }] of structure.kinds[shape] ?? []) {
-    if (needed !== "expected" || Object.hasOwn(value, key)) continue;
+  for (const key of structure.kinds[shape]?.expected ?? []) {
+    if (Object.hasOwn(value, key)) continue;
     const message = `${withArticle(nameOfShape(shape))} needs ${quote(key)}`;
     found.set(key, { severity: "note", message });
   }
@@ -172,9 +170,10 @@ function misfitOf(structure: Structure, rule: Rule, value: unknown): string | un
 function validateMember(
   structure: Structure,
   rule: Rule,
-  name: string,
-  value: unknown,
+  object: Json,
+  key: string,
 ): MemberDiagnostic | undefined {
+  const value = object[key];
   const misfit = misfitOf(structure, rule, value);
   if (misfit === undefined) {
     const url = typeof value === "string" ? withoutLoginIn(rule.type, value) : value;
@@ -183,6 +182,7 @@ function validateMember(
   // Omitting an empty value loses nothing, so the diagnostic is a note and not an error.
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
+  const name = Array.isArray(object) ? "an item" : quoteName(key);
   if (rule.type === "version") {
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
@@ -242,7 +242,7 @@ function unknownMember(
   value: Json,
   key: string,
 ): MemberDiagnostic {
-  const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
+  const others = [...kinds[shape]!.members.keys()].filter((other) => !Object.hasOwn(value, other));
   // Comparing long names is slow.
   const meant = key.length > 40 ? undefined : nearest(key, others);
   // A member of another OpenAPI version is omitted: it may contain references, which are not
