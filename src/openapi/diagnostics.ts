@@ -86,7 +86,7 @@ export const SIZES: Readonly<Record<Size, SizeLimit>> = {
   text: { network: 8_388_608, disk: 33_554_432, format: formatSize, noun: " of text" },
   tokens: { network: 500_000, disk: 2_500_000, format: formatCount, noun: " YAML tokens" },
   /** The methods of OpenRPC count as operations. */
-  operations: { network: 2_500, disk: 20_000, format: formatCount, noun: " operations" },
+  operations: { network: 1_250, disk: 20_000, format: formatCount, noun: " operations" },
 };
 
 /** Returns a predicate, such as `has more than 4 MiB, …`. */

@@ -57,7 +57,7 @@ const perResponse = (megabytes: number): Budget => ({
  * rendered, two documents are written and compressed. It is done in slices, so that nobody waits.
  */
 const perDescription = (megabytes: number): Budget => ({
-  cpu: Math.max(3, 3 * megabytes),
+  cpu: Math.max(1.5, 3 * megabytes),
   // The YAML library keeps every token of a part.
   memory: Math.max(150, 250 * megabytes),
 });
@@ -192,8 +192,8 @@ const descriptions = ([
   ["nested-lists.yaml", 0.001],
   ["schemas.yaml", 0.01],
   ["operations-62kB.json", 0.06],
-  ["short-operations-46kB.json", 0.05],
-  ["slashes-41kB.json", 0.04],
+  ["short-operations-22kB.json", 0.03],
+  ["slashes-25kB.json", 0.03],
   ["servers-30kB.yaml", 0.03],
   ["all-of-60kB.json", 0.06],
   ["all-of-150kB.json", 0.15],

@@ -73,8 +73,21 @@ const HONEST = {
     in: "path",
     required: true,
     schema: { type: "string" },
+  }, {
+    name: "block",
+    in: "query",
+    description: "The height of a block. By default, it is the latest block that is final.",
+    schema: { type: "integer", minimum: 0 },
   }],
   responses: {
+    404: {
+      description: "There is no such account",
+      content: {
+        "application/json": {
+          schema: { type: "object", properties: { error: { type: "string" } } },
+        },
+      },
+    },
     200: {
       description: "The account",
       content: {
@@ -85,6 +98,7 @@ const HONEST = {
             properties: {
               balance: { type: "string" },
               count: { type: "integer", minimum: 0 },
+              names: { type: "array", items: { type: "string" } },
             },
           },
         },
@@ -157,11 +171,11 @@ export const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
       `{ application/json: { schema: ${schema} } } } } } }\n${paths.join("\n")}\n`;
   },
   "operations-62kB.json": () => `{${JSON_INFO},"paths":${list(operation, 62_000, "{", "}")}}`,
-  "short-operations-46kB.json": () =>
-    `{${JSON_INFO},"paths":${list((at) => `"/${at}":{"get":{}}`, 46_000, "{", "}")}}`,
-  "slashes-41kB.json": () =>
+  "short-operations-22kB.json": () =>
+    `{${JSON_INFO},"paths":${list((at) => `"/${at}":{"get":{}}`, 22_000, "{", "}")}}`,
+  "slashes-25kB.json": () =>
     `{${JSON_INFO},"servers":[{"url":"http://127.0.0.1${"/".repeat(1000)}x"}],` +
-    `"paths":${list((at) => `"/p${at}":{"get":{}}`, 40_000, "{", "}")}}`,
+    `"paths":${list((at) => `"/p${at}":{"get":{}}`, 23_500, "{", "}")}}`,
   "servers-30kB.yaml": () => {
     const variables = [..."abcdef"].map((name) => `${name}: { default: "1", enum: ["1", "2"] }`);
     return `${INFO}paths: {}\nx-s: &s\n  url: http://h/${"x".repeat(1000)}{a}{b}{c}{d}{e}{f}\n` +
@@ -183,7 +197,7 @@ export const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
   // The most operations that are described.
   "operations-1MB.json": () => {
     const described = (at: number) =>
-      operation(at).replace('"description":""', `"description":"${"word ".repeat(66)}"`);
+      operation(at).replace('"description":""', `"description":"${"word ".repeat(150)}"`);
     return `{${JSON_INFO},"paths":${list(described, MB, "{", "}")}}`;
   },
   "tags-0.5MB.json": () => {
