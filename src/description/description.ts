@@ -6,7 +6,6 @@
  * @module
  */
 import type { Monitor } from "../info/monitor.ts";
-import type { Info } from "../info/info.ts";
 import type { Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
@@ -16,8 +15,8 @@ import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { Checks } from "./checks.ts";
-import { knowKind, type KnownKind, NodeOffer, softwareIn } from "./known-interface.ts";
-import { MissingMethods } from "./missing-methods.ts";
+import type { KnownKind } from "./known-interface.ts";
+import { NodeOffer } from "./node-offer.ts";
 import { describe, type DescribeOptions, type ServedDescription } from "./prepare.ts";
 import {
   type DescriptionPlace,
@@ -113,24 +112,16 @@ export class Description {
    * The path of the node's JSON-RPC endpoint, as for `Node.resolve`. Queries the node if its kind
    * is unknown.
    */
-  readonly rpcPath: Resource<string> = {
-    get: () => this.#rpcPath ?? this.#findRpcPath(),
-  };
+  readonly rpcPath: Resource<string>;
   /** The time of `performance.now()` at which the current description was read. */
   describedAt: number | undefined;
   readonly #node: Node;
-  readonly #monitor: Monitor;
   readonly #options: DescriptionOptions;
-  readonly #missing: MissingMethods;
+  readonly #offer: NodeOffer;
   readonly #checks: Checks;
   readonly #now: () => number;
-  /** The examples that the node gave when it was first well. They never change afterwards. */
-  #examples: Record<string, string> | undefined;
+  /** The kind to which the readings belong, unless the description is configured. */
   #known: KnownKind | undefined;
-  /** The path of the node's JSON-RPC endpoint, once its kind is known. */
-  #rpcPath: string | undefined;
-  /** What the node of the kind offers to which the readings belong. */
-  #offer: NodeOffer | undefined;
   /** In the order in which they are read; the last one that can be shown is shown. */
   #readings: Reading[] = [];
   /** Shown while no source can be shown. */
@@ -142,7 +133,6 @@ export class Description {
 
   constructor(node: Node, monitor: Monitor, options: DescriptionOptions) {
     this.#node = node;
-    this.#monitor = monitor;
     this.#options = options;
     const { place, alone, onError, now = () => performance.now() } = options;
     if (place === "none") this.#alone = { ...alone, operations: [] };
@@ -150,33 +140,24 @@ export class Description {
     this.#now = now;
     const interval = intervalOf(place, node.url);
     this.#checks = new Checks(() => this.#look(), { interval, onError, now });
-    this.#missing = new MissingMethods({
-      prepare: (signal) => this.#questions(signal),
-      onChange: () => this.#checks.start(),
-      onIncredible() {
-        const message = "the node seems to lack most methods of its kind, so none is omitted; " +
-          "a proxy may refuse them, or the path of node.url may be wrong";
-        options.log(message, { code: "description", level: "warn" });
-      },
-      onError,
+    this.#offer = new NodeOffer(node, monitor, {
+      ...options,
+      interval: INTERVAL_MS,
+      onMissing: () => this.#checks.start(),
+      now,
     });
-    monitor.onInfo.add((info) => {
-      this.#missing.take(info);
+    this.rpcPath = this.#offer.rpcPath;
+    monitor.onInfo.add(() => {
       if (this.#takeExamples()) this.#checks.start();
     });
     node.onKind.add(() => this.#adapt());
   }
 
   #adapt(): void {
-    this.#rpcPath = undefined;
     const done = this.#checks.run().catch(this.#options.onError).finally(() => {
       if (this.#ofKind === done) this.#ofKind = undefined;
     });
     this.#ofKind = done;
-  }
-
-  get #info(): Partial<Info> {
-    return this.#monitor.latest?.info ?? {};
   }
 
   get current(): ServedDescription {
@@ -203,27 +184,7 @@ export class Description {
 
   close(): void {
     this.#checks.end();
-    this.#missing.close();
-  }
-
-  /** Queries the node if its kind is unknown. */
-  async #know(): Promise<KnownKind | undefined> {
-    const name = await this.#monitor.findKind();
-    if (name !== undefined && this.#known?.name !== name) this.#known = await knowKind(this.#node);
-    return this.#known;
-  }
-
-  async #findRpcPath(): Promise<string> {
-    const known = await this.#know();
-    const path = await known?.rpcPath.get() ?? "";
-    // The kind may still be unknown, or may have changed.
-    if (this.#node.kind === (known?.name ?? "none")) this.#rpcPath = path;
-    return path;
-  }
-
-  async #questions(signal: AbortSignal) {
-    const known = this.#options.asksMethods ? await this.#know() : undefined;
-    return await known?.questionsFor(softwareIn(this.#info), signal);
+    this.#offer.close();
   }
 
   async #look(): Promise<void> {
@@ -234,12 +195,12 @@ export class Description {
       const now = this.#now();
       if (now - reading.lookedAt < reading.interval) continue;
       reading.lookedAt = now;
-      const offer = { ...this.#offer?.current, missing: this.#missing.names };
+      const offer = this.#offer.current;
       if (await reading.hasChanged(JSON.stringify(offer))) await this.#read(reading, offer);
       this.#tellChange();
     }
     this.#tellChange();
-    this.#missing.describe(this.current.methods);
+    this.#offer.describe(this.current.methods);
   }
 
   #tellChange(): void {
@@ -259,11 +220,10 @@ export class Description {
   }
 
   async #findSources(): Promise<void> {
-    const known = await this.#know();
+    const known = await this.#offer.findKind();
     if (!known) return;
-    if (known !== this.#offer?.known) {
-      if (this.#offer) this.#examples = undefined;
-      this.#offer = new NodeOffer(known, INTERVAL_MS);
+    if (known !== this.#known) {
+      this.#known = known;
       const { ofKind, ofNode } = sourcesOf(this.#node, known);
       this.#readings = [
         ...ofKind ? [new Reading(ofKind, false)] : [],
@@ -272,15 +232,12 @@ export class Description {
       if (this.#readings.length === 0) this.#alone = { ...this.#alone, operations: [] };
     }
     const patience = this.#readings[0]?.description ? INTERVAL_MS : PATIENCE_MS;
-    const learn = async () => (await this.#monitor.snapshotNow()).info;
-    await withTimeout(this.#offer.update(this.#info, learn, this.#now), patience, () => {});
+    await withTimeout(this.#offer.update(known), patience, () => {});
   }
 
   /** Returns true if a description without the examples is shown. */
   #takeExamples(): boolean {
-    const { info, examples = {} } = this.#monitor.latest ?? {};
-    if (this.#examples || info?.status !== "ok") return false;
-    this.#examples = { ...examples };
+    if (!this.#offer.takeExamples()) return false;
     const ofKind = this.#readings.filter(({ source, description }) =>
       description && source.by === "kind"
     );
@@ -294,8 +251,8 @@ export class Description {
     this.#takeExamples();
     const { description, diagnostics, stamp } = await describe(source, offer, {
       ...this.#options,
-      examples: this.#examples,
-      callMethod: (method, params) => this.#callMethod(method, params),
+      examples: this.#offer.examples,
+      callMethod: (method, params) => this.#offer.callMethod(method, params),
     });
     reading.stamp = stamp;
     reading.offer = JSON.stringify(offer);
@@ -307,12 +264,6 @@ export class Description {
     const shown = description ? "current" : before ? "older" : "own";
     if (shown !== "older") this.describedAt = description && performance.now();
     this.onReport.tell({ diagnostics, shown, operations: description?.operations });
-  }
-
-  async #callMethod(jsonrpc: string, params: readonly unknown[]): Promise<unknown> {
-    const path = await this.#known?.rpcPath.get();
-    const [outcome] = await this.#node.rpc([{ jsonrpc, params }], { path });
-    return outcome?.error ? undefined : JSON.parse(outcome!.result);
   }
 
   #logReason(reading: Reading, reason: string): void {

@@ -114,46 +114,6 @@ export class KnownKind {
   }
 }
 
-/** What a node of a known kind is known to offer. */
-export class NodeOffer {
-  readonly known: KnownKind;
-  /** What has been learnt so far. */
-  current: Offer = {};
-  readonly #interval: number;
-  #askedAt = -Infinity;
-
-  /** @param interval the shortest time between two requests to the node, in milliseconds */
-  constructor(known: KnownKind, interval: number) {
-    this.known = known;
-    this.#interval = interval;
-  }
-
-  /**
-   * @param learn asks the node for its software and version, if `info` lacks them
-   * @param now the time of a monotonic clock, in milliseconds
-   */
-  async update(
-    info: SoftwareInfo,
-    learn: () => Promise<SoftwareInfo>,
-    now: () => number,
-  ): Promise<void> {
-    this.#take({ ...this.current, ...softwareIn(info) });
-    if (now() - this.#askedAt < this.#interval) return;
-    try {
-      this.#take(await this.known.askOffer(info, learn));
-      this.#askedAt = now();
-    } catch {
-      // The node's previous list of operations remains valid.
-    }
-  }
-
-  /** A node that does not respond still has the software and version that it had. */
-  #take(offer: Offer): void {
-    const { software = this.current.software, version = this.current.version } = offer;
-    this.current = { ...offer, software, version };
-  }
-}
-
 /** Resolves to `undefined` while the node's kind is unknown. */
 export async function knowKind(node: Node): Promise<KnownKind | undefined> {
   const kinds = await node.kinds.get();

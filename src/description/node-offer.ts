@@ -1,0 +1,156 @@
+/**
+ * What a node offers of the interface of its kind: the operations and methods that it has, and
+ * values for examples.
+ *
+ * @module
+ */
+import type { Monitor } from "../info/monitor.ts";
+import type { Resource } from "../lazy.ts";
+import type { Log } from "../log.ts";
+import type { Node } from "../node/node.ts";
+import type { Offer } from "../openapi/kind.ts";
+import { knowKind, type KnownKind, softwareIn, type SoftwareInfo } from "./known-interface.ts";
+import { MissingMethods } from "./missing-methods.ts";
+
+interface NodeOfferOptions {
+  /** True if the node may be asked which methods it lacks. */
+  readonly asksMethods: boolean;
+  /** The shortest time between two requests for the node's list of operations, in milliseconds. */
+  readonly interval: number;
+  /** Called when the node turns out to lack other methods than before. */
+  readonly onMissing: () => void;
+  readonly log: Log;
+  readonly onError: (error: unknown) => void;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+export class NodeOffer {
+  /**
+   * The path of the node's JSON-RPC endpoint, as for `Node.resolve`. Queries the node if its kind
+   * is unknown.
+   */
+  readonly rpcPath: Resource<string> = {
+    get: () => this.#rpcPath ?? this.#findRpcPath(),
+  };
+  readonly #node: Node;
+  readonly #monitor: Monitor;
+  readonly #options: NodeOfferOptions;
+  readonly #missing: MissingMethods;
+  #known: KnownKind | undefined;
+  /** The path of the node's JSON-RPC endpoint, once its kind is known. */
+  #rpcPath: string | undefined;
+  /** What the node of the kind `of` has been found to offer, and when it was asked last. */
+  #learnt: { readonly of?: KnownKind; readonly offer: Offer; readonly askedAt: number } = {
+    offer: {},
+    askedAt: -Infinity,
+  };
+  /** The values that the node gave when it was first well. They never change afterwards. */
+  #examples: Record<string, string> | undefined;
+
+  constructor(node: Node, monitor: Monitor, options: NodeOfferOptions) {
+    const { asksMethods, onMissing, log, onError } = options;
+    this.#node = node;
+    this.#monitor = monitor;
+    this.#options = options;
+    this.#missing = new MissingMethods({
+      prepare: async (signal) => {
+        const known = asksMethods ? await this.findKind() : undefined;
+        return await known?.questionsFor(softwareIn(this.#info), signal);
+      },
+      onChange: onMissing,
+      onIncredible() {
+        const message = "the node seems to lack most methods of its kind, so none is omitted; " +
+          "a proxy may refuse them, or the path of node.url may be wrong";
+        log(message, { code: "description", level: "warn" });
+      },
+      onError,
+    });
+    monitor.onInfo.add((info) => this.#missing.take(info));
+    node.onKind.add(() => {
+      this.#rpcPath = undefined;
+    });
+  }
+
+  get current(): Offer {
+    return { ...this.#learnt.offer, missing: this.#missing.names };
+  }
+
+  /** `undefined` until the node has been well. */
+  get examples(): Record<string, string> | undefined {
+    return this.#examples;
+  }
+
+  get #info(): SoftwareInfo {
+    return this.#monitor.latest?.info ?? {};
+  }
+
+  /**
+   * Queries the node if its kind is unknown. Resolves to the same object as long as the kind is the
+   * same.
+   */
+  async findKind(): Promise<KnownKind | undefined> {
+    const name = await this.#monitor.findKind();
+    if (name !== undefined && this.#known?.name !== name) this.#known = await knowKind(this.#node);
+    return this.#known;
+  }
+
+  async #findRpcPath(): Promise<string> {
+    const known = await this.findKind();
+    const path = await known?.rpcPath.get() ?? "";
+    // The kind may still be unknown, or may have changed.
+    if (this.#node.kind === (known?.name ?? "none")) this.#rpcPath = path;
+    return path;
+  }
+
+  /** Asks the node of this kind what it offers, if it is due. */
+  async update(known: KnownKind): Promise<void> {
+    const { now, interval } = this.#options;
+    if (this.#learnt.of !== known) {
+      if (this.#learnt.of) this.#examples = undefined;
+      this.#learnt = { of: known, offer: {}, askedAt: -Infinity };
+    }
+    this.#learn({ ...this.#learnt.offer, ...softwareIn(this.#info) });
+    if (now() - this.#learnt.askedAt < interval) return;
+    try {
+      const offer = await known.askOffer(
+        this.#info,
+        async () => (await this.#monitor.snapshotNow()).info,
+      );
+      if (this.#learnt.of === known) this.#learn(offer, now());
+    } catch {
+      // The node's previous list of operations remains valid.
+    }
+  }
+
+  /** A node that does not respond still has the software and version that it had. */
+  #learn(offer: Offer, askedAt: number = this.#learnt.askedAt): void {
+    const { software, version } = this.#learnt.offer;
+    const known = { software: offer.software ?? software, version: offer.version ?? version };
+    this.#learnt = { ...this.#learnt, offer: { ...offer, ...known }, askedAt };
+  }
+
+  /** Returns true once the node has given the values for examples. */
+  takeExamples(): boolean {
+    const { info, examples = {} } = this.#monitor.latest ?? {};
+    if (this.#examples || info?.status !== "ok") return false;
+    this.#examples = { ...examples };
+    return true;
+  }
+
+  /** Takes the names of all described methods, see {@linkcode MissingMethods.describe}. */
+  describe(methods: readonly string[]): void {
+    this.#missing.describe(methods);
+  }
+
+  /** Calls a method of the node that only reads. Resolves to `undefined` if the node refuses it. */
+  async callMethod(jsonrpc: string, params: readonly unknown[]): Promise<unknown> {
+    const path = await this.#known?.rpcPath.get();
+    const [outcome] = await this.#node.rpc([{ jsonrpc, params }], { path });
+    return outcome?.error ? undefined : JSON.parse(outcome!.result);
+  }
+
+  close(): void {
+    this.#missing.close();
+  }
+}
