@@ -69,11 +69,12 @@ async function startBalancer(
   services: readonly Running[],
 ): Promise<{ reads: string; writes: string }> {
   const [reads, writes] = [await freePort(), await freePort()];
-  const ports: Record<string, string> = { 8000: `${reads}`, 8001: `${writes}` };
-  for (const [at, { url }] of services.entries()) ports[8081 + at] = new URL(url).port;
+  const state = await freePort();
+  const ports: Record<string, number> = { 8000: reads, 8001: writes, 8404: state };
+  for (const [at, { url }] of services.entries()) ports[8081 + at] = Number(new URL(url).port);
   const text = await readFile(`${ROOT}deploy/${file}`, "utf8");
   const path = join(bench.home, file);
-  const moved = text.replaceAll(/(?<=127\.0\.0\.1:)\d+/g, (port) => ports[port] ?? port);
+  const moved = text.replaceAll(/(?<=127\.0\.0\.1:)\d+/g, (port) => `${ports[port] ?? port}`);
   await writeFile(path, around(moved, bench.home));
   await bench.daemon(command(program, path, bench.home), reads);
   return { reads: `http://127.0.0.1:${reads}`, writes: `http://127.0.0.1:${writes}` };
