@@ -4,10 +4,17 @@
  *
  * @module
  */
+import { lookup } from "node:dns/promises";
 import type { Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, isIP } from "node:net";
 import { listen, serveHttp } from "./node-server.ts";
-import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
+import {
+  type Address,
+  checkServeOptions,
+  type Listening,
+  type Servable,
+  type ServeOptions,
+} from "./shared.ts";
 
 export type { Listening, ResponseRecord, Servable, ServeOptions } from "./shared.ts";
 
@@ -30,8 +37,28 @@ const CHECK_INTERVAL_MS = 1000;
  * const server = await serve(createNodeface(), { port: 8080 });
  * ```
  */
-export function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
-  return serveHttp(app, options, keepAccepting);
+export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
+  await requireNet(checkServeOptions(options));
+  return await serveHttp(app, options, keepAccepting);
+}
+
+declare const Deno: {
+  readonly permissions: {
+    request(permission: { name: "net"; host: string }): Promise<{ readonly state: string }>;
+  };
+};
+
+/** Without the permission, Deno 2.9 would end the process with an error that nothing can catch. */
+async function requireNet({ hostname, port }: Address): Promise<void> {
+  // To look a name up, Deno needs the permission for all ports of the name.
+  if (isIP(hostname) === 0) await requireHost(hostname);
+  const { address, family } = await lookup(hostname);
+  await requireHost(`${family === 6 ? `[${address}]` : address}:${port}`);
+}
+
+async function requireHost(host: string): Promise<void> {
+  const { state } = await Deno.permissions.request({ name: "net", host });
+  if (state !== "granted") throw new Error(`Deno needs the permission --allow-net=${host}`);
 }
 
 /**

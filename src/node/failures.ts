@@ -104,6 +104,12 @@ const MEANINGS: readonly Meaning[] = [
     "cannot be reached: no route to host",
     "correct node.url, or check the network",
   ],
+  [
+    /^(Requires net access|EPERM getaddrinfo)/,
+    "connection_refused",
+    "cannot be reached: Deno needs the permission --allow-net",
+    "name the node's address in --allow-net",
+  ],
   [/^ETIMEDOUT/, "timeout", "cannot be reached: connection timed out", "look for a firewall"],
   [/^EAI_AGAIN/, "dns", "has a host name that cannot be resolved at the moment"],
   [/^ENOTFOUND/, "dns", "has a host name that does not exist", "correct the name in node.url"],
@@ -151,7 +157,8 @@ export function failureOf(error: unknown): SourceError {
   const { code, cause, message, name } = (error ?? {}) as Partial<Record<string, unknown>>;
   const inner = cause as { code?: unknown; message?: unknown } | undefined;
   const known = inner?.code ?? code;
-  const text = `${typeof known === "string" ? known : ""} ${inner?.message ?? message ?? ""}`;
+  const text = `${typeof known === "string" ? known : ""} ${inner?.message ?? message ?? ""}`
+    .trim();
   const meaning = MEANINGS.find(([pattern]) => pattern.test(text));
   if (meaning) return new SourceError(meaning[1], meaning[2], { hint: meaning[3] });
   const what = /^[A-Z][A-Z\d_]+\b/.exec(text)?.[0] ?? String(name ?? "an error");

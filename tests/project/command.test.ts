@@ -256,6 +256,29 @@ for (const [expected, args, env, complaint] of WRONG) {
   });
 }
 
+const denoWithNet = (host: string) =>
+  COMMANDS.Deno.map((flag) => flag === "--allow-net" ? `${flag}=${host}` : flag);
+
+wrong("on Deno, the command says in one line which --allow-net it needs to listen", async () => {
+  const { code, stderr } = await run([...denoWithNet("localhost"), "--host", "localhost"]);
+  const why = "cannot listen on localhost, port 8080: Deno needs the permission";
+  assert.is(stderr, `nodeface: ${why} --allow-net=127.0.0.1:8080\n`);
+  assert.is(code, 1);
+});
+
+for (const host of ["127.0.0.1", "localhost"]) {
+  wrong(`on Deno, check says that --allow-net does not allow the node at ${host}`, async () => {
+    const { code, stdout } = await run([
+      ...denoWithNet("192.0.2.1"),
+      "check",
+      `http://${host}:8545`,
+    ]);
+    const why = "cannot be reached: Deno needs the permission --allow-net";
+    assert.match(stdout, `- the node is unreachable: ${why}; name the node's address in`);
+    assert.is(code, 1);
+  });
+}
+
 const json = suite("check --json");
 
 for (
