@@ -428,6 +428,24 @@ check("check says at which address each operation is called", async () => {
   assert.match(await report({ ...kind("monero"), forward }), /get_block_count .* \/json_rpc /);
 });
 
+check(
+  "one note names the described headers that are never sent, and their operations",
+  async () => {
+    const header = (name: string) => ({ name, in: "header", schema: { type: "string" } });
+    const withHeaders = (...names: string[]) => ({ ...read, parameters: names.map(header) });
+    const text = await checkedFile({
+      "/sessions": { get: withHeaders("X-Forwarded-For", "X-Page") },
+      "/users": { get: withHeaders("x-forwarded-for", "X_User_Id") },
+      "/blocks": { get: withHeaders("X-Page") },
+      "/keys": { get: { ...operation, parameters: [header("X-Real-IP")] } },
+    });
+    assert.equal(text.match(/^.*never sent.*$/gm), [
+      "note  headers by which a client could claim an identity are never sent to the node " +
+      '(x-forwarded-for, x_user_id): "GET /sessions", "GET /users"',
+    ]);
+  },
+);
+
 check("check lists the read-only operations that do not use the configured secret", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const auth = { bearer_file: join(folder, "secret") };

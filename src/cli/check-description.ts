@@ -12,6 +12,7 @@ import { decide, isClosed, policyRows } from "../gateway/policy.ts";
 import {
   type ClientRights,
   type ForwardDiagnostic,
+  lintHeaders,
   lintNames,
   lintParameters,
   lintSettings,
@@ -163,6 +164,7 @@ export async function describeCalls(
     // Without a description, `lintNames` would report every operation name as unknown.
     ...described.description ? lintNames(operations, forward) : [],
     ...isBuiltIn ? [] : lintParameters(operations, forward).slice(0, NAMES_MAX),
+    ...lintHeaders(operations, forward),
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
   const messagesOf = (of: ForwardDiagnostic["level"]) =>

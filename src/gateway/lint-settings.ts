@@ -8,7 +8,7 @@ import { isEqual } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { warnOfReaders } from "../platform.ts";
-import { quote, shorten } from "../untrusted-text.ts";
+import { excerpt, quote, shorten } from "../untrusted-text.ts";
 import { Clients } from "./clients.ts";
 import {
   decide,
@@ -18,6 +18,7 @@ import {
   placeKey,
   type ResolvedForward,
 } from "./policy.ts";
+import { isAddedByProxies } from "./request-headers.ts";
 
 export interface ForwardDiagnostic {
   readonly level: "error" | "warn" | "info";
@@ -95,6 +96,23 @@ export function lintParameters(
       "make it a stream, a write or a request to elsewhere; x-checked restricts parameters";
     return [{ level: "warn", message }];
   });
+}
+
+/** Names the headers that callable operations describe, but that are never sent to the node. */
+export function lintHeaders(
+  operations: readonly NodeOperation[],
+  forward: ResolvedForward,
+): ForwardDiagnostic[] {
+  const unsent = ({ parameters = [] }: NodeOperation) =>
+    parameters.filter((one) => one.in === "header" && isAddedByProxies(one.name));
+  const concerned = decide(operations, forward)
+    .flatMap(({ operation, permission }) => permission === "refused" ? [] : operation)
+    .filter((operation) => unsent(operation).length > 0);
+  if (concerned.length === 0) return [];
+  const names = new Set(concerned.flatMap(unsent).map(({ name }) => name.toLowerCase()));
+  const message = "headers by which a client could claim an identity are never sent to the node " +
+    `(${excerpt([...names].join(", "), 400)}): ${lines(concerned)}`;
+  return [{ level: "warn", message }];
 }
 
 interface ListedName {
