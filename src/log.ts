@@ -5,6 +5,7 @@
  */
 import type { NodeEvent } from "./info/state-log.ts";
 import type { Diagnostic } from "./openapi/diagnostics.ts";
+import { HAS_SOCKETS } from "./platform.ts";
 
 /**
  * A function that takes a message for the operator, and a machine-readable event with the same
@@ -67,7 +68,9 @@ export interface ErrorEvent {
   readonly error: unknown;
 }
 
-export const consoleLog: Log = (message) => console.error(`nodeface: ${message}`);
+/** A worker has no standard error, and its console shows the level. */
+export const consoleLog: Log = (message, { level }) =>
+  console[HAS_SOCKETS ? "error" : level](`nodeface: ${message}`);
 
 /** @param request the method and path of the request that failed */
 export function describeError(error: unknown, request?: string): string {

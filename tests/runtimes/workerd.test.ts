@@ -33,6 +33,32 @@ for (const flags of [[], ["nodejs_compat"]]) {
 
 large.run();
 
+const logging = suite("workerd, whose console shows the level of a message");
+
+for (const flags of [[], ["nodejs_compat"]]) {
+  logging(`messages have their level, with ${flags.join() || "no flags"}`, async () => {
+    const { url, stop } = await startModule(
+      `const said = [];
+      for (const level of ["info", "warn", "error"]) {
+        console[level] = (message) => said.push(level + " " + message);
+      }
+      const nodeface = createNodeface({ info: () => ({ software: "mine" }) });
+      export default {
+        fetch: async (request) => (await nodeface.fetch(request), Response.json(said)),
+      };`,
+      flags,
+    );
+    try {
+      const said = await (await fetch(new URL("v1/info", url))).json();
+      assert.equal(said, ['info nodeface: node runs "mine"']);
+    } finally {
+      await stop();
+    }
+  });
+}
+
+logging.run();
+
 const calls = suite("workerd, which forwards no calls");
 
 const BESIDE = `node: { url: "http://127.0.0.1:1", kind: "ethereum" }`;
