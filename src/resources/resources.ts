@@ -205,7 +205,16 @@ function watchInterval(options: ResolvedOptions): number {
 
 function openMonitor(options: ResolvedOptions, node: Node): Monitor {
   const { onError, log, info, memory, meters, startedAt } = options;
-  const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
+  let started = startedAt.getTime();
+  const service = {
+    software: "nodeface",
+    version: VERSION,
+    get started_at() {
+      // Before the first request, the clock of a Cloudflare worker shows 1970.
+      started ||= Date.now();
+      return new Date(started).toISOString();
+    },
+  };
   const monitor = new Monitor(node, { service, info, log, onError, memory });
   if (meters) {
     monitor.onOutcome.add((source, outcome) => meters.countQuery(source, outcome));

@@ -33,6 +33,31 @@ for (const flags of [[], ["nodejs_compat"]]) {
 
 large.run();
 
+const starting = suite("workerd, whose clock shows 1970 before the first request");
+
+starting("a service has started with its first request", async () => {
+  // Newer releases of workerd have such a clock. This release has it only when deployed.
+  const { url, stop } = await startModule(
+    `const Real = Date;
+    globalThis.Date = class extends Real {
+      constructor(...args) { super(...args.length > 0 ? args : [0]); }
+      static now() { return 0; }
+    };
+    const nodeface = createNodeface({ info: () => ({ height: 1 }) });
+    globalThis.Date = Real;
+    export default nodeface;`,
+  );
+  try {
+    const before = Date.now();
+    const { api } = await (await fetch(new URL("v1/info", url))).json();
+    assert.ok(Date.parse(api.started_at) >= before, api.started_at);
+  } finally {
+    await stop();
+  }
+});
+
+starting.run();
+
 const logging = suite("workerd, whose console shows the level of a message");
 
 for (const flags of [[], ["nodejs_compat"]]) {
