@@ -201,6 +201,22 @@ for (const method of ["GET", "POST"]) {
   });
 }
 
+mounting("a host's server that closes before the service ends with its event streams", async () => {
+  const app = createNodeface();
+  const server = createServer(listener(app));
+  // An idle connection would never be closed.
+  server.keepAliveTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const { headers, body } = await fetch(`http://127.0.0.1:${port}/v1/events`);
+  const closed = new Promise((resolve) => server.close(resolve));
+  await app.close();
+  await new Response(body).text();
+  if (headers.get("connection") !== "close") server.closeAllConnections();
+  assert.is(headers.get("connection"), "close");
+  await closed;
+});
+
 mounting("if a Request was already consumed, reading it fails with advice", async () => {
   const errors: unknown[] = [];
   const app = createNodeface({

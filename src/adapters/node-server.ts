@@ -324,6 +324,7 @@ function send(response: ServerResponse, given: Response): Promise<void> {
   const { body } = form;
   if (!body) return sendBytes(response, form);
   if (body instanceof Uint8Array) return sendBytes(response, form, body);
+  if (isEventStream(form)) response.shouldKeepAlive = false;
   // Deno's `ServerResponse` does not report the error of a body stream.
   const onFailure = (errored: unknown) =>
     response.destroyed || Object.assign(response, { errored });
@@ -334,6 +335,13 @@ function send(response: ServerResponse, given: Response): Promise<void> {
 }
 
 type ServerForm = ReturnType<SrvxResponse["_toNodeResponse"]>;
+
+/**
+ * The connection of an event stream closes with it. A host's server that was closed before would
+ * wait seconds for an idle connection.
+ */
+const isEventStream = ({ headers }: ServerForm): boolean =>
+  headers.some((text) => String(text).startsWith("text/event-stream"));
 
 /** A host's app may return a native response. */
 function serverFormOf(response: Response): ServerForm {
