@@ -13,13 +13,14 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-const STEPS = [
+/** `npm run test:slow` would first build one executable, which deletes those of a release. */
+export const STEPS: readonly string[] = [
   "node tests/setup.mjs",
   "npm run ok",
   "npm run build:exe -- --all",
   "npm run build:deno",
   "npm run build:worker",
-  "npm run test:slow -- release",
+  "node --import tsx tests/run.ts slow release",
   "npm pack --silent --pack-destination dist/executables",
 ];
 

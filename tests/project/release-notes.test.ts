@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { releaseNotes } from "../../src/build/release.ts";
+import { releaseNotes, STEPS } from "../../src/build/release.ts";
 import { ROOT } from "../_paths.ts";
 
 const notes = suite("release notes");
@@ -44,6 +44,22 @@ notes("there are release notes for the version of this checkout", () => {
   const text = releaseNotes(readFileSync(`${ROOT}CHANGELOG.md`, "utf8"), version, "abc");
   assert.match(text, /^### \w+/m);
   assert.not.match(text, /\]\((?!https?:)/);
+});
+
+notes("what a release has built for all machines is not deleted by a later step", () => {
+  const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
+  const commandsOf = (command: string): string[] => {
+    const name = /^npm (?:run )?(?:--silent )?([\w:]+)/.exec(command)?.[1] ?? "";
+    const parts = [`pre${name}`, name, `post${name}`].flatMap((part) =>
+      scripts[part]?.split(" && ") ?? []
+    );
+    return [command, ...parts.flatMap(commandsOf)];
+  };
+  const all = STEPS.indexOf("npm run build:exe -- --all");
+  assert.ok(all > 0);
+  assert.ok(commandsOf("npm run test:slow").some((command) => /^npm run build:exe/.test(command)));
+  const later = STEPS.slice(all + 1).flatMap(commandsOf);
+  assert.equal(later.filter((command) => /^npm run (?:--silent )?build:exe/.test(command)), []);
 });
 
 notes.run();
