@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
+import { setTimeout } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
@@ -66,7 +67,9 @@ async function build(program: string, image: string, dockerfile: string): Promis
   assert.is(root.code, 0, root.stderr);
   // etcd stores its data below `/tmp`.
   mkdirSync(join(context, "tmp"), { recursive: true });
-  const args = ["--isolation=chroot", "--file", dockerfile, "--tag", image, context];
+  // Podman ignores the health check of an OCI image.
+  const options = ["--isolation=chroot", "--format=docker", "--file", dockerfile];
+  const args = [...options, "--tag", image, context];
   const { code, stderr } = await buildah("build", ...args);
   assert.is(code, 0, stderr);
 }
@@ -126,44 +129,70 @@ testWhere(
   },
 );
 
-testWhere(containers, noEngine, "the compose file runs two nodes and their services", async () => {
-  const plain = join(folder, "Dockerfile");
-  writeFileSync(plain, "FROM scratch\nCOPY . /\nENV PATH=/\n");
-  const require = createRequire(`${ROOT}tests/package.json`);
-  const anvil = require.resolve(`@foundry-rs/anvil-linux-${ARCH}/bin/anvil`);
-  await build(anvil, services.ethereum!.image, plain);
-  await build(ETCD, services.etcd!.image, plain);
-  const args = `--podman-run-args=${(await limits()).join(" ")}`;
-  const project = ["--podman-path", podman, args, "-p", "nodeface-tests", "-f", FILE];
-  const compose = (...words: string[]) => run([COMPOSE, ...project, ...words]);
-  const inspect = async (service: string, what: string) => {
-    const name = `nodeface-tests_${service}_1`;
-    return (await run([podman, "inspect", name, "--format", what])).stdout.trim();
-  };
-  try {
-    const up = await compose("up", "-d");
-    assert.is(up.code, 0, up.stderr);
-    for (
-      const [service, software] of [["ethereum-face", "anvil"], ["etcd-face", "etcd"]] as const
-    ) {
-      const address = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
-      const host = await inspect(service, address);
-      // `podman-compose up` exits with 0 even if it has started nothing.
-      assert.is.not(host, "", up.stderr);
-      const url = `http://${host}:8080/v1/info`;
-      let info: { status?: string; software?: string } = {};
-      await until(async () => {
-        info = await (await fetch(url)).json().catch(() => ({}));
-        return info.status === "ok";
-      });
-      assert.is(info.software, software);
-      await run([podman, "stop", "--time", "10", `nodeface-tests_${service}_1`]);
-      assert.is(await inspect(service, "{{.State.ExitCode}}"), "0");
+testWhere(
+  containers,
+  noEngine,
+  "the compose file runs two nodes and their services, each healthy only while its node is",
+  async () => {
+    const plain = join(folder, "Dockerfile");
+    writeFileSync(plain, "FROM scratch\nCOPY . /\nENV PATH=/\n");
+    const require = createRequire(`${ROOT}tests/package.json`);
+    const anvil = require.resolve(`@foundry-rs/anvil-linux-${ARCH}/bin/anvil`);
+    await build(anvil, services.ethereum!.image, plain);
+    await build(ETCD, services.etcd!.image, plain);
+    const args = `--podman-run-args=${(await limits()).join(" ")}`;
+    const project = ["--podman-path", podman, args, "-p", "nodeface-tests", "-f", FILE];
+    const compose = (...words: string[]) => run([COMPOSE, ...project, ...words]);
+    const nameOf = (service: string) => `nodeface-tests_${service}_1`;
+    const inspect = async (service: string, what: string) =>
+      (await run([podman, "inspect", nameOf(service), "--format", what])).stdout.trim();
+    try {
+      const up = await compose("up", "-d");
+      assert.is(up.code, 0, up.stderr);
+      for (
+        const [service, software] of [["ethereum-face", "anvil"], ["etcd-face", "etcd"]] as const
+      ) {
+        const address = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
+        const host = await inspect(service, address);
+        // `podman-compose up` exits with 0 even if it has started nothing.
+        assert.is.not(host, "", up.stderr);
+        const url = `http://${host}:8080/v1/info`;
+        let info: { status?: string; software?: string } = {};
+        await until(async () => {
+          info = await (await fetch(url)).json().catch(() => ({}));
+          return info.status === "ok";
+        });
+        assert.is(info.software, software);
+      }
+      await Promise.all(faces.map(async ({ command }) => {
+        const node = new URL(command!.at(-1)!).hostname;
+        const service = `${node}-face`;
+        const names = { node: nameOf(node), service: nameOf(service) };
+        const check = JSON.parse(await inspect(service, "{{json .Config.Healthcheck}}"));
+        /** Podman's timers need systemd, so the test probes at their interval. */
+        const untilIs = async (expected: string) => {
+          const started = performance.now();
+          do {
+            assert.ok(performance.now() - started < 60_000, `${service} is not ${expected}`);
+            await setTimeout(check.Interval / 1e6);
+            await run([podman, "healthcheck", "run", names.service]);
+          } while (await inspect(service, "{{.State.Health.Status}}") !== expected);
+          return performance.now() - started;
+        };
+        await untilIs("healthy");
+        await run([podman, "stop", "--time", "5", names.node]);
+        const ms = await untilIs("unhealthy");
+        assert.ok(ms < 30_000, `${service} was healthy for ${ms} ms without its node`);
+        await run([podman, "start", names.node]);
+        await untilIs("healthy");
+        await run([podman, "stop", "--time", "10", names.service]);
+        assert.is(await inspect(service, "{{.State.ExitCode}}"), "0");
+      }));
+    } finally {
+      await compose("down");
+      await run([podman, "network", "rm", "--force", "nodeface-tests_default"]);
     }
-  } finally {
-    await compose("down");
-    await run([podman, "network", "rm", "--force", "nodeface-tests_default"]);
-  }
-});
+  },
+);
 
 containers.run();

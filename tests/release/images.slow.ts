@@ -47,7 +47,10 @@ for (const { name, loader } of ARCHITECTURES) {
     assert.is(statSync(join(layout, at(manifest.layers[0]))).size, manifest.layers[0].size);
     assert.ok(statSync(archiveOf(name)).size <= 62e6, `${statSync(archiveOf(name)).size} bytes`);
     assert.is(image.config.User, "65534:65534");
-    assert.equal(image.config.Healthcheck.Test, ["CMD", "/nodeface", "probe"]);
+    const { Test, Interval, Retries } = image.config.Healthcheck;
+    assert.equal(Test, ["CMD", "/nodeface", "probe"]);
+    // A probe takes up to node.timeout, two seconds.
+    assert.ok(Retries * (Interval / 1e9 + 2) <= 30, `${Retries} probes at each ${Interval} ns`);
     assert.is(image.config.Labels["org.opencontainers.image.version"], version);
     const files = execFileSync("find", [root, "-type", "f", "-printf", "%m /%P\n"], {
       encoding: "utf8",
