@@ -29,9 +29,9 @@ import {
   type CallsResponse,
   isUnreadable,
   type MessageCall,
-  passCalls,
   type ReadyCall,
   refusalOfFailure,
+  sendAsItCame,
   sendCalls,
   type SentOutcome,
 } from "./send-calls.ts";
@@ -134,8 +134,7 @@ class Calls {
         this.#call.lease.quota?.charge(error);
       }
     }
-    const passed = ready.length > 0 && await this.#send(ready, body);
-    return passed || written(body, this.#replies);
+    return ready.length === 0 ? written(body, this.#replies) : await this.#send(ready, body);
   }
 
   /** @throws {Refusal} if the call must not be sent */
@@ -155,11 +154,8 @@ class Calls {
     return { entry, ...readParams(entry.operation, call.params) };
   }
 
-  /**
-   * Sends all calls in the same slot. Resolves to what the client gets, if that is the response to
-   * a batch as it came.
-   */
-  async #send(calls: readonly SentCall[], body: RpcBody): Promise<Written | undefined> {
+  /** Sends all calls in the same slot. */
+  async #send(calls: readonly SentCall[], body: RpcBody): Promise<Written> {
     const isHeavy = calls.some(({ isHeavy }) => isHeavy);
     const isWaiting = calls.some(({ entry }) => entry.operation.isWaiting);
     try {
@@ -168,29 +164,35 @@ class Calls {
       for (const { at, recording } of calls) {
         this.#replies[at] = this.#replyOf(recording.fail(error));
       }
-      return undefined;
+      return written(body, this.#replies);
     }
-    for (const part of this.#partsOf(calls)) {
-      const outcomes = await this.#sendPart(part, body);
-      if (!Array.isArray(outcomes)) return this.#passOn(outcomes, calls);
-      for (const [place, outcome] of outcomes.entries()) {
-        const { at, recording } = part.calls[place]!;
-        this.#replies[at] = this.#replyTo(outcome, recording, calls.length === 1);
-      }
+    const parts = this.#partsOf(calls);
+    if (isPlain(parts, body)) return await this.#sendAsItCame(calls, body);
+    for (const part of parts) {
+      const outcomes = await this.#sendPart(part);
+      this.#setReplies(part.calls, outcomes, calls.length === 1);
     }
-    return undefined;
+    return written(body, this.#replies);
   }
 
-  async #sendPart(
-    { calls }: BatchPart,
-    body: RpcBody,
-  ): Promise<SentOutcome[] | CallsResponse> {
+  async #sendAsItCame(calls: readonly SentCall[], body: PlainBody): Promise<Written> {
+    const sent = await sendAsItCame(this.#gateway, this.#call, calls, body.plain);
+    if (Array.isArray(sent)) {
+      this.#setReplies(calls, sent, false);
+      return written(body, this.#replies);
+    }
+    const ended = performance.now();
+    for (const { recording } of calls) {
+      recording.bytes = Math.round(sent.size / calls.length);
+      recording.end(200, ended);
+    }
+    return { texts: [sent.text], status: 200, headers: { ...JSON_HEADERS } };
+  }
+
+  async #sendPart({ calls }: BatchPart): Promise<SentOutcome[]> {
     const { operation } = calls[0]!.entry;
     if (operation.subscription) return [await this.#subscriber!.subscribe(calls[0]!)];
-    const text = plainTextOf(calls, body);
-    return text === undefined
-      ? await sendCalls(this.#gateway, this.#call, calls)
-      : await passCalls(this.#gateway, this.#call, calls, text);
+    return await sendCalls(this.#gateway, this.#call, calls);
   }
 
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */
@@ -209,20 +211,23 @@ class Calls {
     return parts;
   }
 
-  #passOn({ text, size }: CallsResponse, calls: readonly SentCall[]): Written {
-    const ended = performance.now();
-    for (const { recording } of calls) {
-      recording.bytes = Math.round(size / calls.length);
-      recording.end(200, ended);
+  /** @param isOnly true if no other call of the body is sent */
+  #setReplies(
+    calls: readonly SentCall[],
+    outcomes: readonly SentOutcome[],
+    isOnly: boolean,
+  ): void {
+    for (const [index, outcome] of outcomes.entries()) {
+      const { at, recording } = calls[index]!;
+      this.#replies[at] = this.#replyTo(outcome, recording, isOnly);
     }
-    return { texts: [text], status: 200, headers: { ...JSON_HEADERS } };
   }
 
   #replyOf(error: unknown): Reply {
     return replyOf(error, this.#gateway.node.kind);
   }
 
-  #replyTo(outcome: SentOutcome, recording: Recording, isAlone: boolean): Reply {
+  #replyTo(outcome: SentOutcome, recording: Recording, isOnly: boolean): Reply {
     const { response } = outcome;
     recording.bytes = response?.size ?? 0;
     if (outcome.error && outcome.json === undefined) {
@@ -230,25 +235,25 @@ class Calls {
       return response && isUnreadable(outcome) ? { ...reply, ...headOf(response) } : reply;
     }
     const content = outcome.error ? { error: outcome.json! } : { result: outcome.result };
-    const head = isAlone && response ? headOf(response) : { status: 200 };
-    if (!isAlone) recording.bytes = Object.values(content)[0]!.length;
+    const head = isOnly && response ? headOf(response) : { status: 200 };
+    if (!isOnly) recording.bytes = Object.values(content)[0]!.length;
     recording.end(head.status);
     return { content, isAbsent: outcome.error?.isAbsent ?? false, ...head };
   }
 }
 
+type PlainBody = RpcBody & { readonly plain: string };
+
 /**
- * Returns the text of a batch that is sent as it came: it has just what we would write. A single
- * call goes alone, so that the client sees the node's status.
+ * Tells whether a batch is sent as it came: it has just what we would write. A single call goes
+ * alone, so that the client sees the node's status.
  */
-const plainTextOf = (
-  sent: readonly SentCall[],
-  { plain, calls }: RpcBody,
-): string | undefined =>
-  sent.length > 1 && sent.length === calls.length &&
-    sent.every(({ at, params }) => params === (calls[at] as RpcCall).params)
-    ? plain
-    : undefined;
+const isPlain = (parts: readonly BatchPart[], body: RpcBody): body is PlainBody => {
+  const [{ calls }, ...others] = parts as [BatchPart];
+  return body.plain !== undefined && others.length === 0 && calls.length > 1 &&
+    calls.length === body.calls.length &&
+    calls.every(({ at, params }) => params === (body.calls[at] as RpcCall).params);
+};
 
 /** Calls that are sent together. */
 interface BatchPart {

@@ -7,7 +7,6 @@
 import { type Bytes, joinBytes } from "../bytes.ts";
 import { findParts, type Part, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { isObject } from "../json/values.ts";
 import { CALLS_MAX, CODES, isList } from "../node/json-rpc.ts";
 import { atOnce, inSlices, isLong } from "../slices.ts";
 import { decodeUtf8 } from "../utf8.ts";
@@ -20,6 +19,7 @@ import {
   refuseEncoded,
   type UnreadCall,
 } from "./call.ts";
+import { readPlainBatch } from "./plain-batch.ts";
 import { Refusal } from "./refusal.ts";
 
 /** `id` and `params` are JSON text. */
@@ -85,7 +85,7 @@ export async function readCalls(call: UnreadCall): Promise<RpcBody> {
 }
 
 export async function readRpcBody(text: string): Promise<RpcBody> {
-  const plain = isList(text) ? readPlain(text) : undefined;
+  const plain = isList(text) ? readPlainBatch(text) : undefined;
   if (plain) return { isBatch: true, calls: plain, plain: text };
   let root: Part;
   try {
@@ -114,50 +114,6 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
     ? { isBatch: false, calls: [{ ...tooMany(), status: 413 }] }
     : { isBatch: true, calls: calls.map(({ id }) => tooMany(id)) };
 }
-
-/** A longer text would take more than about a millisecond. */
-const PLAIN_MAX = 131_072;
-
-/**
- * Reads a batch that is written as `JSON.stringify` writes it, so that all parsers read it alike,
- * and whose calls have no other members than those that we write. Returns `undefined` for any other
- * text.
- */
-function readPlain(text: string): RpcCall[] | undefined {
-  if (text.length > PLAIN_MAX) return undefined;
-  try {
-    const values = JSON.parse(text);
-    if (!Array.isArray(values) || JSON.stringify(values) !== text) return undefined;
-    const calls = values.map(readPlainCall).filter((call) => call !== undefined);
-    const isWhole = calls.length === values.length && calls.length > 0;
-    return isWhole && calls.length <= CALLS_MAX ? calls : undefined;
-  } catch {
-    // The text is no JSON, or too deep.
-    return undefined;
-  }
-}
-
-const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
-
-/** An id that every node returns as it came. */
-const PLAIN_ID = /^(?:\d{1,15}|"[\w-]{1,64}")$/;
-
-function readPlainCall(value: unknown): RpcCall | undefined {
-  if (!isObject(value) || !Object.keys(value).every((name) => MEMBERS.has(name))) return undefined;
-  const { jsonrpc, id: given, method, params } = value;
-  const id = JSON.stringify(given);
-  // The batch and the call are two levels.
-  const isPlain = jsonrpc === "2.0" && PLAIN_ID.test(id) && typeof method === "string" &&
-    (params === undefined || (isHolder(params) && !isDeeper(params, CALL_DEPTH_MAX - 2)));
-  if (!isPlain) return undefined;
-  return { id, method, params: params && JSON.stringify(params), isJsonRpc1: false };
-}
-
-const isHolder = (value: unknown): value is object => typeof value === "object" && value !== null;
-
-const isDeeper = (value: unknown, levels: number): boolean =>
-  isHolder(value) &&
-  (levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1)));
 
 function readCall(text: string, { members }: Part): RpcCall | RpcFault {
   if (!members) return fault(CODES.invalidCall, "A call must be an object");

@@ -37,38 +37,47 @@ export type MessageCall = Pick<Call, "table" | "caller" | "lease">;
  * Sends one call, or several reads in a batch. Never rejects: the outcome of a call that failed has
  * an `error`.
  */
-export const sendCalls = (
+export async function sendCalls(
   gateway: Gateway,
   call: MessageCall,
   calls: readonly ReadyCall[],
-): Promise<SentOutcome[]> =>
-  withinLease(gateway, call, calls, (requests, use) => gateway.node.methods.call(requests, use));
+): Promise<SentOutcome[]> {
+  const use = useOf(gateway, call, calls[0]!, await call.table.rpcPath.get());
+  const outcomes = await gateway.node.methods.call(calls.map(requestOf), use);
+  call.lease.hold(0);
+  return outcomes;
+}
 
-/** Does the same as `sendCalls` with the text of a batch, which goes as it came. */
-export const passCalls = (
+/**
+ * Sends a plain batch as it came. Resolves to the node's response to the whole batch, or else to
+ * outcomes, as `sendCalls` does.
+ */
+export async function sendAsItCame(
   gateway: Gateway,
   call: MessageCall,
   calls: readonly ReadyCall[],
   text: string,
-): Promise<SentOutcome[] | CallsResponse> =>
-  withinLease(
-    gateway,
-    call,
-    calls,
-    (requests, use) => gateway.node.methods.pass(text, requests, use),
-  );
+): Promise<CallsResponse | SentOutcome[]> {
+  const use = useOf(gateway, call, calls[0]!, await call.table.rpcPath.get());
+  const sent = await gateway.node.methods.pass(text, calls.map(requestOf), use);
+  call.lease.hold(0);
+  return sent;
+}
+
+const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
+  jsonrpc: entry.operation.name,
+  params: params ?? null,
+});
 
 const encoder = new TextEncoder();
 
-async function withinLease<T>(
+function useOf(
   gateway: Gateway,
-  { table, lease }: MessageCall,
-  calls: readonly ReadyCall[],
-  send: (requests: RpcRequest[], use: RpcUse<CallsResponse>) => Promise<T>,
-): Promise<T> {
-  const { operation } = calls[0]!.entry;
+  { lease }: MessageCall,
+  { entry: { operation } }: ReadyCall,
+  path: string,
+): RpcUse<CallsResponse> {
   const isAnonymous = gateway.isAnonymous(operation);
-  const path = await table.rpcPath.get();
   const url = gateway.node.resolve(path);
   const post = async (text: string): Promise<CallsResponse> => {
     const request = { method: "POST", url, headers: RPC_HEADERS, body: encoder.encode(text) };
@@ -78,14 +87,7 @@ async function withinLease<T>(
     lease.hold(size);
     return { status, headers, size, text: await decodeParts(parts, size) ?? "" };
   };
-  const requests = calls.map(({ entry, params = null }) => ({
-    jsonrpc: entry.operation.name,
-    params,
-  }));
-  const use = { path, post, depthMax: CALL_DEPTH_MAX, isOneByOne: true };
-  const sent = await send(requests, use);
-  lease.hold(0);
-  return sent;
+  return { path, post, depthMax: CALL_DEPTH_MAX, isOneByOne: true };
 }
 
 /** Tells whether a call failed because the node's response to it is not JSON-RPC. */
