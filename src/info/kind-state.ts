@@ -85,13 +85,37 @@ export class KindState {
   update(outcomes: ReadonlyMap<string, QueryOutcome>, now: Instant, since: number): void {
     for (const [name, outcome] of outcomes) this.outcomes.set(name, outcome);
     this.cache.update(outcomes, now, since);
+    this.#advance(now);
+  }
+
+  markUnreachable(now: Instant): void {
+    this.cache.markUnreachable(now);
+    this.#advance(now);
+  }
+
+  /** Moves on everything that depends on earlier values. */
+  #advance(now: Instant): void {
+    const { responses } = this.cache.responsesAt(now, this.#options.times.stale);
+    const values = this.#values = { ...this.#read(responses), ...this.plan.static };
+    const isAway = this.cache.isUnreachable;
+    // The progress of a node without new blocks falls, since it compares them with the clock.
+    this.#progress = Math.max(this.#progress, Number(values.progress ?? 0));
+    this.#moved.advance(values.height, now.monotonic, isAway);
+    this.#progressed.advance(this.#progressIn(values, responses), now.monotonic, isAway);
+    const evidence = this.#gather(now);
+    const { status } = assessStatus(evidence);
+    if (status === "stale") return;
+    // A hidden height could be computed from an estimate.
+    if (status !== "syncing" || this.#options.hide.includes("height")) return this.#pace.clear();
+    const goal = { height: reachedBy(evidence), target: targetOf(evidence) };
+    this.#pace.advance(evidence.values, goal, this.cache.respondedAt ?? now);
   }
 
   /** @param unknown the status of a node whose kind is not known */
   report(now: Instant, unknown?: NodeStatus): NodeReport {
     const evidence = this.#gather(now);
     const status = unknown ?? withoutHidden(assessStatus(evidence), this.#options.hide);
-    const infoValues = this.#valuesFor(status, evidence, now);
+    const infoValues = this.#valuesFor(status, evidence);
     return { ...evidence, status, infoValues, respondedAt: this.cache.respondedAt ?? now };
   }
 
@@ -99,34 +123,33 @@ export class KindState {
     const { plan, cache } = this;
     const { times: { stale, stalledAfter }, expect } = this.#options;
     const cached = cache.responsesAt(now, stale);
-    const { responses } = cached;
-    const read = plan.sources.has(HOST)
-      ? mapMembers(
-        objectOf(responses.get(HOST)?.values.get("")),
-        (value, key) => formOf(key, value),
-      )
-      : readFields(plan.fields, responses, this.#values);
-    const values = this.#values = { ...read, ...plan.static };
-    const progress = this.#progressIn(values, responses);
+    const read = this.#read(cached.responses);
     const isAway = cache.isUnreachable;
     return {
       ...cached,
       plan,
       cache,
-      values,
+      values: { ...read, ...plan.static },
       differences: differencesFrom(expect, read),
       date: now.date,
-      sinceMoved: this.#moved.take(values.height, now.monotonic, isAway),
-      sinceProgress: this.#progressed.take(progress, now.monotonic, isAway),
+      sinceMoved: this.#moved.timeUntil(now.monotonic, isAway),
+      sinceProgress: this.#progressed.timeUntil(now.monotonic, isAway),
       stalledAfter,
     };
+  }
+
+  #read(responses: Responses): Values {
+    return this.plan.sources.has(HOST)
+      ? mapMembers(
+        objectOf(responses.get(HOST)?.values.get("")),
+        (value, key) => formOf(key, value),
+      )
+      : readFields(this.plan.fields, responses, this.#values);
   }
 
   /** Returns what changes while a node syncs, even before it has blocks. */
   #progressIn({ height, progress }: Values, responses: Responses): unknown {
     if (height === undefined && progress === undefined) return undefined;
-    // The progress of a node without new blocks falls, since it compares them with the clock.
-    this.#progress = Math.max(this.#progress, Number(progress ?? 0));
     const { synced } = this.plan.fields;
     const state = synced &&
       referencesOf(synced).map((reference) => valueFrom(responses, reference));
@@ -134,16 +157,12 @@ export class KindState {
   }
 
   /** Returns the values for `/v1/info`, with those that only the service can tell. */
-  #valuesFor({ status }: NodeStatus, evidence: Evidence, now: Instant): Values {
+  #valuesFor({ status }: NodeStatus, evidence: Evidence): Values {
     const { hide } = this.#options;
-    // A hidden height could be computed from an estimate.
-    if (status === "syncing" && !hide.includes("height")) {
-      const goal = { height: reachedBy(evidence), target: targetOf(evidence) };
-      this.#pace.take(evidence.values, goal, this.cache.respondedAt ?? now);
-    } else if (status !== "stale") this.#pace.clear();
     const isHidden = hide.includes("network") || hide.includes("chain_id");
     const network_name = isHidden ? undefined : networkNameOf(evidence);
-    return { ...evidence.values, ...network_name && { network_name }, ...this.#pace.last };
+    const pace = status === "syncing" || status === "stale" ? this.#pace.last : {};
+    return { ...evidence.values, ...network_name && { network_name }, ...pace };
   }
 
   /** Returns the time of the slowest response, and remarks on sources for the log. */
@@ -165,25 +184,23 @@ export class KindState {
   }
 }
 
-/** A value, and how long it has not changed. */
+/** A value, and how long it has not changed. Times are milliseconds of a monotonic clock. */
 class Changes {
   #key: string | undefined;
   #unchanged = 0;
-  #takenAt = 0;
+  #advancedAt: number | undefined;
 
-  /**
-   * Returns the milliseconds since the value last changed, without the time in which the node was
-   * away. A value that is missing for a while has not changed.
-   *
-   * @param now in milliseconds of a monotonic clock
-   */
-  take(value: unknown, now: number, isAway: boolean): number {
+  /** A value that is missing for a while has not changed. */
+  advance(value: unknown, now: number, isAway: boolean): void {
     const key = value === undefined ? this.#key ?? "" : formatJson(value);
-    if (key !== this.#key) this.#unchanged = 0;
-    else if (!isAway) this.#unchanged += now - this.#takenAt;
+    this.#unchanged = key === this.#key ? this.timeUntil(now, isAway) : 0;
     this.#key = key;
-    this.#takenAt = now;
-    return this.#unchanged;
+    this.#advancedAt = now;
+  }
+
+  /** Returns the time since the value last changed, without that in which the node was away. */
+  timeUntil(now: number, isAway: boolean): number {
+    return this.#unchanged + (isAway ? 0 : now - (this.#advancedAt ?? now));
   }
 }
 

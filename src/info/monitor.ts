@@ -151,7 +151,7 @@ export class Monitor {
   async #nextSnapshot(): Promise<Snapshot> {
     const hasEnded = await this.#poller.ended(this.#reader.kind.timeout + GRACE);
     if (!hasEnded && this.#published) {
-      this.#reader.kind.cache.markUnreachable(this.#now());
+      this.#reader.kind.markUnreachable(this.#now());
       await this.#publish();
     }
     return this.#fresh() ?? await this.#snapshotOf(this.#report());

@@ -48,7 +48,7 @@ export class SyncPace {
     this.#samples = [];
   }
 
-  take(values: Values, { height, target }: SyncGoal, now: Instant): void {
+  advance(values: Values, { height, target }: SyncGoal, now: Instant): void {
     const number = (value: unknown) => Number(numberFrom(value) ?? NaN);
     const headAt = Date.parse(String(values.head_at));
     const last: Sample = {
