@@ -3,21 +3,19 @@
  *
  * @module
  */
-import type { CallForm, UnreadCall } from "./gateway/call.ts";
+import type { CallForm } from "./gateway/call.ts";
+import { CallHandler } from "./gateway/call-handler.ts";
 import { pathCalls } from "./gateway/call-path.ts";
 import { methodCalls } from "./gateway/call-method.ts";
 import { rpcCalls } from "./gateway/call-rpc.ts";
 import { selfCalls } from "./gateway/call-self.ts";
 import { type CallTable, Gateway } from "./gateway/gateway.ts";
-import { Budget, Room } from "./gateway/budget.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
-import type { Quota } from "./gateway/quota.ts";
-import { NO_WEBSOCKET, NOT_FORWARDED, Refusal } from "./gateway/refusal.ts";
+import { NO_WEBSOCKET, NOT_FORWARDED } from "./gateway/refusal.ts";
 import { isWellKnown, SELF_PATH } from "./http/own-paths.ts";
-import { isWebSocket, namesContent, prefersHtml, type ServedRequest } from "./http/request.ts";
+import { isWebSocket, prefersHtml, type ServedRequest } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notAllowed, notFound, problem } from "./http/problem.ts";
-import { useJsonType } from "./http/response.ts";
 import type { Route, Visit } from "./http/routes.ts";
 import { type Lazy, lazy } from "./lazy.ts";
 import type { GatewayLoad } from "./metrics/metrics.ts";
@@ -37,8 +35,7 @@ export class CallRoutes {
   /** True if the settings let nobody call the node. */
   readonly #isOff: boolean;
   readonly #sockets: Lazy<Sockets>;
-  /** The content of calls that are refused without a gateway. */
-  readonly #unread = new Budget();
+  readonly #handler: CallHandler;
   /** For calls, the setting `forward.origins` applies instead of `cors`. */
   readonly #headersFor: CommonHeadersFor;
 
@@ -46,20 +43,18 @@ export class CallRoutes {
     const { node: { url, kind }, description = "none", forward, meters, log, logCalls } = options;
     this.#resources = resources;
     this.#node = node;
+    this.gateway = forward && url !== undefined
+      ? new Gateway({ forward, node, resources, meters, log, logCalls })
+      : undefined;
+    this.#isOff = !forward && url !== undefined;
     this.#sockets = lazy(async () => {
       const { Sockets } = await import("./sockets/sockets.ts");
-      return new Sockets({
-        gateway: this.gateway!,
-        counts: options.meters,
-      });
+      return new Sockets({ gateway: this.gateway!, counts: meters });
     });
+    this.#handler = new CallHandler(this.gateway, this.#sockets);
     this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin");
-    if (forward && url !== undefined) {
-      this.gateway = new Gateway({ forward, node, resources, meters, log, logCalls });
-    }
-    this.#isOff = !forward && url !== undefined;
-    const isRpcRefused = this.#isOff && options.isService;
-    this.routes = url || kind || description !== "none" ? this.#routes(isRpcRefused) : [];
+    const hasOperations = url || kind || description !== "none";
+    this.routes = hasOperations ? this.#table(this.#isOff && options.isService) : [];
     this.root = this.gateway && forward?.at_root
       ? {
         path: "/{path}",
@@ -69,14 +64,6 @@ export class CallRoutes {
         methodsAt: (path) => this.#methodsAtRoot(path),
       }
       : undefined;
-  }
-
-  /** Responds to a WebSocket handshake, or returns `undefined` if its path takes none. */
-  async handshake({ request, path, target }: Visit): Promise<Response | undefined> {
-    const { gateway } = this;
-    const { upgrade } = request as ServedRequest;
-    if (!upgrade || !gateway || !await this.#takesSockets(path)) return undefined;
-    return await (await this.#sockets.get()).respond(request, target!.search.slice(1), upgrade);
   }
 
   /** The connections of clients; `undefined` before the first handshake. */
@@ -93,13 +80,50 @@ export class CallRoutes {
     };
   }
 
+  /** What a client may have to change whose path or method is not served. */
+  get hint(): string {
+    return this.#isOff ? `. ${NOT_FORWARDED.off.message}` : this.#resources.hint;
+  }
+
+  /** @param refusesRpc true if JSON-RPC is refused where clients of most nodes send it */
+  #table(refusesRpc: boolean): Route[] {
+    const rpc = this.#routeOf(rpcCalls, "/v1/rpc", ["POST"]);
+    return [
+      this.#routeOf(pathCalls, "/v1/node/{path}", CALL_METHODS),
+      // The npm package `bitcoin-core` requests `/v1/rpc/`.
+      { ...rpc, allowsSlash: true },
+      this.#routeOf(methodCalls, "/v1/rpc/{method}", ["GET", "HEAD", "POST"]),
+      ...refusesRpc ? [{ ...rpc, path: "/", allowsSlash: true }] : [],
+      ...this.gateway?.hasClients ? [this.#routeOf(selfCalls, SELF_PATH, ["GET", "HEAD"])] : [],
+    ];
+  }
+
+  #routeOf(form: CallForm, path: string, methods: readonly string[]): Route {
+    return {
+      path,
+      methods,
+      headersFor: this.#headersFor,
+      handle: async (visit) => await this.#handler.handle(visit, form, await this.gateway?.table()),
+      methodsAt: async (path) => {
+        const table = await this.gateway?.table();
+        return table && form.methodsAt(table, path.slice(form.start.length));
+      },
+    };
+  }
+
+  /** Responds to a WebSocket handshake, or returns `undefined` if its path takes none. */
+  async handshake({ request, path, target }: Visit): Promise<Response | undefined> {
+    const { upgrade } = request as ServedRequest;
+    if (!upgrade || !this.gateway || !await this.#takesSockets(path)) return undefined;
+    return await (await this.#sockets.get()).respond(request, target!.search.slice(1), upgrade);
+  }
+
   async #takesSockets(path: string): Promise<boolean> {
     if (path === "/v1/rpc") return true;
     if (!this.root) return false;
-    const table = await this.gateway?.table();
+    const table = await this.gateway!.table();
     const kind = await this.#node.definition();
-    const isOfKind = path === kind?.websocket?.path && table !== undefined &&
-      table.methods.size > 0;
+    const isOfKind = path === kind?.websocket?.path && table.methods.size > 0;
     return isOfKind || await isRpcPath(path, table);
   }
 
@@ -109,56 +133,13 @@ export class CallRoutes {
     return (await this.#methodsAtRoot(path))?.includes(request.method) ?? false;
   }
 
-  /** What a client may have to change whose path or method is not served. */
-  get hint(): string {
-    return this.#isOff ? `. ${NOT_FORWARDED.off.message}` : this.#resources.hint;
-  }
-
-  /** @param isRpcRefused true if JSON-RPC is refused where clients of most nodes send it */
-  #routes(isRpcRefused: boolean): Route[] {
-    const routeOf = (form: CallForm): Pick<Route, "headersFor" | "handle" | "methodsAt"> => ({
-      headersFor: this.#headersFor,
-      handle: async (visit) =>
-        await this.#call(visit, form, form.start, await this.gateway?.table()),
-      methodsAt: async (path: string) => {
-        const table = await this.gateway?.table();
-        return table && form.methodsAt(table, path.slice(form.start.length));
-      },
-    });
-    return [
-      {
-        path: "/v1/node/{path}",
-        methods: CALL_METHODS,
-        ...routeOf(pathCalls),
-      },
-      {
-        path: "/v1/rpc",
-        methods: ["POST"],
-        ...routeOf(rpcCalls),
-        // The npm package `bitcoin-core` requests `/v1/rpc/`.
-        allowsSlash: true,
-      },
-      {
-        path: "/v1/rpc/{method}",
-        methods: ["GET", "HEAD", "POST"],
-        ...routeOf(methodCalls),
-      },
-      ...isRpcRefused
-        ? [{ path: "/", methods: ["POST"], ...routeOf(rpcCalls), allowsSlash: true }]
-        : [],
-      ...this.gateway?.hasClients
-        ? [{ path: SELF_PATH, methods: ["GET", "HEAD"], ...routeOf(selfCalls) }]
-        : [],
-    ];
-  }
-
   async #callAtRoot(visit: Visit): Promise<Response> {
     const { request, path } = visit;
     if (isWellKnown(path) && !(await this.#resources.description()).current.isBuiltIn) {
       return notFound(this.#resources.hint);
     }
     if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
-    const table = await this.gateway?.table();
+    const table = await this.gateway!.table();
     const takesRpc = await isRpcPath(path, table);
     const isRpc = takesRpc && request.method === "POST";
     if (!isRpc && (takesRpc || isRedirect(path))) {
@@ -166,105 +147,27 @@ export class CallRoutes {
       const allowed = new Set([...isRedirect(path) ? ["GET", "HEAD"] : [], ...methods]);
       if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
     }
-    return await this.#call(visit, isRpc ? rpcCalls : pathCalls, "", table);
+    return await this.#handler.handle(visit, isRpc ? rpcCalls : pathCalls, table, "");
   }
 
   async #methodsAtRoot(path: string): Promise<readonly string[] | undefined> {
-    const table = await this.gateway?.table();
+    const table = await this.gateway!.table();
     return methodsAtRoot(path, table, await isRpcPath(path, table));
   }
-
-  /** @param start the part of the path that the node does not get */
-  async #call(
-    visit: Visit,
-    form: CallForm,
-    start: string,
-    table: CallTable | undefined,
-  ): Promise<Response> {
-    const { request } = visit;
-    const content = { isRead: false };
-    const response = await this.#callNode(visit, form, start, table, content);
-    // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
-    if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
-    // Clients of nodes know no problem details, and some read only `application/json`.
-    useJsonType(response, request.headers.get("accept") ?? "");
-    return response;
-  }
-
-  async #callNode(
-    { request, path, target, common }: Visit,
-    form: CallForm,
-    start: string,
-    table: CallTable | undefined,
-    content: { isRead: boolean },
-  ): Promise<Response> {
-    const { gateway } = this;
-    const refuse = (refusal: Refusal) => this.#refuseUnread(form, refusal, { request, content });
-    if (!gateway || !table?.isKnown) {
-      return await refuse(NOT_FORWARDED[gateway ? "unknown" : "off"]);
-    }
-    const query = target!.search.slice(1);
-    const caller = await gateway.identify(request, query);
-    const lease = gateway.lease(request, caller);
-    const { quota } = lease;
-    try {
-      const isOver = quota?.refusal;
-      const call = {
-        request,
-        path: path.slice(start.length),
-        query,
-        content,
-        common,
-        table,
-        caller,
-        lease,
-        follower: this.#sockets,
-      };
-      const response = isOver ? await refuse(isOver) : await form.respond(gateway, call);
-      return withHeaders(response, quota);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      quota?.charge(error);
-      return withHeaders(await form.toResponse(error), quota);
-    } finally {
-      lease.dispose();
-    }
-  }
-
-  /** Refuses a call that has no lease. Its content is read only to find out its id. */
-  async #refuseUnread(
-    form: CallForm,
-    refusal: Refusal,
-    call: Pick<UnreadCall, "request" | "content">,
-  ): Promise<Response> {
-    const lease = { requestRoom: new Room(this.#unread, "body") };
-    try {
-      return await form.toResponse(refusal, { ...call, lease });
-    } finally {
-      lease.requestRoom.dispose();
-    }
-  }
-}
-
-function withHeaders(response: Response, quota: Quota | undefined): Response {
-  for (const [name, value] of Object.entries(quota?.headers ?? {})) {
-    response.headers.set(name, value);
-  }
-  return response;
 }
 
 /** Tells whether the node takes JSON-RPC calls at one of its own paths. */
-async function isRpcPath(path: string, table: CallTable | undefined): Promise<boolean> {
-  if (!table || (table.isKnown && table.methods.size === 0)) return false;
+async function isRpcPath(path: string, table: CallTable): Promise<boolean> {
+  if (table.isKnown && table.methods.size === 0) return false;
   return path === (await table.rpcPath.get() || "/");
 }
 
 function methodsAtRoot(
   path: string,
-  table: CallTable | undefined,
+  table: CallTable,
   takesRpc: boolean,
 ): readonly string[] | undefined {
-  const methods = table && pathCalls.methodsAt(table, path);
+  const methods = pathCalls.methodsAt(table, path);
   if (takesRpc) return [...new Set([...methods ?? [], "POST"])];
   return methods ?? (isRedirect(path) ? [] : undefined);
 }
