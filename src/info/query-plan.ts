@@ -30,16 +30,7 @@ export interface PlannedSource {
   readonly role: Role;
 }
 
-/**
- * The effect of a source's failure on the status. Of the kind's sources (or of all sources, if the
- * kind has none), those over HTTP or JSON-RPC decide the status. If there are none, all sources
- * decide.
- * - `required`: A deciding source that is not `degrading`. If all required sources fail to respond,
- *   the node is unreachable. If only some fail, the node's status is `degraded`.
- * - `degrading`: A deciding source that has its own `ttl`, while another one has none. If such a
- *   source fails, the node's status is `degraded`.
- * - `optional`: Any other source. The failure of an optional source does not affect the status.
- */
+/** The effect of a source's failure on the status: see `roleOf`. */
 export type Role = "required" | "degrading" | "optional";
 
 export interface Plan {
@@ -80,75 +71,127 @@ type SourceTimes = Pick<PlannedSource, "ttl" | "timeout">;
 export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,
-  { sources: own = {}, fields: ownFields, hide = [], static: ownStatic }: InfoSettings,
+  info: InfoSettings,
   times: SourceTimes,
   expect: readonly string[] = [],
 ): Plan {
-  const sources: Record<string, Source> = { ...kind?.sources, ...own };
-  const allFields = Object.entries({ ...kind?.fields, ...ownFields });
-  const fields: Record<string, FieldOptions> = {};
-  for (const [key, field] of allFields) {
-    const isNeeded = STATUS_KEYS.includes(key) || expect.includes(key);
-    if (!hide.includes(key) || isNeeded) fields[key] = optionsOf(field);
-  }
-  const pointers = new Map<string, Set<string>>();
-  const take = (reference: Reference) => {
-    const [source, pointer] = parseReference(reference);
-    if (!sources[source]) return;
-    const known = pointers.get(source);
-    if (known) known.add(pointer);
-    else {
-      pointers.set(source, new Set([pointer]));
-      linksOf(sources[source]).forEach(take);
-    }
-  };
-  for (const field of Object.values(fields)) referencesOf(field).forEach(take);
-  if (kind) referencesOfHealth(kind.health).forEach(take);
-  // An example may come only from a source that the kind defines, that is queried anyway, and that
-  // provides no hidden field.
-  const hidden = allFields.filter(([key]) => hide.includes(key))
-    .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
-  const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])
-    .filter(([reference]) => {
-      const [source] = parseReference(reference);
-      return pointers.has(source) && !hidden.includes(source) && !own[source];
-    });
-  for (const [reference] of examples) take(reference);
+  const sources: Sources = { ...kind?.sources, ...info.sources };
+  const fields = fieldsFor(kind, info, expect);
+  const references = Object.values(fields).flatMap(referencesOf);
+  if (kind) references.push(...referencesOfHealth(kind.health));
+  const examples = examplesFor(kind, info, pointersOf(sources, references));
+  const pointers = pointersOf(sources, [...references, ...Object.keys(examples) as Reference[]]);
   const names = [...pointers.keys()];
-  const ofKind = names.filter((source) => kind && Object.hasOwn(kind.sources, source));
-  const ofNode = (ofKind.length > 0 ? ofKind : names).filter((source) =>
-    ["jsonrpc", "get", "post"].some((key) => key in sources[source]!)
-  );
-  const judges = ofNode.length > 0 ? ofNode : names;
   const identity = expect.flatMap((key) => sourcesOf(fields[key]));
-  const isRare = (source: string) =>
-    sources[source]!.ttl !== undefined && !identity.includes(source);
-  const areAllRare = judges.every(isRare);
-  const roleOf = (source: string): Role => {
-    if (identity.includes(source)) return "required";
-    if (!judges.includes(source)) return "optional";
-    return isRare(source) && !areAllRare ? "degrading" : "required";
-  };
+  const isRare = (name: string) => sources[name]!.ttl !== undefined && !identity.includes(name);
+  const rare = names.filter(isRare);
+  const judges = judgesIn(names, kind, sources);
   const planned = names.map((name): [string, PlannedSource] => {
     const source = sources[name]!;
     return [name, {
       source,
       pointers: [...pointers.get(name)!],
-      ttl: Math.max(times.ttl, isRare(name) ? milliseconds(source.ttl!) : 0),
+      ttl: Math.max(times.ttl, rare.includes(name) ? milliseconds(source.ttl!) : 0),
       timeout: source.timeout === undefined ? times.timeout : milliseconds(source.timeout),
-      role: roleOf(name),
+      role: roleOf(name, judges, rare, identity),
     }];
   });
   return {
     kind: kind && name,
     sources: new Map(planned),
     fields,
-    static: { ...kind?.static, ...ownStatic },
+    static: { ...kind?.static, ...info.static },
     health: kind?.health,
     isChained: names.some((name) => linksOf(sources[name]!).length > 0),
     history: kind?.history,
-    examples: Object.fromEntries(examples),
+    examples,
   };
+}
+
+type Sources = Readonly<Record<string, Source>>;
+
+/** Returns the fields that are shown or needed. */
+function fieldsFor(
+  kind: Kind | undefined,
+  { fields, hide = [] }: InfoSettings,
+  expect: readonly string[],
+): Record<string, FieldOptions> {
+  const isNeeded = (key: string) => STATUS_KEYS.includes(key) || expect.includes(key);
+  return Object.fromEntries(
+    Object.entries({ ...kind?.fields, ...fields })
+      .filter(([key]) => !hide.includes(key) || isNeeded(key))
+      .map(([key, field]) => [key, optionsOf(field)]),
+  );
+}
+
+/** Returns the pointers into each source that references need, themselves or by a link. */
+function pointersOf(sources: Sources, references: readonly Reference[]): Map<string, Set<string>> {
+  const pointers = new Map<string, Set<string>>();
+  const add = (reference: Reference) => {
+    const [name, pointer] = parseReference(reference);
+    const source = sources[name];
+    if (!source) return;
+    const known = pointers.get(name);
+    if (known) return void known.add(pointer);
+    pointers.set(name, new Set([pointer]));
+    linksOf(source).forEach(add);
+  };
+  references.forEach(add);
+  return pointers;
+}
+
+/**
+ * Returns the examples from sources that the kind defines, that are queried anyway, and that
+ * provide no hidden field.
+ */
+function examplesFor(
+  kind: Kind | undefined,
+  { sources = {}, fields, hide = [] }: InfoSettings,
+  queried: ReadonlyMap<string, unknown>,
+): Plan["examples"] {
+  const hidden = Object.entries({ ...kind?.fields, ...fields })
+    .flatMap(([key, field]) => hide.includes(key) ? sourcesOf(field) : []);
+  return Object.fromEntries(
+    Object.entries(kind?.examples ?? {}).filter(([reference]) => {
+      const [name] = parseReference(reference as Reference);
+      return queried.has(name) && !hidden.includes(name) && !sources[name];
+    }),
+  );
+}
+
+/**
+ * Returns the sources that decide the status: of the kind's sources (or of all sources, if the kind
+ * has none), those over HTTP or JSON-RPC; all sources if there are none.
+ */
+function judgesIn(names: readonly string[], kind: Kind | undefined, sources: Sources) {
+  const ofKind = names.filter((name) => kind && Object.hasOwn(kind.sources, name));
+  const ofNode = (ofKind.length > 0 ? ofKind : names).filter((name) =>
+    ["jsonrpc", "get", "post"].some((key) => key in sources[name]!)
+  );
+  return ofNode.length > 0 ? ofNode : names;
+}
+
+/**
+ * - `required`: A deciding source that is not `degrading`, or one of the node's identity. If all
+ *   required sources fail to respond, the node is unreachable. If only some fail, the node's status
+ *   is `degraded`.
+ * - `degrading`: A deciding source that is rare, while another one is not. If such a source fails,
+ *   the node's status is `degraded`.
+ * - `optional`: Any other source. The failure of an optional source does not affect the status.
+ *
+ * @param judges the sources that decide the status
+ * @param rare the sources that have a `ttl` of their own
+ */
+function roleOf(
+  name: string,
+  judges: readonly string[],
+  rare: readonly string[],
+  identity: readonly string[],
+): Role {
+  if (identity.includes(name)) return "required";
+  if (!judges.includes(name)) return "optional";
+  const areAllRare = judges.every((judge) => rare.includes(judge));
+  return rare.includes(name) && !areAllRare ? "degrading" : "required";
 }
 
 /** The name of the only source of a node of which nothing else is known. */
