@@ -21,7 +21,7 @@ import {
   looksLike,
   type Rejection,
 } from "./rejection.ts";
-import { readSecret, type SecretPlace, settingOf } from "./secrets.ts";
+import { readSecret, type Secret, type SecretPlace, settingOf } from "./secrets.ts";
 import { LightSignal } from "../with-timeout.ts";
 
 export interface Exchanged {
@@ -115,11 +115,9 @@ export class Credentials {
     const { auth } = this.#owner;
     const origin = new URL(url.href.replace(/^ws/, "http")).origin;
     if (!auth || origin !== this.#origin || this.#isDigest) return {};
-    const secret = await readSecret(auth);
-    if ("reason" in secret) return {};
     const signal = new LightSignal();
     const request = { method: "GET", url, headers: {}, body: undefined, signal, isOnce: false };
-    return this.#authorize(auth, secret.text, request)?.headers ?? {};
+    return this.#authorizeFirst(auth, await readSecret(auth), request).headers;
   }
 
   #send(request: NodeRequest, { isAnonymous, filesOf }: SecretUse): Promise<Exchanged> {
@@ -158,63 +156,53 @@ export class Credentials {
   }
 
   async #sendConfigured(place: SecretPlace, request: NodeRequest): Promise<Exchanged> {
-    let rejection: NodeResponse | undefined;
-    let sent: Authorization = NONE;
-    let sentAt: number | undefined;
-    for (let retries = 0;; retries++) {
+    let sent = this.#authorizeFirst(place, await readSecret(place), request);
+    let sentAt = performance.now();
+    let response = await this.#exchange(request, sent);
+    for (let retries = 0; isRejected(response); retries++) {
       // The daemon may have written another secret since the request was sent.
       const secret = await readSecret(place, sentAt);
-      if ("reason" in secret && rejection) {
-        return this.#result(
-          rejection,
-          sent,
-          credentialsUnreadable(rejection, place, secret.reason),
-        );
+      if ("reason" in secret) {
+        return this.#result(response, sent, credentialsUnreadable(response, place, secret.reason));
       }
-      const given = "text" in secret
-        ? this.#authorize(place, secret.text, request, rejection, sent)
-        : undefined;
-      if (rejection) {
-        if (retries > RETRIES || !given || isSame(given, sent)) {
-          const name = looksLike(rejection.headers, await this.#owner.kinds.get());
-          return this.#result(rejection, sent, credentialsRejected(rejection, place, name));
-        }
-        await discard(rejection);
+      const given = this.#authorize(place, secret.text, request, response, sent);
+      if (retries === RETRIES || !given || isSame(given, sent)) {
+        const name = looksLike(response.headers, await this.#owner.kinds.get());
+        return this.#result(response, sent, credentialsRejected(response, place, name));
       }
-      sent = given ?? NONE;
+      await discard(response);
+      sent = given;
       sentAt = performance.now();
-      const response = await this.#exchange(request, sent);
-      if (!isRejected(response)) return this.#result(response, sent);
-      rejection = response;
+      response = await this.#exchange(request, sent);
     }
+    return this.#result(response, sent);
   }
 
   async #sendDefault(request: NodeRequest, filesOf: string | undefined): Promise<Exchanged> {
-    const known = this.#cached && filesOf !== "none" ? await readSecret(this.#cached) : undefined;
+    const cached = filesOf === "none" ? undefined : this.#cached;
+    let sent = cached ? this.#authorizeFirst(cached, await readSecret(cached), request) : NONE;
     const sentAt = performance.now();
-    let sent = known && "text" in known
-      ? this.#authorize(this.#cached!, known.text, request) ?? NONE
-      : NONE;
     let response = await this.#exchange(request, sent);
     if (!isRejected(response)) return this.#result(response, sent);
     const kinds = await this.#owner.kinds.get();
     const failures: Failure[] = [];
     for (const file of this.#filesFor(request.url, response, kinds, filesOf)) {
       const secret = await readSecret(file, sentAt);
-      const given = "text" in secret && this.#authorize(file, secret.text, request, response);
-      if (given) {
-        this.#cached = file;
-        sent = given;
-        await discard(response);
-        response = await this.#exchange(request, sent);
-        if (!isRejected(response)) return this.#result(response, sent);
+      if ("reason" in secret) {
+        failures.push({ file, reason: secret.reason });
+        continue;
       }
-      const reason = "reason" in secret
-        ? secret.reason
-        : given
-        ? "the node rejects these credentials"
-        : "the node requires another scheme";
-      failures.push({ file, reason });
+      const given = this.#authorize(file, secret.text, request, response);
+      if (!given) {
+        failures.push({ file, reason: "the node requires another scheme" });
+        continue;
+      }
+      this.#cached = file;
+      sent = given;
+      await discard(response);
+      response = await this.#exchange(request, sent);
+      if (!isRejected(response)) return this.#result(response, sent);
+      failures.push({ file, reason: "the node rejects these credentials" });
     }
     this.#cached = undefined;
     return this.#result(response, sent, credentialsWanted(response, kinds, failures));
@@ -231,6 +219,12 @@ export class Credentials {
     if (name === undefined || !isLoopback(hostname)) return [];
     const isOfKind = filesOf === undefined || name === (kinds[filesOf]?.extends ?? filesOf);
     return isOfKind ? kinds[name]?.auth?.files ?? [] : [];
+  }
+
+  /** Returns what is sent unasked: nothing if the secret cannot be read, or needs a challenge. */
+  #authorizeFirst(place: SecretPlace, secret: Secret, request: NodeRequest): Authorization {
+    const given = "text" in secret ? this.#authorize(place, secret.text, request) : undefined;
+    return given ?? NONE;
   }
 
   /** Returns `undefined` if the node requires another scheme or has rejected the secret. */
