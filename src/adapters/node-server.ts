@@ -45,78 +45,90 @@ useResponseClass(FastResponse);
 
 const IS_DENO = "Deno" in globalThis;
 
-export function createNodeServer(
-  app: Servable,
-  callbacks: Callbacks,
-  slowest?: Slowest,
-): { readonly http: Server; close(): Promise<void> } {
-  const onLate = (socket: Socket) => {
-    http.emit("clientError", Object.assign(new Error(), { code: TIMED_OUT }), socket);
+export class NodeServer {
+  readonly http: Server;
+  readonly #app: Servable;
+  readonly #callbacks: Callbacks;
+  readonly #connections: Connections;
+  constructor(app: Servable, callbacks: Callbacks, slowest?: Slowest) {
+    this.#app = app;
+    this.#callbacks = callbacks;
+    this.#connections = new Connections((socket) => this.#onError(TIMED_OUT, socket), slowest);
+    const onRequest = (message: IncomingMessage, response: ServerResponse) =>
+      this.#onRequest(message, response);
+    const http = this.http = createServer(SETTINGS, onRequest);
+    // By default, `node:http` drops all headers after the first 2000, even `Host`.
+    http.maxHeadersCount = 0;
+    // Node's own method would also close connections whose response is still being sent.
+    http.closeIdleConnections = () => {};
+    http.on("connection", (socket) => this.#connections.add(socket));
+    // A server may ignore unknown expectations (RFC 9110, section 10.1.1).
+    http.on("checkExpectation", onRequest);
+    http.on("clientError", ({ code }: NodeJS.ErrnoException, stream) => {
+      this.#onError(code, stream as Socket);
+    });
+    http.on("connect", (message, stream) => this.#onConnect(message, stream as Socket));
+    serveUpgrades(
+      http,
+      this.#connections,
+      (message, response) => void respond(app, callbacks, message, response, {}),
+    );
+  }
+
+  readonly close = (): Promise<void> => {
+    this.http.close();
+    return this.#connections.end();
   };
-  const connections = new Connections(onLate, slowest);
-  const http = createServer(SETTINGS, (message, response) => {
-    connections.addResponse(response);
+
+  #onRequest(message: IncomingMessage, response: ServerResponse): void {
+    this.#connections.addResponse(response);
     // The parser drops bytes after an upgrade request, so the connection is closed (RFC 9112,
     // section 9.6).
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     handleInOrder(message, response, (refuse) => {
       if (hasContent(message)) limitContent(message, response);
-      void respond(app, callbacks, message, response, { refuse });
+      void respond(this.#app, this.#callbacks, message, response, { refuse });
     });
-  });
-  // By default, `node:http` drops all headers after the first 2000, even `Host`.
-  http.maxHeadersCount = 0;
-  // Node's own method would also close connections whose response is still being sent.
-  http.closeIdleConnections = () => {};
-  http.on("connection", (socket) => connections.add(socket));
-  // A server may ignore unknown expectations (RFC 9110, section 10.1.1).
-  http.on("checkExpectation", (message, response) => http.emit("request", message, response));
-  const refuseAfterResponses = (socket: Socket, code?: string, message?: IncomingMessage) => {
+  }
+
+  #onConnect(message: IncomingMessage, socket: Socket): void {
+    // After CONNECT, `node:http` no longer applies its timeouts to the socket.
+    socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.head, () => socket.destroy());
+    this.#refuseAfterResponses(socket, undefined, message);
+  }
+
+  /** @param code of the error by which the parser or a time limit ends the reading */
+  #onError(code: string | undefined, socket: Socket): void {
+    // On Deno 2.9, bytes after a malformed request would break the parser of another connection.
+    if (IS_DENO) socket.removeAllListeners("data").resume();
+    if (code === "ECONNRESET") return void socket.destroy();
+    const last = this.#connections.pendingResponse(socket);
+    if (last && !last.req.complete) return this.#breakOff(last, socket, code);
+    // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
+    this.#refuseAfterResponses(socket, code);
+  }
+
+  /** Ends a request whose content cannot be read. The app would wait for the rest of it. */
+  #breakOff(last: ServerResponse, socket: Socket, code: string | undefined): void {
+    const refuseOnce = () => {
+      // The response was already the refusal, or the app's response to content that came too late.
+      if (last.statusCode === 400 || code === TIMED_OUT) socket.end();
+      else refuseUnparsed(socket, code, beginEntry(this.#callbacks));
+    };
+    if (!last.req.destroyed) last.once("finish", refuseOnce);
+    (last.req as Message).breakOff();
+  }
+
+  #refuseAfterResponses(socket: Socket, code?: string, message?: IncomingMessage): void {
+    const connections = this.#connections;
     // The parser fails again at each further read.
     if (connections.isClosing(socket)) return;
     connections.setClosing(socket);
-    const endEntry = beginEntry(callbacks, message && logHeadOf(message));
+    const endEntry = beginEntry(this.#callbacks, message && logHeadOf(message));
     const earlier = connections.pendingResponse(socket);
     if (earlier) earlier.once("finish", () => refuseUnparsed(socket, code, endEntry));
     else refuseUnparsed(socket, code, endEntry);
-  };
-  http.on("clientError", (error: NodeJS.ErrnoException, stream) => {
-    const socket = stream as Socket;
-    const last = connections.pendingResponse(socket);
-    // On Deno 2.9, bytes after a malformed request would break the parser of another connection.
-    if (IS_DENO) socket.removeAllListeners("data").resume();
-    if (error.code === "ECONNRESET") socket.destroy();
-    // Without `breakOff`, the app would wait for the rest of the content.
-    else if (last && !last.req.complete) {
-      const refuseOnce = () => {
-        // The response was already the refusal, or the app's response to content that came too
-        // late.
-        if (last.statusCode === 400 || error.code === TIMED_OUT) socket.end();
-        else refuseUnparsed(socket, error.code, beginEntry(callbacks));
-      };
-      if (!last.req.destroyed) last.once("finish", refuseOnce);
-      (last.req as Message).breakOff();
-    } // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
-    else refuseAfterResponses(socket, error.code);
-  });
-  serveUpgrades(
-    http,
-    connections,
-    (message, response) => void respond(app, callbacks, message, response, {}),
-  );
-  http.on("connect", (message, stream) => {
-    const socket = stream as Socket;
-    // After CONNECT, `node:http` no longer applies its timeouts to the socket.
-    socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.head, () => socket.destroy());
-    refuseAfterResponses(socket, undefined, message);
-  });
-  return {
-    http,
-    close() {
-      http.close();
-      return connections.end();
-    },
-  };
+  }
 }
 
 /**
@@ -182,7 +194,7 @@ export async function serveHttp(
   watch: (http: Server, address: Address) => () => void = () => () => {},
 ): Promise<Listening> {
   const wanted = checkServeOptions(options);
-  const { http, close } = createNodeServer(app, options);
+  const { http, close } = new NodeServer(app, options);
   await listen(http, wanted);
   const stop = watch(http, wanted);
   const { address, port } = http.address() as AddressInfo;
