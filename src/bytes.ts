@@ -10,6 +10,11 @@
  */
 export type Bytes = ReturnType<InstanceType<typeof TextEncoder>["encode"]>;
 
+const encoder = new TextEncoder();
+
+/** Encodes a text as UTF-8; `encodeTexts` encodes long ones in parts. */
+export const encodeText = (text: string): Bytes => encoder.encode(text);
+
 /** If the total exceeds `limit` bytes, cancels the stream and resolves to `undefined`. */
 export async function gatherBytes(
   parts: AsyncIterable<Uint8Array>,

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Bytes, joinBytes, partsOf } from "./bytes.ts";
+import { type Bytes, encodeText, joinBytes, partsOf } from "./bytes.ts";
 import { isLong, nextTurn, pause } from "./slices.ts";
 
 const OPTIONS = { fatal: true, ignoreBOM: true };
@@ -51,11 +51,11 @@ export async function decodeParts(
  */
 export async function encodeTexts(texts: readonly string[]): Promise<Bytes> {
   const length = texts.reduce((sum, { length }) => sum + length, 0);
-  if (!isLong(length)) return encoder.encode(texts.join(""));
+  if (!isLong(length)) return encodeText(texts.join(""));
   await nextTurn();
   let size = 0;
   for (const part of shortPartsOf(texts)) {
-    size += IS_ASCII.test(part) ? part.length : encoder.encode(part).byteLength;
+    size += IS_ASCII.test(part) ? part.length : encodeText(part).byteLength;
     await pause();
   }
   const bytes: Bytes = new Uint8Array(size);

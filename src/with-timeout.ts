@@ -21,6 +21,11 @@ export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () =>
   return Promise.race([promise, passed.then(late)]).finally(() => clearTimeout(timer));
 }
 
+/** Waits for the end of work, but at most `timeout` milliseconds. */
+export async function waitAtMost(work: Promise<unknown>, timeout: number): Promise<void> {
+  await withTimeout(work, timeout, () => undefined);
+}
+
 /** An aborted signal does not cancel the work behind the promise. */
 export function withSignal<T>(promise: Promise<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -6,7 +6,7 @@
 import { namesContent, type ServedRequest } from "../http/request.ts";
 import { ResponseInParts } from "../http/response.ts";
 import { MESSAGE_MAX, type Peer, type PeerEvents, Upgrade } from "../http/socket.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { waitAtMost } from "../with-timeout.ts";
 import {
   beginEntry,
   type Callbacks,
@@ -105,7 +105,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
     websocket: WEBSOCKET,
   });
   return listening(app, urlAt(server.address.address, server.port), async () => {
-    await withTimeout(server.stop(false), TIMEOUTS.grace, () => {});
+    await waitAtMost(server.stop(false), TIMEOUTS.grace);
     await server.stop(true);
   });
 }

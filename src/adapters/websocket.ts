@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { encodeText } from "../bytes.ts";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { rootCertificates } from "node:tls";
@@ -131,8 +132,6 @@ function trustOf(ca: string | undefined): { ca?: string[]; tls?: { ca: string[] 
   return { ca: all, tls: { ca: all } };
 }
 
-const encoder = new TextEncoder();
-
 class WsPeer implements Peer {
   readonly #socket: WebSocket;
   constructor(socket: WebSocket) {
@@ -157,7 +156,7 @@ class WsPeer implements Peer {
 
   /** Node reserves three bytes for each character of a string that waits. */
   send(text: string): void {
-    this.#socket.send(encoder.encode(text), { binary: false });
+    this.#socket.send(encodeText(text), { binary: false });
   }
 
   ping(): void {

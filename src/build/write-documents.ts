@@ -20,6 +20,7 @@ import { METRICS } from "../metrics/metrics.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { configuration } from "../settings/configuration.ts";
 import { EXIT_CODES } from "../cli/usage.ts";
+import { LAG } from "../info/status.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
 import { kindSchema } from "../settings/kind.ts";
 import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
@@ -205,7 +206,7 @@ function partOf(kind: KnownKind): string {
     ["also called", listOf(aliases.map(code))],
     ["describes itself at", method && code(method)],
     ["warming up", listOf(starting)],
-    ["synced within", health.target && `${health.lag ?? 2} blocks`],
+    ["synced within", health.target && `${health.lag ?? LAG} blocks`],
     ["operations", operationsText(kind)],
     ["checked", listOf(kind.operations.filter(isChecked).map(({ name }) => code(name)))],
     ["reads", auth?.reads === "none" && "called without `node.auth`"],

@@ -6,7 +6,7 @@
  */
 import { excerpt, printable, withoutKeys } from "../untrusted-text.ts";
 import { nextTurn } from "../slices.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { waitAtMost } from "../with-timeout.ts";
 import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
@@ -75,7 +75,7 @@ export class LineWriter {
   }
 
   async flush(): Promise<void> {
-    if (this.#writing) await withTimeout(this.#writing, FLUSH_MAX_MS, () => {});
+    if (this.#writing) await waitAtMost(this.#writing, FLUSH_MAX_MS);
   }
 
   async #writeAll(): Promise<void> {

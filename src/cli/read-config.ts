@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { DEFAULTS } from "../info/settings.ts";
 import { resolveForward } from "../gateway/policy.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
@@ -103,7 +104,7 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
     logCalls: values.logCalls ?? file.log_calls ?? defaultOf(CLI_OPTIONS.logCalls),
     metrics: values.metrics ?? file.metrics,
     events: file.events,
-    info: { watch: "30s", ...file.info },
+    info: { watch: DEFAULTS.watch, ...file.info },
     kinds,
     page,
     node,

@@ -6,7 +6,7 @@
 import type { NodeResponse } from "../node/http1.ts";
 import { clauseOf, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import { createReader, fileOf, type Reader, ReadError } from "../openapi/files.ts";
+import { createReader, type Fetched, fileOf, type Reader, ReadError } from "../openapi/files.ts";
 import type { DescriptionFile, DescriptionParts } from "../openapi/load.ts";
 import { fileUrl } from "../platform.ts";
 import type { KnownKind } from "./known-interface.ts";
@@ -103,10 +103,10 @@ function readerFor(node: Node, file: URL): Reader {
     const request = { url, method: "GET", headers, signal, body: undefined, isOnce: false };
     try {
       // A user and password in the description's URL take precedence over `node.auth`.
-      if ("authorization" in headers) return toResponse(await node.client(request));
+      if ("authorization" in headers) return toFetched(await node.client(request));
       return await node.send(request, ({ response, isSecret, rejection }) => {
         if (!rejection && !(isSecret && response.headers.get("location") !== null)) {
-          return toResponse(response);
+          return toFetched(response);
         }
         response.cancel();
         throw rejection ??
@@ -123,7 +123,7 @@ function readerFor(node: Node, file: URL): Reader {
 const asReadError = (error: unknown) =>
   error instanceof SourceError ? new ReadError(`the node ${clauseOf(error.message)}`) : error;
 
-function toResponse({ status, headers, next, cancel }: NodeResponse): Response {
+function toFetched({ status, headers, next, cancel }: NodeResponse): Fetched {
   const body = new ReadableStream({
     async pull(controller) {
       try {
@@ -136,5 +136,5 @@ function toResponse({ status, headers, next, cancel }: NodeResponse): Response {
     },
     cancel,
   }, { highWaterMark: 0 });
-  return { ok: status >= 200 && status < 300, status, headers, body } as unknown as Response;
+  return { status, headers, body };
 }

@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { encodeText } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
-import { FastResponse, makeResponse, titleOf } from "../http/response.ts";
+import { bareResponse, makeResponse } from "../http/response.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import { isLong, nextTurn } from "../slices.ts";
 import { encodeTexts } from "../utf8.ts";
@@ -277,18 +278,12 @@ function headOf({ status, headers }: CallsResponse): Pick<Reply, "status" | "hea
   };
 }
 
-const encoder = new TextEncoder();
-
 function responseTo(
   { texts, status, headers = {} }: Omit<Written, "headers"> & {
     headers?: Readonly<Record<string, string>> | undefined;
   },
 ): Response {
-  const bytes = texts.length === 0 ? null : encoder.encode(texts.join(""));
+  const bytes = texts.length === 0 ? null : encodeText(texts.join(""));
   const length = bytes ? { "content-length": String(bytes.byteLength) } : {};
-  return new FastResponse(bytes, {
-    status,
-    statusText: titleOf(status) ?? "",
-    headers: Object.entries({ ...JSON_HEADERS, ...length, ...headers }),
-  });
+  return bareResponse(status, { ...JSON_HEADERS, ...length, ...headers }, bytes);
 }

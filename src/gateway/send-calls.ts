@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { encodeText } from "../bytes.ts";
 import { isBusy, SourceError } from "../node/failures.ts";
 import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
@@ -69,8 +70,6 @@ const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
   params: params ?? null,
 });
 
-const encoder = new TextEncoder();
-
 function useOf(
   gateway: Gateway,
   { lease }: MessageCall,
@@ -80,14 +79,14 @@ function useOf(
   const isAnonymous = gateway.isAnonymous(operation);
   const url = gateway.node.resolve(path);
   const post = async (text: string): Promise<CallsResponse> => {
-    const request = { method: "POST", url, headers: RPC_HEADERS, body: encoder.encode(text) };
+    const request = { method: "POST", url, headers: RPC_HEADERS, body: encodeText(text) };
     const upstream = await lease.send(request, operation, { isAnonymous }, gateway.limit);
     const { status, headers, size, parts } = upstream;
     // The text needs about as much memory as its bytes, which are held already.
     lease.hold(size);
     return { status, headers, size, text: await decodeParts(parts, size) ?? "" };
   };
-  return { path, post, depthMax: CALL_DEPTH_MAX, isOneByOne: true };
+  return { path, post, depthMax: CALL_DEPTH_MAX, duplicates: "wanted", isOneByOne: true };
 }
 
 /** Tells whether a call failed because the node's response to it is not JSON-RPC. */

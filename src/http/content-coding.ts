@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Bytes, joinBytes, partsOf } from "../bytes.ts";
+import { type Bytes, encodeText, joinBytes, partsOf } from "../bytes.ts";
 
 /** Content, and its compressed form if that is shorter. */
 export interface KeptContent {
@@ -24,7 +24,7 @@ export async function keep(content: string | Bytes): Promise<KeptContent> {
 }
 
 const encode = (content: string | Bytes): Bytes =>
-  typeof content === "string" ? new TextEncoder().encode(content) : content;
+  typeof content === "string" ? encodeText(content) : content;
 
 export const gzip = (content: string | Bytes): Promise<Bytes> =>
   transform(content, new CompressionStream("gzip"));

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { type Bytes, joinBytes } from "../bytes.ts";
+import { type Bytes, encodeText, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import { runBeside } from "../with-timeout.ts";
 import type { ServedRequest } from "./request.ts";
 import { problem } from "./problem.ts";
-import { FastResponse, REASONS } from "./response.ts";
+import { bareResponse } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
@@ -56,8 +56,7 @@ interface Listener {
   readonly controller: ReadableStreamDefaultController<Bytes>;
 }
 
-const encoder = new TextEncoder();
-const COMMENT = encoder.encode(":\n\n");
+const COMMENT = encodeText(":\n\n");
 
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
@@ -126,8 +125,7 @@ export class EventStream<Name extends string> {
     if (asked.some((name) => !(names as readonly string[]).includes(name))) {
       return problem(400, `"events" must be a list of: ${names.join(", ")}`);
     }
-    const init = { status: 200, statusText: REASONS[200], headers: EVENT_HEADERS };
-    if (request.method === "HEAD") return new FastResponse(null, init);
+    if (request.method === "HEAD") return bareResponse(200, EVENT_HEADERS);
     if (this.#hasEnded || this.#listeners.size >= listeners) {
       return problem(503, "Too many listeners", { "retry-after": "5" });
     }
@@ -147,7 +145,7 @@ export class EventStream<Name extends string> {
           sent: from ?? this.#last,
           names: new Set([...asked.length > 0 ? asked : names, "snapshot"]),
         };
-        controller.enqueue(encoder.encode(writeRetry()));
+        controller.enqueue(encodeText(writeRetry()));
         if (from === undefined) this.#enqueue(listener, this.#whole());
         this.#add(listener);
         const { gone = request.signal } = request as ServedRequest;
@@ -159,7 +157,7 @@ export class EventStream<Name extends string> {
       },
       cancel: () => this.#remove(listener),
     }, { highWaterMark: 0 });
-    return new FastResponse(stream, init);
+    return bareResponse(200, EVENT_HEADERS, stream);
   }
 
   end(): void {
@@ -243,7 +241,7 @@ export class EventStream<Name extends string> {
   }
 
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
-    return encoder.encode(writeEvent(json, `event: ${name}\nid: ${this.#run}-${number}\n`));
+    return encodeText(writeEvent(json, `event: ${name}\nid: ${this.#run}-${number}\n`));
   }
 }
 

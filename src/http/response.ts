@@ -170,6 +170,18 @@ export function makeResponse(
   return completeResponse(body, completeHead(status, headers, common));
 }
 
+/** Makes a response to which {@linkcode finish} adds the common headers. */
+export const bareResponse = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Body = null,
+): Response =>
+  new FastResponse(body, {
+    status,
+    statusText: titleOf(status) ?? "",
+    headers: Object.entries(headers),
+  });
+
 /**
  * Adds the common headers, unless the response has them already, and removes the body for HEAD.
  * Problem details are sent as `application/json` to a client that asks for this type by name, and

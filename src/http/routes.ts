@@ -13,7 +13,7 @@ import {
   preflightHeaders,
 } from "./common-headers.ts";
 import { notAllowed, notFound } from "./problem.ts";
-import { FastResponse, REASONS } from "./response.ts";
+import { bareResponse } from "./response.ts";
 
 export interface Route {
   /**
@@ -165,7 +165,7 @@ export class Routes {
     const methods = await allowedMethods(path, found);
     if (request.method !== "OPTIONS") return notAllowed(methods, this.#hint(request));
     const allow = [...methods, "OPTIONS"].join(", ");
-    return emptyResponse(204, { allow, ...isPreflight(request) && preflight(visit, found) });
+    return bareResponse(204, { allow, ...isPreflight(request) && preflight(visit, found) });
   }
 }
 
@@ -199,11 +199,7 @@ function preflight(visit: Visit, found: ReadonlyMap<string, Route>): Record<stri
   return isAllowed ? preflightHeaders(methods) : {};
 }
 
-export function emptyResponse(status: 204 | 307, headers: Record<string, string>): Response {
-  return new FastResponse(null, { status, statusText: REASONS[status], headers });
-}
-
 /** A relative `Location` works behind any proxy prefix (RFC 9110, section 10.2.2). */
 export function redirect(location: string): Response {
-  return emptyResponse(307, { location, "content-length": "0", "cache-control": "no-cache" });
+  return bareResponse(307, { location, "content-length": "0", "cache-control": "no-cache" });
 }

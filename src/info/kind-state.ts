@@ -95,9 +95,9 @@ export class KindState {
 
   /** Moves on everything that depends on earlier values. */
   #advance(now: Instant): void {
-    const { responses } = this.cache.responsesAt(now, this.#options.times.stale);
-    const values = this.#values = { ...this.#read(responses), ...this.plan.static };
+    const { values, responses } = this.#gather(now);
     const isAway = this.cache.isUnreachable;
+    this.#values = values;
     // The progress of a node without new blocks falls, since it compares them with the clock.
     this.#progress = Math.max(this.#progress, Number(values.progress ?? 0));
     this.#moved.advance(values.height, now.monotonic, isAway);
@@ -123,7 +123,13 @@ export class KindState {
     const { plan, cache } = this;
     const { times: { stale, stalledAfter }, expect } = this.#options;
     const cached = cache.responsesAt(now, stale);
-    const read = this.#read(cached.responses);
+    const { responses } = cached;
+    const read = plan.sources.has(HOST)
+      ? mapMembers(
+        objectOf(responses.get(HOST)?.values.get("")),
+        (value, key) => formOf(key, value),
+      )
+      : readFields(plan.fields, responses, this.#values);
     const isAway = cache.isUnreachable;
     return {
       ...cached,
@@ -136,15 +142,6 @@ export class KindState {
       sinceProgress: this.#progressed.timeUntil(now.monotonic, isAway),
       stalledAfter,
     };
-  }
-
-  #read(responses: Responses): Values {
-    return this.plan.sources.has(HOST)
-      ? mapMembers(
-        objectOf(responses.get(HOST)?.values.get("")),
-        (value, key) => formOf(key, value),
-      )
-      : readFields(this.plan.fields, responses, this.#values);
   }
 
   /** Returns what changes while a node syncs, even before it has blocks. */

@@ -6,7 +6,7 @@
 import { Listeners } from "../listeners.ts";
 import { clauseOf } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import { tryAbort, withTimeout } from "../with-timeout.ts";
+import { tryAbort, waitAtMost } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Measured } from "./history.ts";
 import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
@@ -323,7 +323,7 @@ class Poller {
     const poll = this.#running;
     if (!poll) return true;
     const left = poll.since + patience - this.#options.now();
-    if (left > 0) await withTimeout(poll.done, left, () => {});
+    if (left > 0) await waitAtMost(poll.done, left);
     return this.#running !== poll;
   }
 

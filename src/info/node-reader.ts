@@ -7,7 +7,7 @@
 import type { Kind } from "../kinds/kind.ts";
 import type { Listeners } from "../listeners.ts";
 import type { Node } from "../node/node.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { waitAtMost } from "../with-timeout.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { KindState, type NodeReport } from "./kind-state.ts";
 import {
@@ -206,7 +206,7 @@ export class NodeReader {
       this.#pending.set(name, this.#followUp(name, outcome, plan, since));
     }
     const outcomes = await settle(asked);
-    await withTimeout(this.settled(), OPTIONAL_PATIENCE, () => {});
+    await waitAtMost(this.settled(), OPTIONAL_PATIENCE);
     if (signal.aborted) return;
     for (const [name, outcome] of outcomes) this.#options.onOutcome.tell(name, outcome);
     this.#kind.update(outcomes, this.#options.now(), since);

@@ -22,7 +22,13 @@ export const RESERVED_KEYS: readonly string[] = [
   "links",
 ];
 
-export const DEFAULTS = { timeout: "2s", ttl: "1s", stale: "60s", history: "1h" } as const;
+export const DEFAULTS = {
+  timeout: "2s",
+  ttl: "1s",
+  stale: "60s",
+  history: "1h",
+  watch: "30s",
+} as const;
 
 /** All durations are in milliseconds. */
 export interface Times {

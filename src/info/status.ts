@@ -107,7 +107,7 @@ export const NOT_ASKED: NodeStatus = {
   reason: "has not responded yet",
 };
 
-const LAG = 2;
+export const LAG = 2;
 /** The time without progress after which a syncing node of an unknown network is stalled. */
 const QUIET = 3_600_000;
 

@@ -48,19 +48,20 @@ export interface RpcResponse {
   readonly error?: string | undefined;
 }
 
+/** If `wanted`, a response must not have two results; if `last`, the last one is used. */
+export type Duplicates = "wanted" | "last";
+
 /**
  * Of a batch, reads at most `CALLS_MAX` responses, since a node may send many more than it was
  * asked for. What a result or an error holds is not checked here, since it is passed on or parsed
  * later.
  *
- * @param duplicates if `wanted`, the response must not have two results; if `last`, the last one is
- * used
  * @throws {JsonSyntaxError} if the text is invalid around its results, or too deep
  */
 export async function readRpcResponse(
   text: string,
   depthMax: number,
-  duplicates: "wanted" | "last" = "wanted",
+  duplicates: Duplicates = "wanted",
 ): Promise<RpcResponse | RpcResponse[]> {
   const isBatch = isList(text);
   const wanted = {

@@ -8,7 +8,9 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import type { JsonRpcSource, Kind } from "../kinds/kind.ts";
 import { failureOf, failureOfStatus, isBusy, notJson } from "./failures.ts";
 import {
+  CALLS_MAX,
   countResponses,
+  type Duplicates,
   isList,
   outcomeOf,
   readRpcResponse,
@@ -31,14 +33,16 @@ export interface RpcUse<R extends TextResponse> {
   readonly path: string;
   /** Sends the text of a call or of a batch, and resolves to the node's response. */
   readonly post: (text: string) => Promise<R>;
-  /**
-   * The maximum nesting depth of a response, which may not have two results. @default any depth,
-   * and the last of several results
-   */
+  /** The maximum nesting depth of a response. @default any depth */
   readonly depthMax?: number;
+  /** Of a response with two results: as in `readRpcResponse`. @default "last" */
+  readonly duplicates?: Duplicates;
   /** True if a call waits for the response to the one before, unless both are in a batch. */
   readonly isOneByOne?: boolean;
 }
+
+/** How a response is read. */
+type Reading = Pick<RpcUse<TextResponse>, "depthMax" | "duplicates">;
 
 /** What a call has come to, and the response that was read. */
 type Outcome<R> = RpcOutcome & { readonly response?: R | undefined };
@@ -101,7 +105,7 @@ export class Methods {
   async #batchMax(path: string): Promise<number> {
     if (this.#single.has(path)) return 1;
     const kind = await this.#node.definition();
-    return kind?.batch_max ?? Infinity;
+    return kind?.batch_max ?? CALLS_MAX;
   }
 
   async #callBatch<R extends TextResponse>(
@@ -176,13 +180,13 @@ type Asked<R, T> = { read: T; response: R } | (RpcFailure & { response: R | unde
 /** Never rejects. */
 async function ask<R extends TextResponse, T>(
   text: string,
-  { post, depthMax }: RpcUse<R>,
-  read: (response: TextResponse, depthMax?: number) => Promise<T>,
+  use: RpcUse<R>,
+  read: (response: TextResponse, reading: Reading) => Promise<T>,
 ): Promise<Asked<R, T>> {
   let response: R | undefined;
   try {
-    response = await post(text);
-    return { read: await read(response, depthMax), response };
+    response = await use.post(text);
+    return { read: await read(response, use), response };
   } catch (thrown) {
     const reason = thrown instanceof JsonSyntaxError ? notJson(response!.text) : thrown;
     return { error: failureOf(reason), reason, response };
@@ -195,11 +199,10 @@ async function ask<R extends TextResponse, T>(
  */
 async function readResponse(
   { status, text }: TextResponse,
-  depthMax: number = Infinity,
+  { depthMax = Infinity, duplicates = "last" }: Reading,
 ): Promise<Responses> {
   // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
-  const duplicates = depthMax === Infinity ? "last" : "wanted";
   const response = await readRpcResponse(text, depthMax, duplicates);
   if (status > 299 && !Array.isArray(response) && !isRpcError(response)) {
     throw failureOfStatus(status);
@@ -215,12 +218,12 @@ async function readResponse(
  */
 async function countIn(
   response: TextResponse,
-  depthMax: number = Infinity,
+  reading: Reading,
 ): Promise<Responses | number> {
   const { status, text } = response;
   return status <= 299 && isList(text)
-    ? await countResponses(text, depthMax)
-    : await readResponse(response, depthMax);
+    ? await countResponses(text, reading.depthMax ?? Infinity)
+    : await readResponse(response, reading);
 }
 
 /** A text without an id may be an error of another server. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Bytes, gatherBytes } from "../bytes.ts";
+import { type Bytes, encodeText, gatherBytes } from "../bytes.ts";
 import { digest } from "../http/content-coding.ts";
 import { decodePercent, excerpt, startOf } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
@@ -23,11 +23,16 @@ export interface File {
 /** Reads a file. Resolves to `undefined` if the file still has the given stamp. */
 export type Reader = (stamp?: string) => Promise<File | undefined>;
 
+/** The parts of a response that are read. */
+export interface Fetched extends Pick<Response, "status" | "body"> {
+  readonly headers: Pick<Headers, "get">;
+}
+
 /** The message of a thrown {@linkcode ReadError} is reported unchanged. */
 export type FetchUrl = (
   url: URL,
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
-) => Promise<Response>;
+) => Promise<Fetched>;
 
 /** The error's message is a reason without the file's name, such as `it is a folder`. */
 export class ReadError extends Error {
@@ -94,7 +99,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
         continue;
       }
       if (response.status === 304 && stamp !== undefined) return undefined;
-      if (!response.ok) {
+      if (response.status < 200 || response.status > 299) {
         await response.body?.cancel();
         throw new ReadError(`the server responded with ${response.status}`);
       }
@@ -131,7 +136,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
 
 function loginOf({ username, password }: URL): Record<string, string> {
   if (username === "" && password === "") return {};
-  const bytes = new TextEncoder().encode(`${decodePercent(username)}:${decodePercent(password)}`);
+  const bytes = encodeText(`${decodePercent(username)}:${decodePercent(password)}`);
   return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
 }
 

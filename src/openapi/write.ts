@@ -4,7 +4,7 @@
  * @module
  */
 import { Document, type Node, type Scalar, type ScalarTag } from "yaml";
-import { createCollector, joinBytes } from "../bytes.ts";
+import { createCollector, encodeText, joinBytes } from "../bytes.ts";
 import { keep, type KeptContent } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json } from "../json/values.ts";
@@ -154,8 +154,7 @@ export const writeYaml = (document: Json): Promise<KeptContent> =>
   });
 
 async function collect(write: (emit: Emit) => Promise<void>): Promise<KeptContent> {
-  const encoder = new TextEncoder();
   const collector = createCollector();
-  await write((part) => collector.push(encoder.encode(part)));
+  await write((part) => collector.push(encodeText(part)));
   return await keep(joinBytes(collector.take()));
 }

@@ -20,7 +20,7 @@ import type { Node } from "../node/node.ts";
 import { forLog, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { prepareOwn } from "../openapi/serve.ts";
 import type { ResolvedOptions } from "../options.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { waitAtMost } from "../with-timeout.ts";
 
 /**
  * The longest times to wait for a configured description and for a discovered one, in milliseconds.
@@ -86,7 +86,7 @@ export async function openDescription(
     options.onDescription(report);
   });
   const patience = place === undefined ? PATIENCE_FOUND : PATIENCE;
-  await withTimeout(description.refresh().catch(onError), patience, () => {});
+  await waitAtMost(description.refresh().catch(onError), patience);
   return description;
 }
 

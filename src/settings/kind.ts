@@ -6,7 +6,8 @@
 import * as v from "valibot";
 import { FORWARD_DEFAULTS } from "../gateway/policy.ts";
 import { linksOf, parseReference } from "../info/query-plan.ts";
-import { KIND_STATUS_CODES } from "../info/status.ts";
+import { KIND_STATUS_CODES, LAG } from "../info/status.ts";
+import { CALLS_MAX } from "../node/json-rpc.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import type {
   Kind,
@@ -150,7 +151,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     wholeNumber(0),
     "The maximum number of blocks that a synced node may be behind the target",
     {
-      default: "2",
+      default: String(LAG),
     },
   ),
   networks: setting(
@@ -212,7 +213,7 @@ const OPERATIONS: SettingsOf<
     wholeNumber(1, 1000),
     "The number of calls that the node can handle at once",
     {
-      default: `${FORWARD_DEFAULTS.concurrency}`,
+      default: String(FORWARD_DEFAULTS.concurrency),
       example: "8",
     },
   ),
@@ -220,7 +221,7 @@ const OPERATIONS: SettingsOf<
     wholeNumber(1),
     "The number of calls that the node takes in one JSON-RPC batch; 1 if it takes no batches",
     {
-      default: "1000",
+      default: String(CALLS_MAX),
       example: "10",
     },
   ),
@@ -291,16 +292,16 @@ const authSettings = (path: Schema<string>): SettingsOf<KindAuth> => ({
   example: setting(authFile(path), "An example of node.auth, for nodes without secret files"),
 });
 
-/** @param own makes a setting that a complete kind needs */
+/** @param required makes a setting that a complete kind needs */
 const infoSettings = (
-  own: typeof needed,
+  required: typeof needed,
 ): SettingsOf<Pick<Kind, "static" | "sources" | "fields" | "health" | "history">> => ({
   static: setting(map(INFO_KEY, json), "Keys to add, each with a constant value"),
-  sources: own(map(SOURCE_NAME, NODE_SOURCE), "The sources by name"),
-  fields: own(map(INFO_KEY, FIELD), "The keys of the info, each with the place of its value"),
-  health: own(
+  sources: required(map(SOURCE_NAME, NODE_SOURCE), "The sources by name"),
+  fields: required(map(INFO_KEY, FIELD), "The keys of the info, each with the place of its value"),
+  health: required(
     object({
-      ok: own(LINE, "A text that describes a node whose status is ok", {
+      ok: required(LINE, "A text that describes a node whose status is ok", {
         example: "it has a leader and raises no alarm",
       }),
       ...HEALTH,
@@ -324,16 +325,16 @@ const infoSettings = (
  */
 export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kind> {
   // In an extension, every setting is optional: an omitted setting is inherited from the base.
-  const own = base ? setting as typeof needed : needed;
+  const required = base ? setting as typeof needed : needed;
   const kind: SettingsOf<Omit<Kind, "examples">> = {
-    title: own(LINE, "The display name of the kind"),
-    url: own(NODE_URL, "The usual URL of nodes of this kind"),
+    title: required(LINE, "The display name of the kind"),
+    url: required(NODE_URL, "The usual URL of nodes of this kind"),
     aliases: setting(
       v.array(KIND_NAME, "a list of names"),
       "Other names for the kind: names of programs and networks",
     ),
     ...OPERATIONS,
-    detect: own(
+    detect: required(
       filledMap(REFERENCE_TEXT, EXPRESSION, "places, each with a regular expression"),
       "Places in the node's responses, each with a regular expression. All must match",
     ),
@@ -341,7 +342,7 @@ export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kin
       object(authSettings(path)),
       "How the node refuses access, and where it stores its secret",
     ),
-    ...infoSettings(own),
+    ...infoSettings(required),
     written_from: setting(
       filledList(WEB_URL, "a list of URLs"),
       "The source of the operations: URLs of files or folders at a fixed version",

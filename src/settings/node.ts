@@ -350,7 +350,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       "The interval at which the node is queried even if no client sends a request. " +
         "Host programs query the node on demand, unless they set an interval",
       {
-        default: "30s",
+        default: DEFAULTS.watch,
         example: "5s",
       },
     ),

@@ -3,13 +3,11 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
+import { type Bytes, encodeText } from "../bytes.ts";
 import { COMMENT_INTERVAL_MS, writeEvent, writeRetry } from "../http/event-stream.ts";
 import type { PeerEvents } from "../http/socket.ts";
 import type { SessionPeer } from "./session.ts";
 import type { Notification } from "./upstream.ts";
-
-const encoder = new TextEncoder();
 
 export class EventPeer implements SessionPeer {
   readonly pingInterval: number = COMMENT_INTERVAL_MS;
@@ -83,7 +81,7 @@ export class EventPeer implements SessionPeer {
   }
 
   #write(text: string): void {
-    const part = encoder.encode(text);
+    const part = encodeText(text);
     this.#parts.push(part);
     this.waiting += part.byteLength;
     this.#flush();
