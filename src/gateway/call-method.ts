@@ -13,9 +13,9 @@ import { isLong, nextTurn } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { decodeUtf8, encodeTexts } from "../utf8.ts";
 import { type Call, type CallForm, type Followed, readContent } from "./call.ts";
-import { HOW_TO_SUBSCRIBE } from "./call-rpc.ts";
+import { HOW_TO_SUBSCRIBE, sendJson } from "./call-rpc.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
-import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
+import { refuseTokenIn } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
 import { invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
@@ -75,7 +75,7 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
     ? refuseAsNode(await readRpcError(outcome.json!))
     : followed
     ? makeResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, followed.events, call.common)
-    : await sendJson(outcome.result, call);
+    : sendJson(await encodeTexts([outcome.result]), call);
   recording.end(response.status);
   return response;
 }
@@ -85,7 +85,7 @@ async function paramsOf(operation: NodeOperation, call: Call): Promise<string> {
   const isInQuery = call.request.method !== "POST";
   const { bytes } = await readContent(call, isInQuery ? [] : ["application/json"]);
   if (isInQuery) return paramsOfQuery(operation, call.query);
-  if (hasTokenInQuery(call.query)) throw TOKEN_IN_QUERY;
+  refuseTokenIn(call.query);
   if (!bytes) return "{}";
   const text = decodeUtf8(bytes);
   const params = text === undefined
@@ -108,10 +108,4 @@ function statusOf(error: RpcError): HttpStatus {
   if (isNoMethod(error)) return 404;
   // Bitcoin Core responds with -28 while it starts.
   return code === -28 ? 503 : 422;
-}
-
-async function sendJson(text: string, { lease, common }: Call): Promise<Response> {
-  const bytes = await encodeTexts([text]);
-  const headers = { ...JSON_HEADERS, "content-length": String(bytes.byteLength) };
-  return makeResponse(200, headers, lease.handOverBytes([bytes]), common);
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { encodeText } from "../bytes.ts";
+import { type Bytes, encodeText } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
 import { bareResponse, makeResponse } from "../http/response.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
@@ -11,7 +11,7 @@ import { isLong, nextTurn } from "../slices.ts";
 import { encodeTexts } from "../utf8.ts";
 import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
-import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
+import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
 import { NO_UPGRADE, type Refusal } from "./refusal.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
@@ -47,14 +47,23 @@ export const rpcCalls: CallForm = {
 async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const { request, query, caller, common } = call;
   caller.checkOrigin();
-  if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
+  refuseTokenIn(query);
   if (isWebSocket(request)) throw NO_UPGRADE;
   const body = await readCalls(call);
   const { texts, status, headers } = await new Calls(gateway, call).respond(body);
   if (texts.length === 0) return makeResponse(status, headers, null, common);
-  const bytes = await encodeTexts(texts);
+  return sendJson(await encodeTexts(texts), call, status, headers);
+}
+
+/** @param headers are changed */
+export function sendJson(
+  bytes: Bytes,
+  { lease, common }: Call,
+  status: number = 200,
+  headers: Record<string, string> = { ...JSON_HEADERS },
+): Response {
   headers["content-length"] = String(bytes.byteLength);
-  return makeResponse(status, headers, call.lease.handOverBytes([bytes]), common);
+  return makeResponse(status, headers, lease.handOverBytes([bytes]), common);
 }
 
 /** Sends calls that need the connection of a client. */

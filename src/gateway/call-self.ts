@@ -4,12 +4,12 @@
  * @module
  */
 import { SELF_PATH } from "../http/own-paths.ts";
-import { makeResponse } from "../http/response.ts";
+import { encodeTexts } from "../utf8.ts";
 import type { Call, CallForm } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import { sendJson } from "./call-rpc.ts";
 import type { Guarded } from "./guard.ts";
 import { problemOf } from "./refusal.ts";
-import { JSON_HEADERS } from "./response-headers.ts";
 
 const METHODS: readonly string[] = ["GET", "HEAD"];
 
@@ -20,9 +20,8 @@ export const selfCalls: CallForm = {
   methodsAt: () => METHODS,
 };
 
-// deno-lint-ignore require-await -- an exception must become a rejection
 async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
-  const { caller, common, table } = call;
+  const { caller, table } = call;
   const self: Guarded = {
     operation: { name: `GET ${SELF_PATH}` },
     permission: "token",
@@ -33,7 +32,6 @@ async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
   const { name, per_minute } = caller.client!.settings;
   const operations = table.entries.filter(({ clients }) => clients.includes(name))
     .map(({ operation }) => operation.name);
-  const body = new TextEncoder().encode(JSON.stringify({ name, operations, per_minute }));
-  const headers = { ...JSON_HEADERS, "content-length": String(body.byteLength) };
-  return makeResponse(200, headers, body, common);
+  const texts = [JSON.stringify({ name, operations, per_minute })];
+  return sendJson(await encodeTexts(texts), call);
 }

@@ -105,7 +105,7 @@ export class Caller {
         more: '. See the setting "forward"',
       });
     }
-    if (hasTokenInQuery(this.#query)) throw TOKEN_IN_QUERY;
+    refuseTokenIn(this.#query);
     if (this.client) return;
     if (this.#candidates.some(({ name }) => clients.includes(name))) throw NO_TOKEN;
     const isGiven = /^bearer /i.test(this.#request.headers.get("authorization") ?? "");
@@ -118,6 +118,11 @@ export class Caller {
       headers: { "www-authenticate": `Bearer realm="nodeface"${error}` },
     });
   }
+}
+
+/** @throws {Refusal} if a query has a token */
+export function refuseTokenIn(query: string): void {
+  if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
 }
 
 export function hasTokenInQuery(query: string): boolean {

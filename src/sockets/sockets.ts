@@ -6,12 +6,7 @@
  */
 import type { Call, Followed, Follower } from "../gateway/call.ts";
 import type { CallTable, Gateway } from "../gateway/gateway.ts";
-import {
-  type Caller,
-  type CallerRequest,
-  hasTokenInQuery,
-  TOKEN_IN_QUERY,
-} from "../gateway/guard.ts";
+import { type Caller, type CallerRequest, refuseTokenIn } from "../gateway/guard.ts";
 import {
   invalidCall,
   LATER,
@@ -103,7 +98,7 @@ export class Sockets implements SessionOwner, Follower {
       }
       request.clientName = known.clientName;
       const token = caller.client?.token;
-      if (hasTokenInQuery(query)) throw TOKEN_IN_QUERY;
+      refuseTokenIn(query);
       caller.checkOrigin();
       const quota = this.gateway.quotaOf(caller)?.refusal;
       if (quota) throw quota;
