@@ -121,6 +121,9 @@ const HOSTILE = {
         parameters: [...CLAIMS, ...HARMLESS].map((n) => inHeader(n)),
       },
     },
+    "/named": {
+      get: { "x-access": "read", ...ok, parameters: ["Path", "Query"].map((n) => inHeader(n)) },
+    },
     "/needs/user": {
       get: {
         "x-access": "read",
@@ -245,6 +248,12 @@ headers(
         detail,
         "The header x-cursor contains a client's token, which is never forwarded",
       );
+    }
+    for (const name of ["path", "query"]) {
+      const response = await ask("/v1/node/named", { headers: { [name]: TOKEN } });
+      assert.is(response.status, 400, name);
+      const { detail } = await response.json();
+      assert.is(detail, `The header ${name} contains a client's token, which is never forwarded`);
     }
     assert.is(node.come.length, 0);
     const other = btoa(`user:${TOKEN.replace("a", "b")}`);

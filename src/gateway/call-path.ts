@@ -23,7 +23,7 @@ import {
 } from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";
 import type { Gateway, Recording } from "./gateway.ts";
-import { hasTokenInQuery, TOKEN_IN_QUERY } from "./guard.ts";
+import { refuseTokenIn } from "./guard.ts";
 import type { Lease } from "./lease.ts";
 import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
@@ -60,19 +60,24 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const query = await queryOf(call, match, content);
   const target = targetOf(gateway.node, path, query);
   if (!target) return notFound(table.hint);
-  const headers = chooseHeaders(request, operation, gateway.ownCredentials, caller.isBrowser);
+  const { standard, described, hasCredentials } = chooseHeaders(
+    request,
+    operation,
+    gateway.ownCredentials,
+    caller.isBrowser,
+  );
+  const headers = { ...standard, ...described };
   if (gateway.hasClients) {
-    await gateway.checkSent({
-      ...headers.standard,
-      ...headers.described,
-      path: decodePercent(path),
-      query: `${call.query} ${decodePercent(call.query)}`,
-    });
+    await gateway.checkSent([
+      ...Object.entries(headers).map(([name, value]) => [`header ${name}`, value] as const),
+      ["path", decodePercent(path)],
+      ["query", `${call.query} ${decodePercent(call.query)}`],
+    ]);
   }
   const sent = {
     ...target,
     method: request.method,
-    headers: { ...headers.standard, ...headers.described, ...typeOf(operation, content) },
+    headers: Object.assign(headers, typeOf(operation, content)),
     body: content.bytes,
     isLast: content.bytes !== undefined && !HAS_BODY.test(request.method),
   };
@@ -80,18 +85,16 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   let upstream: UpstreamResponse;
   try {
     // Such a stream may hold its slot as long as the call may take.
-    const isStream = /\bevent-stream\b/i.test(headers.standard.accept ?? "");
+    const isStream = /\bevent-stream\b/i.test(standard.accept ?? "");
     await lease.begin(operation.isHeavy || isStream, operation.isWaiting);
-    const { hasCredentials } = headers;
     const isAnonymous = hasCredentials || gateway.isAnonymous(operation);
-    const use = { isAnonymous, hasCredentials };
-    upstream = await lease.send(sent, operation, use, COLLECTED_MAX);
+    upstream = await lease.send(sent, operation, { isAnonymous, hasCredentials }, COLLECTED_MAX);
     checkStatus(upstream.status, hasCredentials);
   } catch (error) {
     throw recording.fail(error);
   }
   const isPublic = match.entry.permission === "open" &&
-    Object.keys(headers.described).length === 0 &&
+    Object.keys(described).length === 0 &&
     !request.headers.has("authorization") && !request.headers.has("cookie");
   return passOn(gateway, upstream, call, recording, isPublic);
 }
@@ -127,7 +130,7 @@ async function queryOf(
     operation.parameters?.some((parameter) =>
       parameter.in === "query" && /^(?:access_)?token$/.test(parameter.name)
     );
-  if (hasTokenInQuery(query) && !isTokenNamed) throw TOKEN_IN_QUERY;
+  if (!isTokenNamed) refuseTokenIn(query);
   await refuseOtherMethods(headers, query, content, operation);
   if (!operation.isChecked) return rawQueryOf(request.rawUrl ?? request.url, query);
   const parts = { query, pathParameters: parameters, headers, content };
@@ -157,35 +160,6 @@ function targetOf(
   if (query === undefined) return { url };
   return { url, target: `${url.pathname}?${query}` };
 }
-/** Ends a response that a client reads too slowly while other calls wait for its slot. */
-class Pace {
-  readonly #upstream: UpstreamResponse;
-  #bytes = 0;
-  #since = performance.now();
-  readonly #timer: ReturnType<typeof setInterval>;
-  constructor(upstream: UpstreamResponse, gateway: Gateway, lease: Lease) {
-    this.#upstream = upstream;
-    this.#timer = setInterval(() => {
-      if (this.#isSlow() && gateway.waiting > 0) lease.breakOff();
-    }, CHECK_INTERVAL_MS);
-  }
-
-  #isSlow(): boolean {
-    const now = performance.now();
-    const { size } = this.#upstream;
-    if (size - this.#bytes >= LEAST_BYTES) {
-      this.#bytes = size;
-      this.#since = now;
-    }
-    return now - this.#since > PERIOD_MS;
-  }
-
-  dispose(): void {
-    clearInterval(this.#timer);
-  }
-}
-
-const CHECK_INTERVAL_MS = 1000;
 
 function passOn(
   gateway: Gateway,
@@ -220,6 +194,36 @@ function passOn(
   };
   return makeResponse(status, headers, streamOf(upstream, end), common);
 }
+
+/** Ends a response that a client reads too slowly while other calls wait for its slot. */
+class Pace {
+  readonly #upstream: UpstreamResponse;
+  #bytes = 0;
+  #since = performance.now();
+  readonly #timer: ReturnType<typeof setInterval>;
+  constructor(upstream: UpstreamResponse, gateway: Gateway, lease: Lease) {
+    this.#upstream = upstream;
+    this.#timer = setInterval(() => {
+      if (this.#isSlow() && gateway.waiting > 0) lease.breakOff();
+    }, CHECK_INTERVAL_MS);
+  }
+
+  #isSlow(): boolean {
+    const now = performance.now();
+    const { size } = this.#upstream;
+    if (size - this.#bytes >= LEAST_BYTES) {
+      this.#bytes = size;
+      this.#since = now;
+    }
+    return now - this.#since > PERIOD_MS;
+  }
+
+  dispose(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+const CHECK_INTERVAL_MS = 1000;
 
 /** @throws {Refusal} if the node's status must not be passed on */
 function checkStatus(status: number, hasCredentials: boolean): void {

@@ -158,17 +158,16 @@ export class Gateway {
   }
 
   /**
-   * @param sent the path, the query and the headers that are sent to the node
+   * @param sent the names and texts of the parts that are sent to the node
    * @throws {Refusal} if one of them contains a client's token
    */
-  async checkSent(sent: Readonly<Record<string, string>>): Promise<void> {
-    const long = Object.entries(sent).filter(([, value]) => LONG_WORD.test(value));
+  async checkSent(sent: readonly (readonly [name: string, text: string])[]): Promise<void> {
+    const long = sent.filter(([, text]) => LONG_WORD.test(text));
     if (long.length === 0) return;
     await this.clients.read();
-    const leak = long.find(([, value]) => this.clients.holdsToken(value));
+    const leak = long.find(([, text]) => this.clients.holdsToken(text));
     if (!leak) return;
-    const place = /^(?:path|query)$/.test(leak[0]) ? leak[0] : `header ${leak[0]}`;
-    throw invalidCall(`The ${place} contains a client's token, which is never forwarded`);
+    throw invalidCall(`The ${leak[0]} contains a client's token, which is never forwarded`);
   }
 
   /** The caller of this function must dispose the lease. */
