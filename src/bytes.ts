@@ -27,7 +27,7 @@ export async function gatherBytes(
     if (length > limit) return undefined;
     collector.push(part as Bytes);
   }
-  return joinBytes(collector.take());
+  return joinBytes(collector.empty());
 }
 
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
@@ -44,7 +44,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 const SHORT = 4096, BLOCK = 16_384;
 
 /** Collects parts, and saves memory by copying short parts into larger blocks. */
-export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
+export function createCollector(): { push(part: Bytes): void; empty(): Bytes[] } {
   const parts: Bytes[] = [];
   let block: Bytes = new Uint8Array();
   /** The range of `block` that has not been added to `parts` yet. */
@@ -68,7 +68,7 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
       block.set(part, end);
       end += part.byteLength;
     },
-    take() {
+    empty() {
       seal();
       return parts.splice(0);
     },

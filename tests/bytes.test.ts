@@ -28,15 +28,15 @@ bytes("short parts are joined into fewer and longer parts, in the same order", (
       const end = at + lengths[count % lengths.length]!;
       collector.push(content.slice(at, end));
       at = end;
-      if (count % 1000 === 0) taken.push(...collector.take());
+      if (count % 1000 === 0) taken.push(...collector.empty());
     }
-    taken.push(...collector.take());
+    taken.push(...collector.empty());
     assert.ok(isSame(joinBytes(taken), content), lengths.join());
     const held = new Set(taken.map(({ buffer }) => buffer));
     const size = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
     assert.ok(size < 1.5 * content.length + 32_768, `${lengths.join()}: ${size}`);
     if (lengths.length === 1) assert.ok(taken.length < 150, `${taken.length} parts`);
-    assert.equal(collector.take(), []);
+    assert.equal(collector.empty(), []);
   }
 });
 

@@ -52,7 +52,7 @@ load(
     const { signal } = new AbortController();
     const order: string[] = [];
     const take = async (name: string) => {
-      const slot = await places.take(OTHERS, false, signal);
+      const slot = await places.acquire(OTHERS, false, signal);
       order.push(name);
       return slot;
     };
@@ -73,11 +73,11 @@ load(
   async () => {
     const places = new Slots(1);
     const { signal } = new AbortController();
-    const open = await places.take(OTHERS, false, signal);
-    const waiting = places.take(OTHERS, false, signal);
-    const token = await places.take(APP, false, signal);
+    const open = await places.acquire(OTHERS, false, signal);
+    const waiting = places.acquire(OTHERS, false, signal);
+    const token = await places.acquire(APP, false, signal);
     const order: string[] = [];
-    const later = places.take(APP, false, signal).then((slot) => {
+    const later = places.acquire(APP, false, signal).then((slot) => {
       order.push("token");
       return slot;
     });
@@ -96,7 +96,7 @@ load("shares take turns, and one that floods waits for itself", async () => {
   const { signal } = new AbortController();
   const order: string[] = [];
   const take = async (name: string, share: Sharer) => {
-    const slot = await places.take(share, false, signal);
+    const slot = await places.acquire(share, false, signal);
     order.push(name);
     return slot;
   };
@@ -123,7 +123,7 @@ load(
   async () => {
     const places = new Slots(8);
     const { signal } = new AbortController();
-    const take = (share: Sharer, calls = 1) => places.take(share, false, signal, calls);
+    const take = (share: Sharer, calls = 1) => places.acquire(share, false, signal, calls);
     (await take(APP)).dispose();
     const small = await take(OTHERS, 3);
     const large = await take(OTHERS, 100);
@@ -145,7 +145,7 @@ load("shares that make calls each begin two of them in a turn of the event loop"
   const { signal } = new AbortController();
   const order: string[] = [];
   const pass = async (share: Sharer) => {
-    (await places.take(share, false, signal)).dispose();
+    (await places.acquire(share, false, signal)).dispose();
     order.push(share.name);
   };
   const all = [APP, ...Array<Sharer>(5).fill(OTHERS), APP].map(pass);
@@ -160,10 +160,10 @@ load("shares that make calls each begin two of them in a turn of the event loop"
 load("one share alone may have all slots, but no more than its concurrency", async () => {
   const places = new Slots(4);
   const { signal } = new AbortController();
-  for (let count = 0; count < 4; count++) await places.take(OTHERS, false, signal);
+  for (let count = 0; count < 4; count++) await places.acquire(OTHERS, false, signal);
   const limited = { name: "limited", concurrency: 1 };
-  const slot = await places.take(limited, false, signal);
-  const waiting = places.take(limited, false, signal);
+  const slot = await places.acquire(limited, false, signal);
+  const waiting = places.acquire(limited, false, signal);
   assert.is(places.waiting, 1);
   slot.dispose();
   (await waiting).dispose();
@@ -172,10 +172,13 @@ load("one share alone may have all slots, but no more than its concurrency", asy
 load("one share has at most half of the slots of calls that wait for an event", async () => {
   const places = new Slots(4, true);
   const { signal } = new AbortController();
-  const slots = [await places.take(APP, false, signal), await places.take(APP, false, signal)];
-  const third = places.take(APP, false, signal);
+  const slots = [
+    await places.acquire(APP, false, signal),
+    await places.acquire(APP, false, signal),
+  ];
+  const third = places.acquire(APP, false, signal);
   assert.is(places.waiting, 1);
-  (await places.take(OTHERS, false, signal)).dispose();
+  (await places.acquire(OTHERS, false, signal)).dispose();
   slots[0]!.dispose();
   (await third).dispose();
 });
@@ -183,15 +186,15 @@ load("one share has at most half of the slots of calls that wait for an event", 
 load("heavy calls run one at a time, and do not delay light ones", async () => {
   const places = new Slots(6);
   const { signal } = new AbortController();
-  const heavy = await places.take(OTHERS, true, signal);
+  const heavy = await places.acquire(OTHERS, true, signal);
   let isSecond = false;
-  const second = places.take(OTHERS, true, signal).then((slot) => {
+  const second = places.acquire(OTHERS, true, signal).then((slot) => {
     isSecond = true;
     return slot;
   });
-  const token = places.take(APP, true, signal).then((slot) => slot.dispose());
-  const light = await places.take(OTHERS, false, signal);
-  const lighter = await places.take(OTHERS, false, signal);
+  const token = places.acquire(APP, true, signal).then((slot) => slot.dispose());
+  const light = await places.acquire(OTHERS, false, signal);
+  const lighter = await places.acquire(OTHERS, false, signal);
   assert.not(isSecond);
   light.dispose();
   lighter.dispose();
@@ -205,13 +208,13 @@ load("heavy calls run one at a time, and do not delay light ones", async () => {
 load("up to 1000 calls wait, and the next call is refused at once", async () => {
   const places = new Slots(1);
   const { signal } = new AbortController();
-  const slot = await places.take(OTHERS, false, signal);
+  const slot = await places.acquire(OTHERS, false, signal);
   const waiting = Array.from(
     { length: 1000 },
-    () => places.take(OTHERS, false, new AbortController().signal),
+    () => places.acquire(OTHERS, false, new AbortController().signal),
   );
   let error: unknown;
-  await places.take(OTHERS, false, signal).catch((thrown) => error = thrown);
+  await places.acquire(OTHERS, false, signal).catch((thrown) => error = thrown);
   assert.instance(error, Refusal);
   for (const one of waiting) void one.then((slot) => slot.dispose());
   slot.dispose();
@@ -222,17 +225,17 @@ load("up to 1000 calls wait, and the next call is refused at once", async () => 
 load("a call that is cancelled while it waits leaves the queue and gets no slot", async () => {
   const places = new Slots(1);
   const { signal } = new AbortController();
-  const slot = await places.take(OTHERS, false, signal);
+  const slot = await places.acquire(OTHERS, false, signal);
   const leaving = new AbortController();
-  const left = places.take(OTHERS, false, leaving.signal).catch((error) => error);
-  const waiting = places.take(OTHERS, false, signal);
+  const left = places.acquire(OTHERS, false, leaving.signal).catch((error) => error);
+  const waiting = places.acquire(OTHERS, false, signal);
   assert.is(places.waiting, 2);
   leaving.abort();
   assert.instance(await left, Refusal);
   assert.is(places.waiting, 1);
   slot.dispose();
   (await waiting).dispose();
-  const error = await places.take(OTHERS, false, leaving.signal).catch((
+  const error = await places.acquire(OTHERS, false, leaving.signal).catch((
     error,
   ) => error);
   assert.instance(error, Refusal);
@@ -241,10 +244,10 @@ load("a call that is cancelled while it waits leaves the queue and gets no slot"
 load("after close, waiting calls and later calls are refused", async () => {
   const places = new Slots(1);
   const { signal } = new AbortController();
-  const slot = await places.take(OTHERS, false, signal);
+  const slot = await places.acquire(OTHERS, false, signal);
   const waiting = [
-    places.take(OTHERS, false, signal),
-    places.take(APP, true, signal),
+    places.acquire(OTHERS, false, signal),
+    places.acquire(APP, true, signal),
   ];
   (await waiting[1]!).dispose();
   const left = waiting[0]!.catch((error) => error);
@@ -252,7 +255,7 @@ load("after close, waiting calls and later calls are refused", async () => {
   assert.instance(await left, Refusal);
   slot.dispose();
   assert.instance(
-    await places.take(OTHERS, false, signal).catch((error) => error),
+    await places.acquire(OTHERS, false, signal).catch((error) => error),
     Refusal,
   );
 });

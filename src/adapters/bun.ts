@@ -259,8 +259,8 @@ function onceSent(request: Request, server: BunServer, then: () => void): void {
 const SHORT_MAX = 16_384;
 
 function readWhole(request: Writable): void {
-  request.readChunks = async (take, stop) => {
+  request.readChunks = async (accept, stop) => {
     const stopped = new Promise<void>((resolve) => stop.addEventListener("abort", resolve));
-    await Promise.race([request.bytes().then(take), stopped]);
+    await Promise.race([request.bytes().then(accept), stopped]);
   };
 }

@@ -287,7 +287,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
     const { req: message } = this.#node;
     // srvx itself handles content that is already in `rawBody`.
     if (!hasContent(message) || "rawBody" in message) return undefined;
-    return (take, stop) =>
+    return (accept, stop) =>
       new Promise((resolve, reject) => {
         const settle = (act: (reason?: unknown) => void) => (reason?: unknown) => {
           message.off("data", onData).off("end", onEnd).off("close", onFailure)
@@ -296,7 +296,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
           act(reason);
         };
         const onData = (part: Buffer<ArrayBuffer>) => {
-          if (!take(part)) onEnd();
+          if (!accept(part)) onEnd();
         };
         const onEnd = settle(() => resolve());
         const onFailure = settle(reject);

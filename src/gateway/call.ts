@@ -69,7 +69,7 @@ export interface CallForm {
 /** Takes the parts of a content that is too large. */
 export interface Excess {
   /** Returns false if no more parts are wanted. */
-  take(part: Bytes): boolean;
+  accept(part: Bytes): boolean;
 }
 
 /** A content of more bytes is not read at all. */
@@ -161,7 +161,7 @@ const wrongType = (types: readonly string[] | "any"): Refusal =>
   );
 
 function readerOf({ body }: Request): ReadChunks | undefined {
-  return body === null ? undefined : async (take, stop) => {
+  return body === null ? undefined : async (accept, stop) => {
     const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
     // Node 20 crashes if a stream is cancelled while it delivers a part, so this stream is
     // cancelled later.
@@ -170,7 +170,7 @@ function readerOf({ body }: Request): ReadChunks | undefined {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      if (!take(value)) return cancel();
+      if (!accept(value)) return cancel();
     }
   };
 }
@@ -189,7 +189,7 @@ async function readBody(
   const stop = new LightSignal();
   const startPeriod = () => setTimeout(() => stop.abort(LATE), PERIOD_MS);
   let timer = startPeriod();
-  const take = (part: Bytes) => {
+  const accept = (part: Bytes) => {
     length += part.byteLength;
     if (length >= wanted) {
       clearTimeout(timer);
@@ -197,8 +197,8 @@ async function readBody(
       wanted = length + LEAST_BYTES;
     }
     if (length > most || declared > most) {
-      for (const before of parts.take()) excess?.take(before);
-      return excess?.take(part) ?? false;
+      for (const before of parts.empty()) excess?.accept(before);
+      return excess?.accept(part) ?? false;
     }
     if (isInTinyParts(++count, length)) refusal = TINY;
     else if (!room.set(length)) refusal = FULL;
@@ -206,7 +206,7 @@ async function readBody(
     return refusal === undefined;
   };
   try {
-    await readChunks(take, stop);
+    await readChunks(accept, stop);
   } catch {
     refusal ??= BROKEN;
   }
@@ -214,5 +214,5 @@ async function readBody(
   if (stop.aborted) throw LATE;
   if (refusal) throw refusal;
   if (length > most || declared > most) return undefined;
-  return joinBytes(parts.take());
+  return joinBytes(parts.empty());
 }

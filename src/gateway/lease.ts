@@ -139,19 +139,14 @@ export class Lease {
    * @throws {Refusal} if the client may make no more calls, or no slot becomes free
    */
   async begin(isHeavy: boolean, isWaiting: boolean = false, calls: number = 1): Promise<void> {
-    this.quota?.take(calls);
+    this.quota?.count(calls);
     const { limits, slots, waits } = this.#leases;
     const deadline = this.#deadline = isWaiting
       ? new Deadline(this.gone, this.#token, WAIT_MS, "with client")
       : new Deadline(this.gone, this.#token, limits.timeout, isHeavy ? "late" : "in time");
     this.#leases.add(this);
-    const taken = (isWaiting ? waits : slots).take(
-      this.sharer,
-      isHeavy,
-      deadline.clientSignal,
-      calls,
-    );
-    this.#slot = await taken;
+    const among = isWaiting ? waits : slots;
+    this.#slot = await among.acquire(this.sharer, isHeavy, deadline.clientSignal, calls);
     deadline.clientSignal.addEventListener("abort", () => void this.#end());
   }
 

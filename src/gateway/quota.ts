@@ -22,7 +22,7 @@ export class Quota {
    *
    * @throws {Refusal} if there are more calls than the minute has left
    */
-  take(calls: number): void {
+  count(calls: number): void {
     if (calls > this.perMinute) {
       throw invalidCall(`A batch of this client may have at most ${this.perMinute} calls`);
     }

@@ -171,7 +171,7 @@ class ContentEnds implements Excess {
   #end: Bytes = new Uint8Array();
   #length = 0;
 
-  take(part: Bytes): boolean {
+  accept(part: Bytes): boolean {
     if (this.#length === 0) this.#start = textOf(part.subarray(0, END_LENGTH));
     this.#end = joinBytes([this.#end, part.subarray(-END_LENGTH)]).slice(-END_LENGTH);
     this.#length += part.byteLength;

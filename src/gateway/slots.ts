@@ -92,7 +92,12 @@ export class Slots {
    * @param calls the number of calls that the slot is for
    * @throws {Refusal} if no slot becomes free
    */
-  async take(sharer: Sharer, isHeavy: boolean, signal: Signal, calls: number = 1): Promise<Slot> {
+  async acquire(
+    sharer: Sharer,
+    isHeavy: boolean,
+    signal: Signal,
+    calls: number = 1,
+  ): Promise<Slot> {
     if (this.#isClosed) throw STOPPING;
     if (signal.aborted) throw NO_SLOT;
     const share = this.#shareOf(sharer);

@@ -94,7 +94,7 @@ export class UpstreamResponse {
         else if (room.set(Math.max(this.received, SMALL))) collector.push(part);
         else throw FULL_AFTERWARDS;
       }
-      this.parts = collector.take();
+      this.parts = collector.empty();
     } catch (error) {
       this.#response.cancel();
       throw error;

@@ -39,10 +39,10 @@ export interface ServedRequest extends Request {
 }
 
 /**
- * Reads until the content ends, `take` returns false, or `stop` aborts. Rejects if the content
+ * Reads until the content ends, `accept` returns false, or `stop` aborts. Rejects if the content
  * breaks off.
  */
-export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
+export type ReadChunks = (accept: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
 export interface RequestTarget {
   readonly pathname: string;

@@ -283,7 +283,7 @@ class Exchange implements ResponseEvents {
     if (this.#failure) throw this.#failure.reason;
     // Bun reads 512 KiB at once, and copies a part that a client does not read.
     if (this.#waiting.length === 0 && this.#waitingBytes > 0) {
-      this.#waiting = this.#collector.take().flatMap((bytes) => [...partsOf(bytes)]);
+      this.#waiting = this.#collector.empty().flatMap((bytes) => [...partsOf(bytes)]);
     }
     const part = this.#waiting.shift();
     if (part) {

@@ -156,5 +156,5 @@ export const writeYaml = (document: Json): Promise<KeptContent> =>
 async function collect(write: (emit: Emit) => Promise<void>): Promise<KeptContent> {
   const collector = createCollector();
   await write((part) => collector.push(encodeText(part)));
-  return await keep(joinBytes(collector.take()));
+  return await keep(joinBytes(collector.empty()));
 }

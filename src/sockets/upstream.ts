@@ -145,7 +145,7 @@ export class Upstream implements PeerEvents {
     try {
       for (let text = this.#unread.shift(); text !== undefined; text = this.#unread.shift()) {
         this.#unreadLength -= text.length;
-        await this.#take(text);
+        await this.#receive(text);
       }
       this.#peer!.resume();
     } catch {
@@ -155,7 +155,7 @@ export class Upstream implements PeerEvents {
     this.#isReading = false;
   }
 
-  async #take(text: string): Promise<void> {
+  async #receive(text: string): Promise<void> {
     const wanted = { levels: 2, member: isMember, duplicates: "wanted" } as const;
     const { members } = await inSlices(findParts(text, wanted, CALL_DEPTH_MAX));
     const method = members?.get("method");
