@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { parse } from "yaml";
 import { releaseNotes, STEPS } from "../../src/build/release.ts";
 import { ROOT } from "../_paths.ts";
 
@@ -60,6 +61,12 @@ notes("what a release has built for all machines is not deleted by a later step"
   assert.ok(commandsOf("npm run test:slow").some((command) => /^npm run build:exe/.test(command)));
   const later = STEPS.slice(all + 1).flatMap(commandsOf);
   assert.equal(later.filter((command) => /^npm run (?:--silent )?build:exe/.test(command)), []);
+});
+
+notes("the workflow names the maintainer of the Debian packages, who is a variable there", () => {
+  const { jobs } = parse(readFileSync(`${ROOT}.github/workflows/release.yml`, "utf8"));
+  const step = jobs.build.steps.find(({ run = "" }) => run === "npm run release");
+  assert.equal(step.env, { NODEFACE_MAINTAINER: "${{ vars.NODEFACE_MAINTAINER }}" });
 });
 
 notes.run();
