@@ -60,6 +60,8 @@ export function writeDebianPackage(contents: Contents, folder: string): string {
     for (const [name, script] of Object.entries(SCRIPTS)) add(`DEBIAN/${name}`, script, 0o755);
     add("DEBIAN/control", controlOf(contents, Math.ceil(bytes / 1024)));
     add("DEBIAN/md5sums", sumsIn(stage));
+    // Whatever the umask of who builds it.
+    execFileSync("find", [stage, "-type", "d", "-exec", "chmod", "755", "{}", "+"]);
     const file = join(folder, `nodeface_${version}_${architecture}.deb`);
     execFileSync("dpkg-deb", ["--root-owner-group", "-Zxz", "-z1", "--build", stage, file], {
       env: { ...process.env, SOURCE_DATE_EPOCH: String(Math.floor(date.getTime() / 1000)) },

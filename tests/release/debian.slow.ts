@@ -9,6 +9,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { bashCompletion, fishCompletion, zshCompletion } from "../../src/build/completions.ts";
+import { writeDebianPackage } from "../../src/build/debian.ts";
 import { manualPage } from "../../src/build/manual-page.ts";
 import { FLAGS } from "../../src/cli/usage.ts";
 import { NOT_ROOT, testWhere, without } from "../_needs.ts";
@@ -29,6 +30,23 @@ const noLintian = notBuilt ?? without("/usr/bin/lintian");
 testWhere(debian, noLintian, "lintian finds no fault", () => {
   const found = read("lintian", "--allow-root", "--fail-on", "warning", FILE);
   assert.is(found, "");
+});
+
+testWhere(debian, without("/usr/bin/dpkg-deb"), "it has the same bytes with any umask", () => {
+  const texts = { version, architecture: ARCHITECTURE, licenses: "", license: "MIT" };
+  const files = { program: `${ROOT}LICENSE`, units: `${ROOT}deploy`, date: new Date(0) };
+  const built = [0o022, 0o077].map((umask) => {
+    const folder = makeFolder();
+    const before = process.umask(umask);
+    try {
+      return writeDebianPackage({ ...texts, ...files, maintainer: "A <a@example.org>" }, folder);
+    } finally {
+      process.umask(before);
+    }
+  });
+  const listed = read("dpkg-deb", "--contents", built[1]!).trim().split("\n");
+  for (const line of listed) assert.match(line, /^(?:drwxr-xr-x|-rw-r--r--|-rwxr-xr-x) /);
+  assert.ok(readFileSync(built[0]!).equals(readFileSync(built[1]!)));
 });
 
 const noDebian = notBuilt ?? NOT_ROOT ?? without("/usr/sbin/debootstrap");
