@@ -114,6 +114,9 @@ for (const [name, { containers: [container] }] of Object.entries(PODS)) {
       const hosts = SERVICES.map(({ metadata }) => metadata.name as string)
         .flatMap((name) => ["", ".default.svc.cluster.local"].map((domain) => name + domain));
       hosts.push("node-0.nodeface-page.default.svc.cluster.local");
+      // On a busy machine, the node's operations are known later than its status.
+      const call = () => statusOf(service, "v1/rpc/eth_chainId", "10.1.2.3:8080");
+      await until(async () => await call() !== 503);
       for (const host of hosts) {
         assert.is(await statusOf(service, "v1/rpc/eth_chainId", `${host}:8080`), 200, host);
       }
