@@ -125,28 +125,19 @@ export class Gateway {
   async table(): Promise<CallTable> {
     const { current, rpcPath } = await this.#options.resources.description();
     if (this.#table && current === this.#described) return this.#table;
-    const { forward } = this.#options;
+    await this.#adaptToKind();
+    this.#described = current;
+    return this.#table = tableOf(current, rpcPath, this.#options.forward);
+  }
+
+  async #adaptToKind(): Promise<void> {
+    const { forward, resources } = this.#options;
     // While the kind is unknown, nobody knows how its reads must be called.
-    if (this.node.auth) await this.#options.resources.monitor.findKind();
+    if (this.node.auth) await resources.monitor.findKind();
     const kind = await this.node.definition();
     this.#readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
     this.#leases.slots.count = forward.concurrency ?? kind?.concurrency ??
       FORWARD_DEFAULTS.concurrency;
-    const { operations = [], hint = "" } = current;
-    const entries = decide(operations, forward);
-    this.#described = current;
-    return this.#table = {
-      isKnown: current.operations !== undefined,
-      entries,
-      paths: new PathTable(entries),
-      methods: methodsIn(entries),
-      unsubscribing: new Map(entries.flatMap((entry) => {
-        const { subscription } = entry.operation;
-        return subscription ? [[subscription.unsubscribe, entry] as const] : [];
-      })),
-      hint,
-      rpcPath,
-    };
   }
 
   async identify(request: CallerRequest, query: string): Promise<Caller> {
@@ -215,9 +206,25 @@ export class Gateway {
   }
 }
 
-function methodsIn(entries: readonly PolicyEntry[]): ReadonlyMap<string, PolicyEntry> {
+function tableOf(
+  { operations, hint = "" }: CallableDescription["current"],
+  rpcPath: CallTable["rpcPath"],
+  forward: ResolvedForward,
+): CallTable {
+  const entries = decide(operations ?? [], forward);
   const methods = entries.filter(({ operation }) => operation.isMethod);
-  return new Map(methods.map((entry) => [entry.operation.name, entry]));
+  return {
+    isKnown: operations !== undefined,
+    hint,
+    rpcPath,
+    entries,
+    paths: new PathTable(entries),
+    methods: new Map(methods.map((entry) => [entry.operation.name, entry])),
+    unsubscribing: new Map(entries.flatMap((entry) => {
+      const { subscription } = entry.operation;
+      return subscription ? [[subscription.unsubscribe, entry] as const] : [];
+    })),
+  };
 }
 
 /** The status that is logged if the client disconnects during a call, as in nginx. */
