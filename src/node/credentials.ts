@@ -244,6 +244,7 @@ export class Credentials {
       case "bearer":
         return authorizationOf(`Bearer ${secret}`, secret);
       case "digest": {
+        if (!rejection && !this.#digest.isChallenged(request)) return NONE;
         const challenges = rejection && challengesIn(rejection.headers);
         const header = this.#digest.authorize(
           secret,
@@ -251,7 +252,7 @@ export class Credentials {
           challenges,
           sent?.headers.authorization,
         );
-        if (!header) return header === undefined ? undefined : NONE;
+        if (header === undefined) return undefined;
         const [, response = ""] = /response="([^"]*)"/.exec(header) ?? [];
         return authorizationOf(header, response, passwordOf(secret));
       }

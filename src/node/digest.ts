@@ -21,12 +21,18 @@ const ANY_CONNECTION = {};
 export class Digest {
   readonly #sessions = new WeakMap<object, Session>();
 
+  /** Tells whether the node has sent a challenge on the connection of a request. */
+  isChallenged({ owner = ANY_CONNECTION }: NodeRequest): boolean {
+    return this.#sessions.has(owner);
+  }
+
   /**
-   * Returns the value of `Authorization`, which is empty until the node has sent a challenge.
-   * Returns `undefined` if the node requires another scheme or has rejected the credentials.
+   * Returns the value of `Authorization`, or `undefined` if the node requires another scheme or has
+   * rejected the credentials.
    *
    * @param pair `user:password`
-   * @param challenges the node's `WWW-Authenticate`, if it has rejected the request
+   * @param challenges the node's `WWW-Authenticate`, if it has rejected the request; must be given
+   * before {@linkcode isChallenged}
    * @param sent the `Authorization` of the rejected request
    */
   authorize(
@@ -43,8 +49,7 @@ export class Digest {
       const cnonce = crypto.randomUUID().replaceAll("-", "");
       this.#sessions.set(owner, { challenge, cnonce, count: 0 });
     }
-    const session = this.#sessions.get(owner);
-    if (!session) return "";
+    const session = this.#sessions.get(owner)!;
     const { challenge, cnonce } = session;
     const colon = pair.indexOf(":");
     return writeDigest(challenge, {
