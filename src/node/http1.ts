@@ -213,17 +213,7 @@ export class ResponseReader {
     const length = lengthOf(headers.get("content-length"));
     const connection = headers.get("connection") ?? "";
     this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
-    if (status < 200) {
-      // The status 101 is refused, since no request asks to switch protocols.
-      if (status < 100 || status === 101) refuse("status");
-      // Every HTTP/1.0 response closes the connection, which an interim response (1xx) must not do.
-      if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
-      if (++this.#interims > INTERIM_MAX) {
-        excess(`more than ${INTERIM_MAX} interim responses (1xx) before its response`);
-      }
-      this.#state = "status";
-      return;
-    }
+    if (status < 200) return this.#endInterim(coding !== null || length !== undefined);
     this.#headLength = 0;
     if (status > 599) refuse("status");
     const isTwofold = this.#isOld || length !== undefined || coding?.toLowerCase() !== "chunked";
@@ -242,6 +232,17 @@ export class ResponseReader {
     if (this.#state === "close" || mayFollow) this.#isKept = false;
     this.#events.head({ status, headers });
     if (isEmpty) this.#end();
+  }
+
+  #endInterim(isFramed: boolean): void {
+    // The status 101 is refused, since no request asks to switch protocols.
+    if (this.#status < 100 || this.#status === 101) refuse("status");
+    // Every HTTP/1.0 response closes the connection, which an interim response (1xx) must not do.
+    if (isFramed || !this.#isKept) refuse("framing");
+    if (++this.#interims > INTERIM_MAX) {
+      excess(`more than ${INTERIM_MAX} interim responses (1xx) before its response`);
+    }
+    this.#state = "status";
   }
 
   #refuseLength(): never {
