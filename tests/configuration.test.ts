@@ -597,11 +597,15 @@ config("an existing file is found on every runtime", async () => {
 });
 
 config("an unknown variable NODEFACE_… is reported, with a similar known name", async () => {
-  const env = { NODEFACE_PROT: "1", NODEFACE_SECRET: "x", HOST: "evil", OTHER: "1" };
+  const env = {
+    ...{ NODEFACE_PROT: "1", NODEFACE_SECRET: "x", NODEFACE_TOKEN: "y" },
+    ...{ HOST: "evil", OTHER: "1" },
+  };
   const { remarks, host } = await read(
     ["--config", "x"],
     env,
-    "node: { auth: { basic_env: NODEFACE_SECRET } }",
+    `node: { url: "http://[::1]:1", auth: { basic_env: NODEFACE_SECRET } }
+forward: { clients: [{ name: app, token_env: NODEFACE_TOKEN, allow: [reads] }] }`,
   );
   assert.is(host, "127.0.0.1");
   assert.equal(remarks, [{

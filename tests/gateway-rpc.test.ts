@@ -681,6 +681,17 @@ for (const status of [503, 429]) {
   });
 }
 
+for (const status of [407, 408, 421, 425, 426]) {
+  rpc(`a client does not get the node's ${status}, which is about the connection`, async () => {
+    for (const answer of [json("no", status), rpcError({ code: 1, message: "no" }, status)]) {
+      node.answer = answer;
+      const response = await gateway.rpc(call("number"));
+      assert.is(response.status, 200);
+      assert.ok((await response.json()).error);
+    }
+  });
+}
+
 const MIB = 1024 * 1024;
 
 const MANY: readonly (readonly [what: string, params: string, says: string])[] = [

@@ -222,7 +222,6 @@ function exposed(info: Info | undefined, meters = new Meters(), kind?: string): 
     sockets: undefined,
     subscriptions: undefined,
     listeners: 0,
-    eventsSent: 0,
     descriptionAge: undefined,
   });
 }

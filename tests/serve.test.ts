@@ -1,9 +1,11 @@
+import { connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ServedRequest } from "../src/http/request.ts";
 import type { serve as Serve, ServeOptions } from "../src/adapters/node.ts";
 import { checkServeOptions } from "../src/adapters/shared.ts";
 import { createNodeface } from "../src/index.ts";
+import { forwarding, json, playNode, REST, until } from "./_gateway.ts";
 
 const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
 const { serve }: { serve: typeof Serve } = await import(`../src/adapters/${name}.ts`);
@@ -179,5 +181,27 @@ for (const [options, message] of WRONG) {
     assert.ok(error.message.startsWith(message), error.message);
   });
 }
+
+serving("a call whose client leaves during a long response is logged once", async () => {
+  const node = await playNode();
+  const { app, calls } = forwarding(node.url, REST);
+  await using server = await serve(app, { port: 0 });
+  try {
+    // A shorter response is sent when the node has sent all of it.
+    node.answer = (_, response) => response.writeHead(200).write(new Uint8Array(2_000_000));
+    const client = connect(Number(new URL(server.url).port), "127.0.0.1");
+    client.write("GET /v1/node/status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let received = 0;
+    client.on("data", (part) => received += part.length);
+    await until(() => received > 2_000_000);
+    client.destroy();
+    await until(() => calls.length > 0);
+    node.answer = json({});
+    await (await fetch(`${server.url}v1/node/peers/a`)).text();
+    assert.equal(calls.map(({ operation }) => operation), ["GET /status", "GET /peers/{address}"]);
+  } finally {
+    await node.close();
+  }
+});
 
 serving.run();

@@ -91,7 +91,10 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
   const replaced = values.forward !== undefined && file.forward !== undefined
     ? [`${args.called("forward")} replaces all of "forward" in ${path}, including its clients`]
     : [];
-  const unknown = args.explainUnknownVariables(Object.values(file.node?.auth ?? {}));
+  const unknown = args.explainUnknownVariables([
+    ...Object.values(file.node?.auth ?? {}),
+    ...(file.forward?.clients ?? []).map(({ token_env }) => token_env),
+  ]);
   return {
     file: path,
     remarks: [

@@ -186,7 +186,11 @@ function passOn(
   }
   const release = lease.handOver();
   const pace = new Pace(upstream, gateway, lease);
+  let hasEnded = false;
+  // A client that leaves while a part is awaited ends the stream, and so does the wait.
   const end = () => {
+    if (hasEnded) return;
+    hasEnded = true;
     pace.dispose();
     release();
     recording.bytes = upstream.size;

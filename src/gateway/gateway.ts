@@ -125,19 +125,16 @@ export class Gateway {
   async table(): Promise<CallTable> {
     const { current, rpcPath } = await this.#options.resources.description();
     if (this.#table && current === this.#described) return this.#table;
-    await this.#adaptToKind();
-    this.#described = current;
-    return this.#table = tableOf(current, rpcPath, this.#options.forward);
-  }
-
-  async #adaptToKind(): Promise<void> {
     const { forward, resources } = this.#options;
     // While the kind is unknown, nobody knows how its reads must be called.
     if (this.node.auth) await resources.monitor.findKind();
     const kind = await this.node.definition();
+    // No turn may lie between here and the end, in which another kind could be found.
     this.#readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
     this.#leases.slots.count = forward.concurrency ?? kind?.concurrency ??
       FORWARD_DEFAULTS.concurrency;
+    this.#described = current;
+    return this.#table = tableOf(current, rpcPath, forward);
   }
 
   async identify(request: CallerRequest, query: string): Promise<Caller> {

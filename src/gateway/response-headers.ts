@@ -35,7 +35,8 @@ const DENIED = patternOf(
 const isDenied = memoize((name) => DENIED.test(name));
 
 /** Tells whether a status is about the connection to the node: no client must act on it. */
-export const isAboutConnection = (status: number): boolean => [408, 421, 425, 426].includes(status);
+export const isAboutConnection = (status: number): boolean =>
+  [407, 408, 421, 425, 426].includes(status);
 
 export const WITHOUT_CONTENT: readonly number[] = [204, 205, 304];
 

@@ -40,6 +40,8 @@ export interface EventStreamOptions<Name extends string> {
   readonly listeners: number;
   readonly perAddress: number;
   readonly onListeners: (count: number) => void;
+  /** Called with the number of events that are sent to a listener. */
+  readonly onSent?: ((count: number) => void) | undefined;
 }
 
 interface LoggedEvent {
@@ -68,7 +70,7 @@ export class EventStream<Name extends string> {
   #snapshot: { readonly of: object; readonly number: number; readonly bytes: Bytes } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasEnded = false;
-  sent = 0;
+
   constructor(options: EventStreamOptions<Name>) {
     this.#options = options;
   }
@@ -211,7 +213,7 @@ export class EventStream<Name extends string> {
 
   #enqueue(listener: Listener, bytes: Bytes, count = 1): void {
     listener.isWaiting = false;
-    this.sent += count;
+    this.#options.onSent?.(count);
     listener.controller.enqueue(bytes);
   }
 

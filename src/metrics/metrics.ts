@@ -44,7 +44,6 @@ export interface Observation extends GatewayLoad {
   readonly now: number;
   readonly meters: Meters;
   readonly listeners: number;
-  readonly eventsSent: number;
   /** The age of the description in seconds, if there is one. */
   readonly descriptionAge: number | undefined;
 }
@@ -185,7 +184,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   nodeface_event_listeners: gauge("Open event streams", ({ listeners }) => listeners),
   nodeface_events_sent_total: counter(
     "Events sent; an event sent to two listeners counts twice",
-    ({ eventsSent }) => eventsSent,
+    ({ meters }) => meters.eventsSent,
   ),
   nodeface_sockets: gauge("Open WebSocket connections", ({ sockets }) => sockets),
   nodeface_socket_subscriptions: gauge(
@@ -368,6 +367,7 @@ export class Meters {
   readonly callTimes: Series<Durations> = durations();
   readonly socketMessages: Series<number> = counts();
   readonly socketEnds: Series<number> = counts();
+  eventsSent = 0;
   identities = 0;
   /** `succeededAt` is in seconds since 1970. */
   reload: { readonly isSuccess: boolean; readonly succeededAt: number | undefined } | undefined;
@@ -380,6 +380,11 @@ export class Meters {
 
   countResponse(route: string, status: number): void {
     this.responses.at(route, status).value++;
+  }
+
+  /** Counts events that are sent to one listener. */
+  countEvents(count: number): void {
+    this.eventsSent += count;
   }
 
   /** Counts a message of a WebSocket connection. */

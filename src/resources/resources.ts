@@ -60,7 +60,7 @@ export class Resources {
   #iconName: string;
 
   constructor(options: ResolvedOptions, node: Node) {
-    const { events: { listeners, per_address }, onError } = options;
+    const { events: { listeners, per_address }, meters, onError } = options;
     this.#options = options;
     this.#node = node;
     this.#iconName = options.page.title ?? "";
@@ -69,6 +69,7 @@ export class Resources {
       listeners: listeners ?? EVENT_DEFAULTS.listeners,
       perAddress: per_address ?? EVENT_DEFAULTS.per_address,
       onListeners: (count) => this.#watch.isHeard = count > 0,
+      onSent: (count) => meters?.countEvents(count),
     });
     this.history = openHistory(options);
     this.monitor.onInfo.add((info, measured) => {
@@ -182,7 +183,6 @@ export class Resources {
       meters,
       ...load,
       listeners: this.events.stream.listeners,
-      eventsSent: this.events.stream.sent,
       descriptionAge: describedAt && (performance.now() - describedAt) / 1000,
     });
     // Metrics are not compressed: every response would have to be compressed anew.

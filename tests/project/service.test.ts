@@ -302,11 +302,22 @@ command(
     assert.is(await counted("/v1/metrics"), undefined);
     assert.is(await counted("/v1/info"), undefined);
     await fetch(`${service.url}v1/ready`);
+    const events = (await fetch(`${service.url}v1/events`)).body!.getReader();
+    await events.read();
+    await events.cancel();
+    const sent = async () =>
+      Number(
+        readMetrics(await (await fetch(`${service.url}v1/metrics`)).text())
+          .get("nodeface_events_sent_total"),
+      );
+    const sentBefore = await sent();
+    assert.ok(sentBefore > 0);
     await write("second");
     process.kill(service.pid, "SIGHUP");
     await until(async () => (await infoOf(service.url)).info.name === "second");
     assert.is(await counted("/v1/ready"), "1");
-    assert.is(await counted("/v1/metrics"), "3");
+    assert.is(await sent(), sentBefore);
+    assert.is(await counted("/v1/metrics"), "5");
     await service.stop();
   },
 );
