@@ -1,7 +1,7 @@
 /** Clients with a name: who is recognized, and what each may call. */
 import fc from "fast-check";
 import type { ServerResponse } from "node:http";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -287,9 +287,14 @@ clients(
     await until(async () =>
       (await (await ask("/v1/metrics")).text()).includes(`nodeface_queue_length ${names.length}`)
     );
-    writeFileSync(fileOf("replaced"), tokenOf("new"));
+    // A file that is read while it is written would be empty.
+    const replace = (name: string, token: string) => {
+      writeFileSync(fileOf("next"), token);
+      renameSync(fileOf("next"), fileOf(name));
+    };
+    replace("replaced", tokenOf("new"));
     rmSync(fileOf("removed"));
-    writeFileSync(fileOf("shared"), tokenOf("sharing"));
+    replace("shared", tokenOf("sharing"));
     assert.equal(await Promise.all(streams.slice(0, -1)), Array(4).fill("broken"));
     const statuses = async (calls: Promise<Response>[]) =>
       (await Promise.all(calls)).map(({ status }) => status);
