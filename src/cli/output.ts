@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { encodeText } from "../bytes.ts";
 import { excerpt, printable, withoutKeys } from "../untrusted-text.ts";
 import { nextTurn } from "../slices.ts";
 import { waitAtMost } from "../with-timeout.ts";
@@ -35,7 +36,7 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
   if (typeof Deno !== "undefined") {
     const output = Deno[name];
     return async (text) => {
-      const bytes = new TextEncoder().encode(text);
+      const bytes = encodeText(text);
       for (let at = 0; at < bytes.length;) at += await output.write(bytes.subarray(at));
     };
   }

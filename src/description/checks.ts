@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { withTimeout } from "../with-timeout.ts";
+import { waitAtMost } from "../with-timeout.ts";
 
 /** The longest time that a request waits for a check, in milliseconds. */
 const PATIENCE_MS = 250;
@@ -37,7 +37,7 @@ export class Checks {
     if (!this.#running) return undefined;
     const { since, done } = this.#running;
     const left = since + PATIENCE_MS - now();
-    return left > 0 ? withTimeout(done.catch(() => {}), left, () => {}) : undefined;
+    return left > 0 ? waitAtMost(done.catch(() => {}), left) : undefined;
   }
 
   start(): void {

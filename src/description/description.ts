@@ -13,7 +13,7 @@ import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { waitAtMost } from "../with-timeout.ts";
 import { Checks } from "./checks.ts";
 import type { KnownKind } from "./known-interface.ts";
 import { NodeOffer } from "./node-offer.ts";
@@ -174,7 +174,7 @@ export class Description {
   }
 
   #kindRead(): Promise<void> | undefined {
-    return this.#ofKind && withTimeout(this.#ofKind, PATIENCE_KIND_MS, () => {});
+    return this.#ofKind && waitAtMost(this.#ofKind, PATIENCE_KIND_MS);
   }
 
   /** Reads what has changed. */
@@ -232,7 +232,7 @@ export class Description {
       if (this.#readings.length === 0) this.#alone = { ...this.#alone, operations: [] };
     }
     const patience = this.#readings[0]?.description ? INTERVAL_MS : PATIENCE_MS;
-    await withTimeout(this.#offer.update(known), patience, () => {});
+    await waitAtMost(this.#offer.update(known), patience);
   }
 
   /** Returns true if a description without the examples is shown. */

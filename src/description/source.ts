@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { encodeText } from "../bytes.ts";
 import type { NodeResponse } from "../node/http1.ts";
 import { clauseOf, SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
@@ -39,7 +40,7 @@ export async function sourceAt(place: DescriptionPlace, node: Node): Promise<Des
 function fileOfText({ text, name = "openapi.yaml" }: { text: string; name?: string | undefined }) {
   const url = new URL(encodeURI(name), "file:///description/");
   const isJson = url.pathname.endsWith(".json");
-  const bytes = new TextEncoder().encode(text);
+  const bytes = encodeText(text);
   const read: Reader = (stamp) =>
     Promise.resolve(stamp === undefined ? { url, bytes, isJson, stamp: "text" } : undefined);
   return { url, read };
@@ -83,7 +84,7 @@ function sourceOfNode(
     const text = await known.ask(description).catch((error: Error) => {
       throw new ReadError(`the node ${clauseOf(error.message)}`);
     });
-    return await fileOf(url, new TextEncoder().encode(text), stamp);
+    return await fileOf(url, encodeText(text), stamp);
   };
   return { name: `${node.url} by ${description.jsonrpc}`, file: { url, read } };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { encodeText } from "../bytes.ts";
 import type { Asset } from "../generated/assets.js";
 import { compressedIn, unpack } from "../http/content-coding.ts";
 import { acceptsGzip, represent, type Representation } from "../http/representation.ts";
@@ -95,7 +96,7 @@ export function drawLetter(name: string): string | undefined {
   const upper = letter.toUpperCase();
   // The icon has room for one letter, but the upper case of "ß" is "SS".
   const shown = upper.length > letter.length ? letter : upper;
-  const colour = COLOURS[hash(new TextEncoder().encode(name)) % COLOURS.length]!;
+  const colour = COLOURS[hash(encodeText(name)) % COLOURS.length]!;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
     `<rect width="32" height="32" rx="8" fill="${colour}"/>` +
     `<text x="16" y="23" font-family="system-ui, sans-serif" font-size="20" font-weight="600" ` +

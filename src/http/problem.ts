@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { encodeText } from "../bytes.ts";
 import { FastResponse, nativeOf, PROBLEM, titleOf } from "./response.ts";
 
 /**
@@ -41,7 +42,7 @@ export function problemWith(
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     throw new RangeError(`the status of a problem must be from 400 to 599, not ${status}`);
   }
-  const body = new TextEncoder().encode(problemText(status, detail, members));
+  const body = encodeText(problemText(status, detail, members));
   return new FastResponse(body, {
     status,
     statusText: titleOf(status) ?? "",

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { encodeText } from "../bytes.ts";
 import { formatTime } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";
 import { withSignal } from "../with-timeout.ts";
@@ -55,7 +56,7 @@ export async function requestText(
       url,
       method,
       headers,
-      body: body === undefined ? undefined : new TextEncoder().encode(body),
+      body: body === undefined ? undefined : encodeText(body),
       signal: ended,
       isOnce: false,
     };

@@ -106,10 +106,9 @@ export function* validate(
   const keys = isPlain ? Object.keys(value) : siblingsOf(structure, shape, value);
   const most = membersMax(place);
   const surplus = keys.length > most ? surplusIn(shape, most) : undefined;
-  let at = 0;
-  for (const key of keys) {
-    if (++at % MEMBERS_PER_STEP === 0) yield;
-    if (surplus && at > most) {
+  for (const [at, key] of keys.entries()) {
+    if (at % MEMBERS_PER_STEP === MEMBERS_PER_STEP - 1) yield;
+    if (surplus && at >= most) {
       found.set(key, surplus);
       continue;
     }

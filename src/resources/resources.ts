@@ -10,6 +10,7 @@ import { type DocumentName, Page } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
 import type { ServedRequest } from "../http/request.ts";
+import { encodeText } from "../bytes.ts";
 import { NodeEvents } from "../info/events.ts";
 import { History } from "../info/history.ts";
 import { Monitor } from "../info/monitor.ts";
@@ -186,7 +187,7 @@ export class Resources {
       descriptionAge: describedAt && (performance.now() - describedAt) / 1000,
     });
     // Metrics are not compressed: every response would have to be compressed anew.
-    const content = { identity: new TextEncoder().encode(text) };
+    const content = { identity: encodeText(text) };
     return await represent(content, { type: MEDIA_TYPE, cache: "no-store" });
   }
 }
