@@ -2,7 +2,10 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { Lease, Leases } from "../src/gateway/lease.ts";
+import { refusalOf } from "../src/gateway/refusal.ts";
 import { createNodeface } from "../src/index.ts";
+import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import { testOnNode } from "./_runtime.ts";
 import { setScene } from "./_scene.ts";
 import { contextFor, failure, get, play as playNode, playTcp } from "./_sources.ts";
@@ -199,6 +202,43 @@ identity("a connection that another server has lost does not count", async () =>
   await failure(get(own.url, node));
   assert.ok(node.losses > 0);
   await Promise.all([own.close(), other.close()]);
+});
+
+identity("a write that could not be sent is not said to be carried out perhaps", async () => {
+  let asked = 0;
+  const played = await playNode((_, response) => {
+    asked++;
+    response.end("{}");
+  });
+  const node = contextFor(played.url);
+  let losses = 0, verified = 0;
+  const losing = {
+    send: node.send.bind(node),
+    // Each connection is lost right after the node has been verified.
+    get losses() {
+      return losses++;
+    },
+  };
+  const leases = new Leases(losing, { timeout: 10_000, limit: 1000 }, () => {
+    verified++;
+    return Promise.resolve(undefined);
+  });
+  const lease = new Lease(leases, new AbortController().signal, undefined);
+  const operation = { access: "write" } as NodeOperation;
+  const request = { method: "GET", url: new URL(played.url), headers: {}, body: undefined };
+  await lease.begin(false);
+  try {
+    await lease.send(request, operation, { isAnonymous: false }, 1000);
+    assert.unreachable("it was sent");
+  } catch (error) {
+    const { status, message } = refusalOf(error, false);
+    assert.is(status, 503);
+    assert.is(message, "The node loses its connections before a call can be sent; try again later");
+  } finally {
+    lease.dispose();
+  }
+  assert.equal([verified, asked], [4, 0]);
+  await played.close();
 });
 
 testOnNode(identity, "no call reaches another node that takes over its address", async () => {

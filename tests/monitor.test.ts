@@ -517,6 +517,33 @@ monitor("a kind that is detected again is not logged again", async () => {
 });
 
 monitor(
+  "a node that has responded is not unreachable while its kind is detected anew",
+  async () => {
+    const { held, said, pass, infoOfPage, infoMeanwhile } = scene({ node: {} });
+    await infoMeanwhile();
+    const { eth_blockNumber: _, ...answers } = RECORDINGS.get("anvil")!.answers;
+    const filtered = play({ ...RECORDINGS.get("anvil")!, answers });
+    const asked = gate();
+    const hanging = gate();
+    held.fetch = async (input, init) => {
+      if (new URL(String(input)).pathname === "/varz") {
+        asked.open();
+        await hanging.closed;
+      }
+      return await filtered(input, init);
+    };
+    pass(12_000);
+    await infoOfPage();
+    await asked.closed;
+    pass(2300);
+    const { status, status_code } = await infoMeanwhile();
+    assert.equal([status, status_code], ["degraded", "bad_answer"], said.join("\n"));
+    assert.not.match(said.join("\n"), "has not responded in time");
+    hanging.open();
+  },
+);
+
+monitor(
   "a node that never responded like its kind has the wrong kind; one that once did is faulty",
   async () => {
     const page = () => Promise.resolve(new Response("<!doctype html>", { status: 200 }));

@@ -15,7 +15,7 @@ import { FollowingSignal, LightSignal, type Signal, withSignal } from "../with-t
 import { Budget, Room, SMALL } from "./budget.ts";
 import type { ResolvedForward } from "./policy.ts";
 import type { Quota } from "./quota.ts";
-import { FULL, FULL_AFTERWARDS, Refusal, STOPPING_AFTERWARDS } from "./refusal.ts";
+import { FULL, FULL_AFTERWARDS, NOT_SENT, Refusal, STOPPING_AFTERWARDS } from "./refusal.ts";
 import { type Sharer, type Slot, Slots } from "./slots.ts";
 import {
   sendUpstream,
@@ -213,8 +213,10 @@ export class Lease {
         return await sendUpstream(node, { ...request, isStale }, use, limits);
       } catch (error) {
         const isLost = !(error instanceof Refusal) && failureOf(error).code === "reset";
-        const mayRetry = error === STALE || (isRead && isLost);
-        if (!mayRetry || retries === RETRIES_MAX || request.signal.aborted) throw error;
+        const wasSent = error !== STALE;
+        const mayRetry = !wasSent || (isRead && isLost);
+        if (mayRetry && retries < RETRIES_MAX && !request.signal.aborted) continue;
+        throw wasSent ? error : NOT_SENT;
       }
     }
   }

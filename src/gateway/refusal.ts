@@ -68,6 +68,14 @@ export const STOPPING_AFTERWARDS: Refusal = new Refusal(503, CODES.busy, STOPPIN
   isUncertain: true,
 });
 
+/** For a node that must be verified again whenever a connection is lost. */
+export const NOT_SENT: Refusal = new Refusal(
+  503,
+  CODES.notReached,
+  "The node loses its connections before a call can be sent; try again later",
+  { headers: LATER },
+);
+
 export const NO_WEBSOCKET: string = "There is no WebSocket here; a started service that " +
   "forwards calls has JSON-RPC over WebSocket at /v1/rpc";
 

@@ -88,8 +88,9 @@ export class KindState {
     this.#advance(now);
   }
 
-  markUnreachable(now: Instant): void {
-    this.cache.markUnreachable(now);
+  /** @param since the time at which the sources were asked that have not responded */
+  markUnreachable(now: Instant, since: number): void {
+    this.cache.markUnreachable(now, since);
     this.#advance(now);
   }
 

@@ -6,26 +6,22 @@
 import { Listeners } from "../listeners.ts";
 import { clauseOf } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import { tryAbort, waitAtMost } from "../with-timeout.ts";
+import { Clock } from "./clock.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Measured } from "./history.ts";
 import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import { NodeReader, type Poll } from "./node-reader.ts";
+import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
-import { type Instant, readExamples, RETRY_MS } from "./source-cache.ts";
+import { type Instant, readExamples } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** A request may wait this many milliseconds longer than the sources' timeout. */
 const GRACE = 200;
-/**
- * A poll is abandoned after this many milliseconds. On workerd, a poll may stop silently when the
- * request that started it ends.
- */
-const POLL_MAX = 60_000;
 /** The number of polls that a call may wait for while connections are lost. */
 const POLLS_MAX = 3;
 
@@ -54,29 +50,6 @@ interface InfoReport extends NodeReport {
   readonly info: Info;
   /** The keys that `/v1/info` lacks, with the reasons. */
   readonly omitted: ReadonlyMap<string, string>;
-}
-
-/** The shortest step of the wall clock that is taken for sleep, in milliseconds. */
-const SLEEP_MIN = 1000;
-
-/** On Linux, `performance.now()` stands still while the machine sleeps, but no value stays new. */
-class Clock {
-  #offset: number | undefined;
-  #slept = 0;
-
-  now(): number {
-    return Date.now();
-  }
-
-  /** A wall clock that is set forward counts as sleep, too: then the node is asked once more. */
-  monotonic(): number {
-    const awake = performance.now();
-    const offset = Date.now() - awake;
-    const step = offset - (this.#offset ?? offset);
-    this.#offset = offset;
-    if (step >= SLEEP_MIN) this.#slept += step;
-    return awake + this.#slept;
-  }
 }
 
 /** The memory of a node outlives its monitor, so all of them have one clock. */
@@ -149,9 +122,9 @@ export class Monitor {
   }
 
   async #nextSnapshot(): Promise<Snapshot> {
-    const hasEnded = await this.#poller.ended(this.#reader.kind.timeout + GRACE);
-    if (!hasEnded && this.#published) {
-      this.#reader.kind.markUnreachable(this.#now());
+    const overdueSince = await this.#poller.ended(this.#reader.kind.timeout + GRACE);
+    if (overdueSince !== undefined && this.#published) {
+      this.#reader.kind.markUnreachable(this.#now(), overdueSince);
       await this.#publish();
     }
     return this.#fresh() ?? await this.#snapshotOf(this.#report());
@@ -172,16 +145,7 @@ export class Monitor {
    */
   async reasonAgainstCalls(): Promise<string | undefined> {
     if (!this.#node.isExpected) return undefined;
-    // A poll that began before the loss may tell of the node that was there before.
-    if (this.#reader.isDoubtful && this.#poller.isRunning) await this.#nextSnapshot();
-    let isOld = !this.#reader.isIdentityKnown(this.#options.clock.monotonic());
-    // Some nodes close each connection after their response, so that doubt remains.
-    for (let polls = 0; polls < POLLS_MAX && (isOld || this.#reader.isDoubtful); polls++) {
-      if (this.#reader.isDoubtful) this.#poller.hasten();
-      this.#poller.startIfDue();
-      await this.#nextSnapshot();
-      isOld = false;
-    }
+    await this.#pollUntilCertain();
     const { status } = this.#reader.report();
     if (status.code === "wrong_network") {
       return `The node is not the expected one: ${status.reason}`;
@@ -192,6 +156,22 @@ export class Monitor {
     return `The identity of the node is not known${why}`;
   }
 
+  async #pollUntilCertain(): Promise<void> {
+    // A poll that began before the loss may tell of the node that was there before.
+    if (this.#reader.isDoubtful && this.#poller.isRunning) await this.#nextSnapshot();
+    if (!this.#reader.isIdentityKnown(this.#options.clock.monotonic())) await this.#pollForCall();
+    // Some nodes close each connection after their response, so that doubt remains.
+    for (let polls = 0; polls < POLLS_MAX && this.#reader.isDoubtful; polls++) {
+      await this.#pollForCall();
+    }
+  }
+
+  async #pollForCall(): Promise<void> {
+    if (this.#reader.isDoubtful) this.#poller.hasten();
+    this.#poller.startIfDue();
+    await this.#nextSnapshot();
+  }
+
   /** Polls a node that did not respond again, since it has responded to a call. */
   expectResponse(): void {
     if (this.#poller.hasFailed) this.#poller.startIfDue();
@@ -200,7 +180,7 @@ export class Monitor {
   /** Polls the node if that is due, for no client. Resolves when the poll ends; never rejects. */
   async poll(): Promise<void> {
     this.#poller.startIfDue(true);
-    await this.#poller.ended(POLL_MAX);
+    await this.#poller.ended();
   }
 
   async inspect(): Promise<Inspection> {
@@ -265,83 +245,5 @@ export class Monitor {
       lastSeen: status.status === "unreachable" ? memory.lastSeen : undefined,
     });
     return { ...report, ...made };
-  }
-}
-
-interface PollerOptions {
-  /** The time after which a node that has responded is polled again, in milliseconds. */
-  readonly ttl: number;
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number;
-}
-
-/** Runs one poll at a time, and the next one only when it is due. */
-class Poller {
-  readonly #poll: (poll: Poll) => Promise<boolean>;
-  readonly #options: PollerOptions;
-  #running: { since: number; abort: AbortController; done: Promise<void> } | undefined;
-  #dueAt = -Infinity;
-  #hasFailed = false;
-
-  /** @param poll resolves to true if the node has responded, and never rejects */
-  constructor(poll: (poll: Poll) => Promise<boolean>, options: PollerOptions) {
-    this.#poll = poll;
-    this.#options = options;
-  }
-
-  get isRunning(): boolean {
-    return this.#running !== undefined;
-  }
-
-  /** True if the node did not respond to the last poll that has ended. */
-  get hasFailed(): boolean {
-    return this.#hasFailed;
-  }
-
-  /** Makes a poll due now, unless the node did not respond to the last one. */
-  hasten(): void {
-    if (!this.#hasFailed) this.#dueAt = -Infinity;
-  }
-
-  startIfDue(isWatch = false): void {
-    const since = this.#options.now();
-    const running = this.#running;
-    if (running && since - running.since <= POLL_MAX) return;
-    this.#running = undefined;
-    if (running) tryAbort(running.abort);
-    else if (since < this.#dueAt) return;
-    const abort = new AbortController();
-    const done = this.#run({ since, isWatch, signal: abort.signal });
-    this.#running = { since, abort, done };
-  }
-
-  /**
-   * Waits for the end of the running poll, until this poll has taken `patience` milliseconds.
-   * Resolves to false if it still runs.
-   */
-  async ended(patience: number): Promise<boolean> {
-    const poll = this.#running;
-    if (!poll) return true;
-    const left = poll.since + patience - this.#options.now();
-    if (left > 0) await waitAtMost(poll.done, left);
-    return this.#running !== poll;
-  }
-
-  /** Aborts the running poll, and resolves when it has ended. No poll is started any more. */
-  async close(): Promise<void> {
-    const poll = this.#running;
-    this.#running = undefined;
-    this.#dueAt = Infinity;
-    if (poll) tryAbort(poll.abort);
-    await poll?.done;
-  }
-
-  async #run(poll: Poll): Promise<void> {
-    const hasResponded = await this.#poll(poll);
-    if (poll.signal.aborted) return;
-    const { ttl, now } = this.#options;
-    this.#running = undefined;
-    this.#dueAt = hasResponded ? poll.since + ttl : now() + RETRY_MS;
-    this.#hasFailed = !hasResponded;
   }
 }

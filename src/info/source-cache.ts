@@ -147,10 +147,15 @@ export class SourceCache {
     }
   }
 
-  markUnreachable({ monotonic }: Instant): void {
+  /** @param since in milliseconds: a required source has failed that has no outcome since then */
+  markUnreachable({ monotonic }: Instant, since: number): void {
     const error = new SourceError("timeout", "has not responded in time");
     const until = monotonic + RETRY_MS;
-    for (const name of this.required) this.#states.set(name, { ...this.get(name), until, error });
+    for (const name of this.required) {
+      const state = this.get(name);
+      const hasOutcome = state?.askedAt && state.askedAt.monotonic >= since;
+      if (!hasOutcome) this.#states.set(name, { ...state, until, error });
+    }
   }
 
   /** @param stale the maximum age of a failed source's last response, in milliseconds */

@@ -1,0 +1,91 @@
+/**
+ * Runs one poll of the node at a time, and the next one only when it is due.
+ *
+ * @module
+ */
+import { tryAbort, waitAtMost } from "../with-timeout.ts";
+import type { Poll } from "./node-reader.ts";
+import { RETRY_MS } from "./source-cache.ts";
+
+/**
+ * A poll is abandoned after this many milliseconds. On workerd, a poll may stop silently when the
+ * request that started it ends.
+ */
+const POLL_MAX = 60_000;
+
+interface PollerOptions {
+  /** The time after which a node that has responded is polled again, in milliseconds. */
+  readonly ttl: number;
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number;
+}
+
+export class Poller {
+  readonly #poll: (poll: Poll) => Promise<boolean>;
+  readonly #options: PollerOptions;
+  #running: { since: number; abort: AbortController; done: Promise<void> } | undefined;
+  #dueAt = -Infinity;
+  #hasFailed = false;
+
+  /** @param poll resolves to true if the node has responded, and never rejects */
+  constructor(poll: (poll: Poll) => Promise<boolean>, options: PollerOptions) {
+    this.#poll = poll;
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** True if the node did not respond to the last poll that has ended. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** Makes a poll due now, unless the node did not respond to the last one. */
+  hasten(): void {
+    if (!this.#hasFailed) this.#dueAt = -Infinity;
+  }
+
+  startIfDue(isWatch = false): void {
+    const since = this.#options.now();
+    const running = this.#running;
+    if (running && since - running.since <= POLL_MAX) return;
+    this.#running = undefined;
+    if (running) tryAbort(running.abort);
+    else if (since < this.#dueAt) return;
+    const abort = new AbortController();
+    const done = this.#run({ since, isWatch, signal: abort.signal });
+    this.#running = { since, abort, done };
+  }
+
+  /**
+   * Waits for the end of the running poll, until this poll has taken `patience` milliseconds.
+   * If it still runs, resolves to the time at which it began.
+   */
+  async ended(patience: number = POLL_MAX): Promise<number | undefined> {
+    const poll = this.#running;
+    if (!poll) return undefined;
+    const left = poll.since + patience - this.#options.now();
+    if (left > 0) await waitAtMost(poll.done, left);
+    return this.#running === poll ? poll.since : undefined;
+  }
+
+  /** Aborts the running poll, and resolves when it has ended. No poll is started any more. */
+  async close(): Promise<void> {
+    const poll = this.#running;
+    this.#running = undefined;
+    this.#dueAt = Infinity;
+    if (poll) tryAbort(poll.abort);
+    await poll?.done;
+  }
+
+  async #run(poll: Poll): Promise<void> {
+    const hasResponded = await this.#poll(poll);
+    if (poll.signal.aborted) return;
+    const { ttl, now } = this.#options;
+    this.#running = undefined;
+    this.#dueAt = hasResponded ? poll.since + ttl : now() + RETRY_MS;
+    this.#hasFailed = !hasResponded;
+  }
+}
