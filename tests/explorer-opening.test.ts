@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { readEnabled, writeOpening } from "../src/explorer/opening.ts";
-import { type Operation, readOutline } from "../src/explorer/read-outline.ts";
+import { readOutline, type ShownOperation } from "../src/explorer/read-outline.ts";
 import { annotateCalls } from "../src/gateway/annotate-operations.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import type { ForwardSettings } from "../src/setting-types.ts";
@@ -30,7 +30,7 @@ const DOCUMENT = {
   },
 };
 
-async function read(forward?: ForwardSettings | "reads"): Promise<Operation[]> {
+async function read(forward?: ForwardSettings | "reads"): Promise<ShownOperation[]> {
   const policy = resolveForward(forward);
   const { document } = await annotateCalls(DOCUMENT, policy, "operator");
   return (await readOutline(document)).sections.flatMap(({ operations }) => operations);

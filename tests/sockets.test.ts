@@ -16,7 +16,7 @@ import type { RpcFailure, RpcOutcome } from "../src/node/json-rpc.ts";
 import type { Node } from "../src/node/node.ts";
 import { type EndReason, Session } from "../src/sockets/session.ts";
 import { Sockets } from "../src/sockets/sockets.ts";
-import { Upstream } from "../src/sockets/upstream.ts";
+import { NodeSocket } from "../src/sockets/node-socket.ts";
 import { LightSignal } from "../src/with-timeout.ts";
 
 const sockets = suite("connections of clients");
@@ -118,9 +118,9 @@ function openSession(token?: LightSignal) {
   const session = new Session(
     {
       gateway,
-      openUpstream: (isAnonymous) =>
-        Upstream.open(played.node as unknown as Node, connect, "", isAnonymous),
-      onUpstreamEnd() {},
+      openNodeSocket: (isAnonymous) =>
+        NodeSocket.open(played.node as unknown as Node, connect, "", isAnonymous),
+      onNodeSocketEnd() {},
       makeRoom() {},
       count() {},
       onEnd: (_, reason) => ends.push(reason),
@@ -344,26 +344,26 @@ sockets(
   "a call to the node is not late while nothing is read, since the client reads slowly",
   async () => {
     const node = new PlayedNode();
-    const upstream = await Upstream.open(node as unknown as Node, {} as Connect, "", true);
+    const nodeSocket = await NodeSocket.open(node as unknown as Node, {} as Connect, "", true);
     let resume = () => {};
     const isRead = new Promise<void>((told) => {
-      upstream.owner = {
+      nodeSocket.owner = {
         onNotification() {
           told();
           return new Promise((resolve) => resume = resolve);
         },
-        onUpstreamEnd() {},
+        onNodeSocketEnd() {},
       };
     });
     node.connections[0]!.onText('{"method":"m","params":{"subscription":"0x1","result":1}}');
     await isRead;
-    const called = upstream.call("eth_unsubscribe", undefined);
-    for (const seconds of [10, 31, 62]) upstream.check(performance.now() + seconds * 1000);
-    assert.not(upstream.hasEnded);
+    const called = nodeSocket.call("eth_unsubscribe", undefined);
+    for (const seconds of [10, 31, 62]) nodeSocket.check(performance.now() + seconds * 1000);
+    assert.not(nodeSocket.hasEnded);
     assert.is(node.losses, 0);
     resume();
     assert.is((await called).error, undefined);
-    upstream.end();
+    nodeSocket.end();
   },
 );
 

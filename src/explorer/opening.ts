@@ -5,9 +5,9 @@
  * @module
  */
 import { UNSEEN } from "../untrusted-text.ts";
-import type { Operation } from "./read-outline.ts";
+import type { ShownOperation } from "./read-outline.ts";
 
-type Listed = Pick<Operation, "nodeName" | "call" | "marks" | "isOpenable">;
+type Listed = Pick<ShownOperation, "nodeName" | "call" | "marks" | "isOpenable">;
 
 /** The names in `forward.open` and in `forward.clients`, as far as the permissions tell. */
 export type Enabled = Readonly<Record<"open" | "token", readonly string[]>>;

@@ -88,7 +88,7 @@ export class Page {
     name: DocumentName,
     isPlain: boolean,
     info: Info,
-    ofNode: NodeExamples = NONE,
+    ofNode: NodeExamples = NO_EXAMPLES,
   ): Promise<Representation> {
     const key = isPlain ? `plain ${name}` : name;
     const known = this.#prepared.get(key);
@@ -139,7 +139,7 @@ function listOf(content: string): string {
   return list.replaceAll(/(?<=href=.)#/g, `${V1}spec/simple#`);
 }
 
-const NONE: NodeExamples = {};
+const NO_EXAMPLES: NodeExamples = {};
 
 async function representPage(html: string, policy: string): Promise<Representation> {
   return await represent(html, {

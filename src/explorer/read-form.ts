@@ -125,7 +125,7 @@ export function typeOf(schema: Json): string[] {
 }
 
 /** Stands for a value that only the user knows. */
-const NONE = "none" as Reference;
+const FROM_USER = "none" as Reference;
 
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
@@ -154,7 +154,7 @@ function readBody(root: Json, body: Json, type: string, isRead: boolean): FieldD
   const placed = isJson && isRead ? withPlaces(root, known, media.schema, sources) : known;
   // Only the user knows some of the values, so the form requires the body even if the description
   // does not.
-  const isAsked = sources.includes(NONE);
+  const isAsked = sources.includes(FROM_USER);
   const shown = isAsked ? known : placed;
   const example = isJson && shown !== undefined ? formatJson(shown) : textOfExample(shown, false);
   return {

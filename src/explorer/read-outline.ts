@@ -35,11 +35,11 @@ export interface Section {
   id: string;
   name: string;
   description: string;
-  operations: Operation[];
+  operations: ShownOperation[];
   isService: boolean;
 }
 
-export interface Operation {
+export interface ShownOperation {
   /** The URL fragment in Scalar. */
   id: string;
   /**
@@ -190,7 +190,7 @@ class SectionReader {
     located: LocatedOperation,
     path: string,
     isWebhook: boolean,
-  ): Omit<Operation, "id" | "anchor" | "isPostedToo"> {
+  ): Omit<ShownOperation, "id" | "anchor" | "isPostedToo"> {
     const root = this.#root;
     const { method, operation } = located;
     const note = callNoteOf(operation);

@@ -23,7 +23,7 @@ import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html
 import { MARKS, methodNameOf } from "./labels.ts";
 import { OWN_TITLE } from "./head.ts";
 import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
-import { type Item, type Operation, type Outline, readOutline } from "./read-outline.ts";
+import { type Item, type Outline, readOutline, type ShownOperation } from "./read-outline.ts";
 
 /** What the page knows of an operation, and Scalar is told too. */
 export interface OperationNotes {
@@ -83,7 +83,9 @@ export async function renderParts(
   };
 }
 
-function* notesOf(operations: readonly Operation[]): Iterable<readonly [string, OperationNotes]> {
+function* notesOf(
+  operations: readonly ShownOperation[],
+): Iterable<readonly [string, OperationNotes]> {
   const enabled = readEnabled(operations);
   for (const operation of operations) {
     const { method, path, anchor, form, callSentence } = operation;
@@ -170,7 +172,7 @@ async function render(
     if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
     const { id, isService, operations } = section;
     html += `<section aria-labelledby="${escape(id)}">`;
-    const heading = `<h2 dir="auto" id="${escape(id)}">${name(section.name)}</h2>`;
+    const heading = `<h2 dir="auto" id="${escape(id)}">${shortText(section.name)}</h2>`;
     const isOpen = outline.sections.length === 1;
     html += isService ? `<details${isOpen ? " open" : ""}><summary>${heading}</summary>` : heading;
     html += renderMarkdown(section.description, detail.about);
@@ -223,31 +225,34 @@ const renderAddress = (address: string) =>
   `<p class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ${COPY}</p>`;
 
 /** Tells whether the page may make a call unasked: it is public, light, and needs no value. */
-const isSimpleRead = ({ call, form, marks, path }: Operation): boolean =>
+const isSimpleRead = ({ call, form, marks, path }: ShownOperation): boolean =>
   form?.method === "GET" && form.fields.every(({ isRequired }) => !isRequired) &&
   (path === "/v1/info" || (call === "open" && marks.includes("read") && !marks.includes("slow")));
 
 /** Tells whether the response is one value, so that it fits beside the call. */
-const isShort = ({ items }: Operation): boolean =>
+const isShort = ({ items }: ShownOperation): boolean =>
   items.some(([heading, [response]]) =>
     heading === "Responses" && /^(string|integer|number)/.test(response?.facts[0] ?? "")
   );
 
-function renderFirst({ form }: Operation): string {
+function renderFirst({ form }: ShownOperation): string {
   const { url } = requestOf(form!, fillIn(form!), "");
   return `<div class="first">${renderCommand(form!)}` +
     `<output data-call="${escape(url)}" aria-label="Its response"></output></div>`;
 }
 
 /** Renders how many operations are enabled, and how to enable more. */
-function renderCount(operations: readonly Operation[], callable: readonly Operation[]): string {
+function renderCount(
+  operations: readonly ShownOperation[],
+  callable: readonly ShownOperation[],
+): string {
   const total = operations.length;
-  const count = (is: (one: Operation) => boolean) => operations.filter(is).length;
+  const count = (is: (one: ShownOperation) => boolean) => operations.filter(is).length;
   const all = count(({ path }) => methodNameOf(path) !== "") === total ? "methods" : "operations";
   const example = operations.find(({ isOpenable }) => isOpenable);
   const howMuch = example
     ? `<p>Each operation that is not enabled says why, and has the lines that enable it. For ` +
-      `<code>${name(example.nodeName!)}</code>:</p>` +
+      `<code>${shortText(example.nodeName!)}</code>:</p>` +
       renderOpening(example, readEnabled(operations))
     : "";
   if (callable.length > 0) {
@@ -271,7 +276,7 @@ function renderCount(operations: readonly Operation[], callable: readonly Operat
     `<p>${advice}</p>${howMuch}</details>`;
 }
 
-function renderOpening(operation: Operation, enabled: Enabled): string {
+function renderOpening(operation: ShownOperation, enabled: Enabled): string {
   const lines = writeOpening(operation, enabled);
   return lines && `<div class="command"><pre><code>${escape(lines)}</code></pre>${COPY}</div>`;
 }
@@ -305,8 +310,8 @@ function renderAbout(outline: Outline, detail: Detail): string {
   const used = new Set(operations.flatMap(({ marks }) => marks));
   const legend = MARKS.filter(([, , word]) => used.has(word))
     .map(([, , word, meaning]) => `<li>${renderMark(word)} ${meaning}</li>`).join("");
-  return `<section class="about"><h2 dir="auto">${name(title)}</h2><p class="version">` +
-    `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
+  return `<section class="about"><h2 dir="auto">${shortText(title)}</h2><p class="version">` +
+    `${version ? `Version ${shortText(version)} · ` : ""}OpenAPI description: ` +
     `<a href="${V1}../spec.json" download>JSON</a>, ` +
     `<a href="${V1}../spec.yaml" download>YAML</a></p>` +
     (summary ? `<p class="summary">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
@@ -320,7 +325,7 @@ function renderAbout(outline: Outline, detail: Detail): string {
 const renderMark = (word: string) =>
   `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escape(word)}</span>`;
 
-function renderOperation(operation: Operation, detail: Detail, enabled: Enabled): string {
+function renderOperation(operation: ShownOperation, detail: Detail, enabled: Enabled): string {
   const { title, summary, callSentence, marks, form } = operation;
   const anchor = operation.anchor ? ` id="${escape(operation.anchor)}"` : "";
   const heading = renderName(shorten(title, detail.summary));
@@ -347,8 +352,10 @@ function renderItems(heading: string, items: readonly Item[], detail: Detail): s
 
 function renderList(items: readonly Item[], detail: Detail): string {
   const entries = items.map(({ name: term, facts, description, rules = [], fieldsOf }) => {
-    const words = facts.slice(0, 6).map(name).join(", ");
-    const shown = rules.map(([rule, value]) => `${rule} <code>${name(value)}</code>`).join(", ");
+    const words = facts.slice(0, 6).map(shortText).join(", ");
+    const shown = rules.map(([rule, value]) => `${rule} <code>${shortText(value)}</code>`).join(
+      ", ",
+    );
     const text = detail.item > 0 &&
       renderInlineMarkdown(description, detail.item) + (shown && ` <small>${shown}</small>`);
     return `<dt><code>${renderName(shorten(term, NAME_LENGTH_MAX))}</code></dt>` +
@@ -367,7 +374,7 @@ function renderFields(fieldsOf: Item["fieldsOf"], detail: Detail): string {
   }</details>`;
 }
 
-const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
+const shortText = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
 
 function renderForm(form: FormData, title: string, detail: Detail): string {
   let left = detail.items;

@@ -12,7 +12,8 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { isLong, nextTurn } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { decodeUtf8, encodeTexts } from "../utf8.ts";
-import { type Call, type CallForm, type Followed, readContent } from "./call.ts";
+import type { Call, CallForm, Followed } from "./call.ts";
+import { readContent } from "./content.ts";
 import { HOW_TO_SUBSCRIBE, sendJson } from "./call-rpc.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
@@ -20,7 +21,7 @@ import { paramsOfQuery, readParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
 import { invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
-import { readRpcParams } from "./rpc-calls.ts";
+import { readRpcParams } from "./read-rpc.ts";
 import { refusalOfFailure, sendCalls, type SentOutcome } from "./send-calls.ts";
 
 export const methodCalls: CallForm = {

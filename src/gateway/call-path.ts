@@ -12,16 +12,9 @@ import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { decodePercent } from "../untrusted-text.ts";
-import {
-  type Call,
-  type CallForm,
-  type Content,
-  JSON_MAX,
-  LEAST_BYTES,
-  PERIOD_MS,
-  readContent,
-} from "./call.ts";
+import type { Call, CallForm } from "./call.ts";
 import { checkCall, refusalOfParameter } from "./check.ts";
+import { type Content, JSON_MAX, LEAST_BYTES, PERIOD_MS, readContent } from "./content.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import type { Lease } from "./lease.ts";

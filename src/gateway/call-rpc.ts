@@ -15,14 +15,14 @@ import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
 import { NO_UPGRADE, type Refusal } from "./refusal.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
-import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./rpc-calls.ts";
+import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./read-rpc.ts";
 import {
-  NONE,
   refusalsOf,
   type Reply,
   replyOf,
   replyToFault,
   unavailable,
+  WHOLE_BODY,
   type Written,
   written,
 } from "./rpc-replies.ts";
@@ -102,7 +102,7 @@ const textOf = ({ texts }: Written): string | undefined =>
 async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Response> {
   const { status, details: { headers } } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
-  if (!body) return responseTo({ ...written(NONE, [replyOf(refusal)]), status, headers });
+  if (!body) return responseTo({ ...written(WHOLE_BODY, [replyOf(refusal)]), status, headers });
   return responseTo(written(body, refusalsOf(refusal, body)));
 }
 

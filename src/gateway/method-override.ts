@@ -7,7 +7,7 @@
 import type { Bytes } from "../bytes.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { inSlices, type Work } from "../slices.ts";
-import type { Content } from "./call.ts";
+import type { Content } from "./content.ts";
 import { invalidCall } from "./refusal.ts";
 
 const HEADERS = ["x-http-method", "x-http-method-override", "x-method-override"] as const;

@@ -7,7 +7,7 @@ import { CODES } from "../node/json-rpc.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { Refusal } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
-import { isFault, type RpcBody, type RpcCall, type RpcFault } from "./rpc-calls.ts";
+import { isFault, type RpcBody, type RpcCall, type RpcFault } from "./read-rpc.ts";
 
 /** The JSON text of a result, or of an error. */
 type ReplyContent = { readonly result: string } | { readonly error: string };
@@ -102,7 +102,10 @@ function statusOf(call: RpcCall | RpcFault, { content, status, isAbsent }: Reply
 }
 
 /** What is refused as a whole. */
-export const NONE: RpcBody = { isBatch: false, calls: [{ id: "null", code: 0, message: "" }] };
+export const WHOLE_BODY: RpcBody = {
+  isBatch: false,
+  calls: [{ id: "null", code: 0, message: "" }],
+};
 
 function writeRpcResponse(
   { id = "null", isJsonRpc1 = false }: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,

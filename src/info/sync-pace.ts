@@ -11,7 +11,7 @@ const TIME_MIN = 55_000;
 /** Samples are at least 5 s apart and cover the last five minutes. */
 const INTERVAL_MS = 5000, SAMPLES_MAX = 60;
 
-interface Sample {
+interface PaceSample {
   /** The time of a monotonic clock, in milliseconds. */
   readonly at: number;
   readonly height: number;
@@ -41,7 +41,7 @@ export interface Pace {
 
 export class SyncPace {
   last: Pace = {};
-  #samples: Sample[] = [];
+  #samples: PaceSample[] = [];
 
   clear(): void {
     this.last = {};
@@ -51,7 +51,7 @@ export class SyncPace {
   advance(values: Values, { height, target }: SyncGoal, now: Instant): void {
     const number = (value: unknown) => Number(numberFrom(value) ?? NaN);
     const headAt = Date.parse(String(values.head_at));
-    const last: Sample = {
+    const last: PaceSample = {
       at: now.monotonic,
       height: number(height),
       target: number(target),
@@ -74,12 +74,12 @@ export class SyncPace {
 }
 
 /** Returns the change of a number in one second. */
-function rateOf(first: Sample, last: Sample, key: keyof Sample): number {
+function rateOf(first: PaceSample, last: PaceSample, key: keyof PaceSample): number {
   return (last[key] - first[key]) / ((last.at - first.at) / 1000);
 }
 
 /** The node's own progress comes first, then the number of blocks, then the time of the latest. */
-function progressOf(first: Sample, last: Sample): number {
+function progressOf(first: PaceSample, last: PaceSample): number {
   if (last.progress < 1) return last.progress;
   const timePerBlock = (last.headAt - first.headAt) / (last.height - first.height);
   const missing = last.target > last.height
@@ -89,7 +89,7 @@ function progressOf(first: Sample, last: Sample): number {
 }
 
 /** A way that does not lead to the end in a finite time is passed over. */
-function secondsLeft(first: Sample, last: Sample): number {
+function secondsLeft(first: PaceSample, last: PaceSample): number {
   const times = [
     (1 - last.progress) / rateOf(first, last, "progress"),
     (last.target - last.height) / (rateOf(first, last, "height") - rateOf(first, last, "target")),

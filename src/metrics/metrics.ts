@@ -60,10 +60,10 @@ export interface Metric {
   /** A value that is missing or `NaN` is omitted. */
   readonly read: (
     seen: Seen,
-  ) => number | bigint | undefined | readonly Sample<number | bigint | Durations>[];
+  ) => number | bigint | undefined | readonly MetricSample<number | bigint | Durations>[];
 }
 
-interface Sample<T = number | Durations> {
+interface MetricSample<T = number | Durations> {
   /** The values of the labels, in the order of the metric's labels. */
   readonly labels: readonly (string | number | undefined)[];
   value: T;
@@ -230,21 +230,21 @@ export const METRICS: Readonly<Record<string, Metric>> = {
 
 const isSilent = ({ status }: Info) => status === "stale" || status === "unreachable";
 
-const oneOf = (words: readonly string[], word: string | undefined): Sample[] =>
+const oneOf = (words: readonly string[], word: string | undefined): MetricSample[] =>
   words.map((each) => ({ labels: [each], value: Number(each === word) }));
 
 /**
  * Nodes have the same `chain` if their heights can be compared. Kinds with one `chain_id` may count
  * differently, and the networks of several currencies have the same names.
  */
-function identityOf(info: Info | undefined, kind: string | undefined): Sample[] {
+function identityOf(info: Info | undefined, kind: string | undefined): MetricSample[] {
   const { software, version, network, chain_id } = info ?? {};
   const chain = chain_id ?? (network && software && `${software} ${network}`);
   const labels = [software, version, network, chain && `${kind ?? "none"} ${chain}`].map(textOf);
   return labels.every((label) => label === undefined) ? [] : [{ labels, value: 1 }];
 }
 
-function fieldsIn(info: Partial<Info>): Sample<number | bigint>[] {
+function fieldsIn(info: Partial<Info>): MetricSample<number | bigint>[] {
   const others = Object.entries(info).filter(([key]) => !Object.hasOwn(KNOWN_KEYS, key));
   return others.flatMap(([key, value]) =>
     typeof value === "number" || typeof value === "bigint" ? [{ labels: [key], value }] : []
@@ -279,7 +279,7 @@ export function expose(observation: Observation): string {
 function linesOf(
   name: string,
   names: readonly string[],
-  { labels: values, value }: { labels: Sample["labels"]; value: unknown },
+  { labels: values, value }: { labels: MetricSample["labels"]; value: unknown },
 ): string[] {
   const labels = names.flatMap((label, i) => {
     const text = values[i];
@@ -310,7 +310,7 @@ export const OTHER = "other";
  * labels are the same.
  */
 export class Series<T> {
-  readonly #samples = new Map<string, Sample<T>>();
+  readonly #samples = new Map<string, MetricSample<T>>();
   readonly #max: number;
   readonly #create: () => T;
   readonly #kept: number;
@@ -321,12 +321,12 @@ export class Series<T> {
     this.#create = create;
   }
 
-  get samples(): readonly Sample<T>[] {
+  get samples(): readonly MetricSample<T>[] {
     return [...this.#samples.values()];
   }
 
   /** Returns the sample with these labels, whose value the caller may change. */
-  at(...labels: readonly (string | number)[]): Sample<T> {
+  at(...labels: readonly (string | number)[]): MetricSample<T> {
     const key = labels.join("\n");
     let sample = this.#samples.get(key);
     if (sample) return sample;

@@ -58,7 +58,7 @@ interface Authorization {
 
 /** Some servers use a new nonce for each connection, so a request may need a retry. */
 const RETRIES = 2;
-const NONE: Authorization = { headers: {}, secrets: [] };
+const WITHOUT_SECRET: Authorization = { headers: {}, secrets: [] };
 
 export class Credentials {
   readonly #owner: SecretOwner;
@@ -127,10 +127,10 @@ export class Credentials {
   }
 
   async #sendBare(request: NodeRequest): Promise<Exchanged> {
-    const response = await this.#exchange(request, NONE);
+    const response = await this.#exchange(request, WITHOUT_SECRET);
     return this.#result(
       response,
-      NONE,
+      WITHOUT_SECRET,
       isRejected(response) ? credentialsWanted(response) : undefined,
     );
   }
@@ -141,7 +141,7 @@ export class Credentials {
   }
 
   #result(response: NodeResponse, sent: Authorization, rejection?: SourceError): Exchanged {
-    const isSecret = sent !== NONE;
+    const isSecret = sent !== WITHOUT_SECRET;
     return {
       response: isSecret ? withoutSecrets(response, this.#searchFor(sent)) : response,
       isSecret,
@@ -180,7 +180,9 @@ export class Credentials {
 
   async #sendDefault(request: NodeRequest, filesOf: string | undefined): Promise<Exchanged> {
     const cached = filesOf === "none" ? undefined : this.#cached;
-    let sent = cached ? this.#authorizeFirst(cached, await readSecret(cached), request) : NONE;
+    let sent = cached
+      ? this.#authorizeFirst(cached, await readSecret(cached), request)
+      : WITHOUT_SECRET;
     const sentAt = performance.now();
     let response = await this.#exchange(request, sent);
     if (!isRejected(response)) return this.#result(response, sent);
@@ -224,7 +226,7 @@ export class Credentials {
   /** Returns what is sent unasked: nothing if the secret cannot be read, or needs a challenge. */
   #authorizeFirst(place: SecretPlace, secret: Secret, request: NodeRequest): Authorization {
     const given = "text" in secret ? this.#authorize(place, secret.text, request) : undefined;
-    return given ?? NONE;
+    return given ?? WITHOUT_SECRET;
   }
 
   /** Returns `undefined` if the node requires another scheme or has rejected the secret. */
@@ -244,7 +246,7 @@ export class Credentials {
       case "bearer":
         return authorizationOf(`Bearer ${secret}`, secret);
       case "digest": {
-        if (!rejection && !this.#digest.isChallenged(request)) return NONE;
+        if (!rejection && !this.#digest.isChallenged(request)) return WITHOUT_SECRET;
         const challenges = rejection && challengesIn(rejection.headers);
         const header = this.#digest.authorize(
           secret,

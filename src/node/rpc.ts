@@ -42,7 +42,7 @@ export interface RpcUse<R extends TextResponse> {
 }
 
 /** How a response is read. */
-type Reading = Pick<RpcUse<TextResponse>, "depthMax" | "duplicates">;
+type ReadOptions = Pick<RpcUse<TextResponse>, "depthMax" | "duplicates">;
 
 /** What a call has come to, and the response that was read. */
 type Outcome<R> = RpcOutcome & { readonly response?: R | undefined };
@@ -181,7 +181,7 @@ type Asked<R, T> = { read: T; response: R } | (RpcFailure & { response: R | unde
 async function ask<R extends TextResponse, T>(
   text: string,
   use: RpcUse<R>,
-  read: (response: TextResponse, reading: Reading) => Promise<T>,
+  read: (response: TextResponse, reading: ReadOptions) => Promise<T>,
 ): Promise<Asked<R, T>> {
   let response: R | undefined;
   try {
@@ -199,7 +199,7 @@ async function ask<R extends TextResponse, T>(
  */
 async function readResponse(
   { status, text }: TextResponse,
-  { depthMax = Infinity, duplicates = "last" }: Reading,
+  { depthMax = Infinity, duplicates = "last" }: ReadOptions,
 ): Promise<Responses> {
   // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
@@ -218,7 +218,7 @@ async function readResponse(
  */
 async function countIn(
   response: TextResponse,
-  reading: Reading,
+  reading: ReadOptions,
 ): Promise<Responses | number> {
   const { status, text } = response;
   return status <= 299 && isList(text)

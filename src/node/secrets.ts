@@ -36,14 +36,14 @@ export function settingOf(place: object): { key: string; name: string; scheme: S
 /** How long a reading of a file is used, in milliseconds. */
 const READING_MS = 1000;
 
-interface Reading {
+interface SecretReading {
   /** On the clock of `performance.now()`. */
   readonly startedAt: number;
   readonly secret: Promise<Secret>;
 }
 
 class SecretFiles {
-  readonly #readings = new Map<string, Reading>();
+  readonly #readings = new Map<string, SecretReading>();
 
   /** Returns the last reading if it has started after `since`. */
   read(name: string, since: number): Promise<Secret> {

@@ -7,7 +7,7 @@ import { type Bytes, encodeText } from "../bytes.ts";
 import { COMMENT_INTERVAL_MS, writeEvent, writeRetry } from "../http/event-stream.ts";
 import type { PeerEvents } from "../http/socket.ts";
 import type { SessionPeer } from "./session.ts";
-import type { Notification } from "./upstream.ts";
+import type { Notification } from "./node-socket.ts";
 
 export class EventPeer implements SessionPeer {
   readonly pingInterval: number = COMMENT_INTERVAL_MS;

@@ -14,7 +14,7 @@ import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
-import type { Notification, Upstream } from "./upstream.ts";
+import type { NodeSocket, Notification } from "./node-socket.ts";
 
 /** A client, which may take notifications in a form of its own. */
 export interface SessionPeer extends Peer {
@@ -30,8 +30,8 @@ export interface SessionPeer extends Peer {
 export interface SessionOwner {
   readonly gateway: Gateway;
   /** @throws {Refusal} if the node takes no connection */
-  openUpstream(isAnonymous: boolean): Promise<Upstream>;
-  onUpstreamEnd(): void;
+  openNodeSocket(isAnonymous: boolean): Promise<NodeSocket>;
+  onNodeSocketEnd(): void;
   /** Ends sessions until the bytes that wait for clients have room again. */
   makeRoom(): void;
   count(direction: "received" | "sent"): void;
@@ -119,8 +119,8 @@ export class Session implements PeerEvents {
   #unreadLength = 0;
   #pending = 0;
   readonly #subscriptions = new Map<string, Subscription>();
-  #upstream: Upstream | undefined;
-  #opening: Promise<Upstream> | undefined;
+  #nodeSocket: NodeSocket | undefined;
+  #opening: Promise<NodeSocket> | undefined;
   #subscribing = 0;
   /** The number of characters of notifications that wait for our response. */
   #heldLength = 0;
@@ -208,9 +208,9 @@ export class Session implements PeerEvents {
     if (now - this.#pingedAt > (this.#peer.pingInterval ?? PING_MS)) {
       this.#pingedAt = now;
       this.#peer.ping();
-      this.#upstream?.ping();
+      this.#nodeSocket?.ping();
     }
-    this.#upstream?.check(now);
+    this.#nodeSocket?.check(now);
     this.#limitWaiting();
   }
 
@@ -246,8 +246,8 @@ export class Session implements PeerEvents {
     }
   }
 
-  onUpstreamEnd(): void {
-    this.#owner.onUpstreamEnd();
+  onNodeSocketEnd(): void {
+    this.#owner.onNodeSocketEnd();
     this.end("node");
   }
 
@@ -259,12 +259,12 @@ export class Session implements PeerEvents {
     if (this.#subscriptions.size + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
     this.#subscribing++;
     try {
-      const upstream = await this.#open(this.#owner.gateway.isAnonymous(operation));
+      const nodeSocket = await this.#open(this.#owner.gateway.isAnonymous(operation));
       // Another node may have taken over the address while the call waited for its slot.
       const unexpected = await this.#owner.gateway.refusalOfNode();
       if (unexpected) return failure(unexpected);
-      const responding = upstream.call(operation.name, params);
-      const callId = String(upstream.lastId);
+      const responding = nodeSocket.call(operation.name, params);
+      const callId = String(nodeSocket.lastId);
       const outcome = await responding;
       if (outcome.error || this.#reason) return outcome;
       const { notification, once = false } = operation.subscription!;
@@ -305,8 +305,8 @@ export class Session implements PeerEvents {
       call.entry.operation.subscription?.unsubscribe === method &&
       (notification === undefined ? call.params === params : id === only)
     );
-    if (!this.#upstream || ended.length === 0) return failure(NO_SUBSCRIPTION);
-    const outcome = await this.#upstream.call(method, params);
+    if (!this.#nodeSocket || ended.length === 0) return failure(NO_SUBSCRIPTION);
+    const outcome = await this.#nodeSocket.call(method, params);
     const hasEnded = !outcome.error && outcome.result !== "false";
     if (hasEnded) { for (const [id] of ended) this.#subscriptions.delete(id); }
     return outcome;
@@ -319,26 +319,26 @@ export class Session implements PeerEvents {
     if (ended) this.#subscriptions.delete(ended[0]);
   }
 
-  async #open(isAnonymous: boolean): Promise<Upstream> {
-    this.#opening ??= this.#owner.openUpstream(isAnonymous);
-    let upstream: Upstream;
+  async #open(isAnonymous: boolean): Promise<NodeSocket> {
+    this.#opening ??= this.#owner.openNodeSocket(isAnonymous);
+    let nodeSocket: NodeSocket;
     try {
-      upstream = await this.#opening;
+      nodeSocket = await this.#opening;
     } catch (error) {
       // A client that keeps the connection would never subscribe again.
       this.end("node");
       throw error;
     }
-    if (!this.#upstream) this.#use(upstream);
-    if (upstream.isAnonymous !== isAnonymous) throw MIXED;
-    return upstream;
+    if (!this.#nodeSocket) this.#use(nodeSocket);
+    if (nodeSocket.isAnonymous !== isAnonymous) throw MIXED;
+    return nodeSocket;
   }
 
-  #use(upstream: Upstream): void {
-    if (this.#reason) return upstream.end();
-    this.#upstream = upstream;
-    upstream.owner = this;
-    if (upstream.hasEnded) this.onUpstreamEnd();
+  #use(nodeSocket: NodeSocket): void {
+    if (this.#reason) return nodeSocket.end();
+    this.#nodeSocket = nodeSocket;
+    nodeSocket.owner = this;
+    if (nodeSocket.hasEnded) this.onNodeSocketEnd();
   }
 
   #next(): void {
@@ -423,7 +423,7 @@ export class Session implements PeerEvents {
     this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
     this.#unread.length = 0;
     this.#subscriptions.clear();
-    this.#upstream?.end();
+    this.#nodeSocket?.end();
     this.#room.dispose();
     this.#drop();
     this.#owner.onEnd(this, reason);

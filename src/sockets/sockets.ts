@@ -28,7 +28,7 @@ import {
   type SessionOwner,
   type SessionPeer,
 } from "./session.ts";
-import { Upstream } from "./upstream.ts";
+import { NodeSocket } from "./node-socket.ts";
 
 /** Counts what happens on all connections, for the metrics. */
 export interface SocketCounts {
@@ -142,18 +142,18 @@ export class Sockets implements SessionOwner, Follower {
     return { outcome, events: peer.body };
   }
 
-  async openUpstream(isAnonymous: boolean): Promise<Upstream> {
+  async openNodeSocket(isAnonymous: boolean): Promise<NodeSocket> {
     this.#isNodeReady = false;
     const rpcPath = await (await this.gateway.table()).rpcPath.get();
-    const opening = Upstream.open(this.gateway.node, this.#connect!, rpcPath, isAnonymous);
-    const upstream = await opening.catch(() => {
+    const opening = NodeSocket.open(this.gateway.node, this.#connect!, rpcPath, isAnonymous);
+    const nodeSocket = await opening.catch(() => {
       throw NO_NODE;
     });
     this.#isNodeReady = true;
-    return upstream;
+    return nodeSocket;
   }
 
-  onUpstreamEnd(): void {
+  onNodeSocketEnd(): void {
     this.#isNodeReady = false;
   }
 
@@ -220,7 +220,7 @@ export class Sockets implements SessionOwner, Follower {
     const unexpected = await this.gateway.refusalOfNode();
     if (unexpected) throw unexpected;
     if (this.#isNodeReady || table.unsubscribing.size === 0) return table;
-    (await this.openUpstream(false)).end();
+    (await this.openNodeSocket(false)).end();
     return table;
   }
 }

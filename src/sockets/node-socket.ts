@@ -30,11 +30,11 @@ interface PendingCall {
   resolve(outcome: RpcOutcome): void;
 }
 
-interface UpstreamOwner {
+interface NodeSocketOwner {
   /** Resolves when the next message may be read. */
   onNotification(notification: Notification): Promise<void>;
   /** The connection to the node has ended, and not because of `end`. */
-  onUpstreamEnd(): void;
+  onNodeSocketEnd(): void;
 }
 
 /** The messages that may wait before reading stops, and the sum of their lengths. */
@@ -45,11 +45,11 @@ const CALL_MS = 30_000, SILENCE_MS = 55_000;
 
 const MEMBERS = /^(?:id|method|params|subscription|result|error)$/;
 
-export class Upstream implements PeerEvents {
+export class NodeSocket implements PeerEvents {
   /** Whether the node was not told our secret. */
   readonly isAnonymous: boolean;
   readonly #node: Node;
-  #owner: UpstreamOwner | undefined;
+  #owner: NodeSocketOwner | undefined;
   #peer: Peer | undefined;
   readonly #calls = new Map<string, PendingCall>();
   readonly #unread: string[] = [];
@@ -72,17 +72,17 @@ export class Upstream implements PeerEvents {
     connect: Connect,
     rpcPath: string,
     isAnonymous: boolean,
-  ): Promise<Upstream> {
-    const upstream = new Upstream(node, isAnonymous);
-    upstream.#peer = await node.connect(connect, rpcPath, isAnonymous, upstream);
-    return upstream;
+  ): Promise<NodeSocket> {
+    const nodeSocket = new NodeSocket(node, isAnonymous);
+    nodeSocket.#peer = await node.connect(connect, rpcPath, isAnonymous, nodeSocket);
+    return nodeSocket;
   }
 
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  set owner(owner: UpstreamOwner) {
+  set owner(owner: NodeSocketOwner) {
     this.#owner = owner;
   }
 
@@ -136,7 +136,7 @@ export class Upstream implements PeerEvents {
     if (this.#owner) this.#node.noteLoss();
     for (const { resolve } of this.#calls.values()) resolve(ENDED);
     this.#calls.clear();
-    this.#owner?.onUpstreamEnd();
+    this.#owner?.onNodeSocketEnd();
   }
 
   /** Messages are read one after the other, so that they stay in order. */

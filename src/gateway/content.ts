@@ -1,0 +1,160 @@
+/**
+ * Reads the content of a call, with limits on size and time.
+ *
+ * @module
+ */
+import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
+import { namesContent, type ReadChunks } from "../http/request.ts";
+import { formatSize } from "../units.ts";
+import { LightSignal } from "../with-timeout.ts";
+import type { Room } from "./budget.ts";
+import type { UnreadCall } from "./call.ts";
+import { FULL, invalidCall, type Refusal } from "./refusal.ts";
+
+/** Takes the parts of a content that is too large. */
+export interface Excess {
+  /** Returns false if no more parts are wanted. */
+  accept(part: Bytes): boolean;
+}
+
+/** A content of more bytes is not read at all. */
+export const EXCESS_MAX: number = 32 * 1024 * 1024;
+
+/** The maximum length of a content that is read as JSON, in bytes. */
+export const JSON_MAX: number = 1024 * 1024;
+
+/**
+ * In each period, at least `LEAST_BYTES` of a request's content must arrive, or all that is left.
+ * So must those of a response that is sent while other calls wait for a slot.
+ */
+export const LEAST_BYTES: number = 65_536, PERIOD_MS: number = 10_000;
+
+export interface Content {
+  readonly bytes: Bytes | undefined;
+  /** The media type in lower case, without parameters. */
+  readonly type: string | undefined;
+}
+
+const NO_CONTENT: Content = { bytes: undefined, type: undefined };
+
+const LATE = invalidCall("The content of the call did not arrive in time", 408);
+const TINY = invalidCall("The content of the call arrived in too many small parts");
+const BROKEN = invalidCall("The content of the call is incomplete");
+const LOST = invalidCall("This server cannot read the content of a call with this method", 501);
+const ENCODED = invalidCall("The content of a call must not be encoded", 415);
+
+/** @throws {Refusal} if the content is encoded, for example compressed */
+export function refuseEncoded({ headers }: Pick<Request, "headers">): void {
+  if (headers.has("content-encoding")) throw ENCODED;
+}
+
+/**
+ * @param types the allowed content types, in lower case, where `""` allows a missing header; `any`
+ * allows content of any type and coding
+ * @param sizeMax the maximum length of content of an allowed type, in bytes
+ * @param excess takes the content if it is too large
+ * @throws {Refusal} if the content is not allowed, or does not arrive
+ */
+export async function readContent(
+  { request, content, lease }: UnreadCall,
+  types: readonly string[] | "any",
+  sizeMax: number = JSON_MAX,
+  excess?: Excess,
+): Promise<Content> {
+  const { headers } = request;
+  const isAny = types === "any";
+  // A lenient parser would mistake the bytes of an unknown transfer coding for the content.
+  const transferred = headers.get("transfer-encoding") ?? "chunked";
+  if (transferred.toLowerCase() !== "chunked") throw ENCODED;
+  if (!isAny) refuseEncoded(request);
+  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+  const isTaken = isAny || types.includes(type);
+  if (!isTaken && namesContent(request)) throw wrongType(types);
+  const { readChunks = readerOf(request) } = request;
+  if (!readChunks) {
+    if (namesContent(request)) throw LOST;
+    content.isRead = true;
+    return NO_CONTENT;
+  }
+  // Empty content is accepted whatever its type. If `content-length` is missing, the content must
+  // be read to find out whether it is empty.
+  const most = isTaken ? sizeMax : 0;
+  const taker = isTaken ? excess : undefined;
+  const declared = Number(headers.get("content-length") ?? 0);
+  if (declared > (taker ? EXCESS_MAX : most)) throw tooLarge(most);
+  const bytes = await readBody(readChunks, lease.requestRoom, most, taker, declared);
+  if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
+  content.isRead = true;
+  if (bytes.byteLength > 0) return { bytes, type };
+  // Bun 1.4 drops the content of GET and HEAD.
+  if (declared > 0) throw LOST;
+  return NO_CONTENT;
+}
+
+const tooLarge = (most: number): Refusal =>
+  invalidCall(`The content of this call may have at most ${formatSize(most)}`, 413);
+
+const wrongType = (types: readonly string[] | "any"): Refusal =>
+  invalidCall(
+    types === "any" || types.length === 0
+      ? "This operation accepts no content"
+      : `The content of this call must be ${types.filter(Boolean).join(" or ")}`,
+    415,
+  );
+
+function readerOf({ body }: Request): ReadChunks | undefined {
+  return body === null ? undefined : async (accept, stop) => {
+    const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
+    // Node 20 crashes if a stream is cancelled while it delivers a part, so this stream is
+    // cancelled later.
+    const cancel = () => void setTimeout(() => void reader.cancel().catch(() => {}), 0);
+    stop.addEventListener("abort", cancel);
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (!accept(value)) return cancel();
+    }
+  };
+}
+
+/** Returns `undefined` if the content has more than `most` bytes. */
+async function readBody(
+  readChunks: ReadChunks,
+  room: Room,
+  most: number,
+  excess: Excess | undefined,
+  declared: number,
+): Promise<Bytes | undefined> {
+  const parts = createCollector();
+  let length = 0, count = 0, wanted = LEAST_BYTES;
+  let refusal: Refusal | undefined;
+  const stop = new LightSignal();
+  const startPeriod = () => setTimeout(() => stop.abort(LATE), PERIOD_MS);
+  let timer = startPeriod();
+  const accept = (part: Bytes) => {
+    length += part.byteLength;
+    if (length >= wanted) {
+      clearTimeout(timer);
+      timer = startPeriod();
+      wanted = length + LEAST_BYTES;
+    }
+    if (length > most || declared > most) {
+      for (const before of parts.empty()) excess?.accept(before);
+      return excess?.accept(part) ?? false;
+    }
+    if (isInTinyParts(++count, length)) refusal = TINY;
+    else if (!room.set(length)) refusal = FULL;
+    else parts.push(part);
+    return refusal === undefined;
+  };
+  try {
+    await readChunks(accept, stop);
+  } catch {
+    refusal ??= BROKEN;
+  }
+  clearTimeout(timer);
+  if (stop.aborted) throw LATE;
+  if (refusal) throw refusal;
+  if (length > most || declared > most) return undefined;
+  return joinBytes(parts.empty());
+}
