@@ -61,7 +61,7 @@ export class CallRoutes {
         methods: CALL_METHODS,
         headersFor: this.#headersFor,
         handle: (visit) => this.#callAtRoot(visit),
-        methodsAt: (path) => this.#methodsAtRoot(path),
+        methodsAt: async (path) => (await this.#rootAt(path)).methods,
       }
       : undefined;
   }
@@ -121,16 +121,15 @@ export class CallRoutes {
   async #takesSockets(path: string): Promise<boolean> {
     if (path === "/v1/rpc") return true;
     if (!this.root) return false;
-    const table = await this.gateway!.table();
+    const { table, takesRpc } = await this.#rootAt(path);
     const kind = await this.#node.definition();
-    const isOfKind = path === kind?.websocket?.path && table.methods.size > 0;
-    return isOfKind || await isRpcPath(path, table);
+    return takesRpc || (path === kind?.websocket?.path && table.methods.size > 0);
   }
 
   /** Tells whether the node responds to a request for one of our paths, such as `GET /v1`. */
   async isForNode({ request, path }: Visit): Promise<boolean> {
     if (!this.root || prefersHtml(request)) return false;
-    return (await this.#methodsAtRoot(path))?.includes(request.method) ?? false;
+    return (await this.#rootAt(path)).methods?.includes(request.method) ?? false;
   }
 
   async #callAtRoot(visit: Visit): Promise<Response> {
@@ -139,37 +138,32 @@ export class CallRoutes {
       return notFound(this.#resources.hint);
     }
     if (isWebSocket(request)) return problem(400, NO_WEBSOCKET);
-    const table = await this.gateway!.table();
-    const takesRpc = await isRpcPath(path, table);
-    const isRpc = takesRpc && request.method === "POST";
-    if (!isRpc && (takesRpc || isRedirect(path))) {
-      const methods = methodsAtRoot(path, table, takesRpc) ?? [];
+    const { table, takesRpc, methods = [] } = await this.#rootAt(path);
+    if (takesRpc || isRedirect(path)) {
       const allowed = new Set([...isRedirect(path) ? ["GET", "HEAD"] : [], ...methods]);
       if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
     }
-    return await this.#handler.handle(visit, isRpc ? rpcCalls : pathCalls, table, "");
+    const form = takesRpc && request.method === "POST" ? rpcCalls : pathCalls;
+    return await this.#handler.handle(visit, form, table, "");
   }
 
-  async #methodsAtRoot(path: string): Promise<readonly string[] | undefined> {
+  async #rootAt(path: string): Promise<RootPlace> {
     const table = await this.gateway!.table();
-    return methodsAtRoot(path, table, await isRpcPath(path, table));
+    const isWithoutRpc = table.isKnown && table.methods.size === 0;
+    const takesRpc = !isWithoutRpc && path === (await table.rpcPath.get() || "/");
+    const described = pathCalls.methodsAt(table, path) ?? (isRedirect(path) ? [] : undefined);
+    const methods = takesRpc ? [...new Set(described).add("POST")] : described;
+    return { table, takesRpc, methods };
   }
 }
 
-/** Tells whether the node takes JSON-RPC calls at one of its own paths. */
-async function isRpcPath(path: string, table: CallTable): Promise<boolean> {
-  if (table.isKnown && table.methods.size === 0) return false;
-  return path === (await table.rpcPath.get() || "/");
-}
-
-function methodsAtRoot(
-  path: string,
-  table: CallTable,
-  takesRpc: boolean,
-): readonly string[] | undefined {
-  const methods = pathCalls.methodsAt(table, path);
-  if (takesRpc) return [...new Set([...methods ?? [], "POST"])];
-  return methods ?? (isRedirect(path) ? [] : undefined);
+/** What the node takes at one of its own paths. */
+interface RootPlace {
+  readonly table: CallTable;
+  /** True if the node takes JSON-RPC calls there. */
+  readonly takesRpc: boolean;
+  /** `undefined` if neither the node nor the service has the path. */
+  readonly methods: readonly string[] | undefined;
 }
 
 /** These paths redirect browsers to the explorer. */
