@@ -93,7 +93,7 @@ load(
 
 load("shares take turns, and one that floods waits for itself", async () => {
   const places = new Slots(4);
-  const { signal } = new AbortController();
+  const signal = new LightSignal();
   const order: string[] = [];
   const take = async (name: string, share: Sharer) => {
     const slot = await places.acquire(share, false, signal);

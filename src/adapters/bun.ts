@@ -4,7 +4,7 @@
  * @module
  */
 import { namesContent, type ServedRequest } from "../http/request.ts";
-import { ResponseInParts } from "../http/response.ts";
+import { type HeldBytes, ResponseInParts } from "../http/response.ts";
 import { MESSAGE_MAX, type Peer, type PeerEvents, Upgrade } from "../http/socket.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import {
@@ -180,6 +180,16 @@ type Writable = { -readonly [Name in keyof ServedRequest]: ServedRequest[Name] }
 const IN_TURN_MAX = 64;
 let inTurn = 0;
 
+/** A request whose response is about to be sent. */
+interface Sending {
+  readonly request: Request;
+  readonly server: BunServer;
+  /** Ends the entry of the access log once the response has been sent. */
+  endLater(): void;
+  /** Ends it for a response whose stream has failed. */
+  fail(error: unknown): void;
+}
+
 async function respond(app: Servable, callbacks: Callbacks, request: Request, server: BunServer) {
   if (inTurn++ === 0) setImmediate(() => inTurn = 0);
   if (inTurn > IN_TURN_MAX) await new Promise((resolve) => setImmediate(resolve));
@@ -188,8 +198,16 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   const end = (outcome: Outcome) =>
     endEntry?.(outcome, response?.status, (request as ServedRequest).clientName);
   if (endEntry) request.signal.addEventListener("abort", () => end("aborted"));
-  // `setImmediate` lets a late `abort` event of a disconnected client come first.
-  const endLater = () => endEntry && setImmediate(() => end("sent"));
+  const sending: Sending = {
+    request,
+    server,
+    // `setImmediate` lets a late `abort` event of a disconnected client come first.
+    endLater: () => endEntry && setImmediate(() => end("sent")),
+    fail(error) {
+      end("failed");
+      report(error, request, app, callbacks);
+    },
+  };
   try {
     // A client that is waiting for the app must not be disconnected.
     server.timeout(request, 0);
@@ -202,43 +220,64 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     (request as Writable).upgrade = upgrade;
     response = await app.fetch(request);
     if (upgrade?.accepted) {
-      const { protocol, open, drop } = upgrade.accepted;
-      const headers = protocol === undefined ? {} : { "sec-websocket-protocol": protocol };
-      const isDone = server.upgrade(request, { data: new BunPeer(open), headers });
-      if (isDone) return void endLater();
-      drop();
+      if (completeHandshake(upgrade.accepted, sending)) return undefined;
       response = refusal(400, "The handshake is not valid");
     }
     server.timeout(request, IDLE_SECONDS);
     const held = response instanceof ResponseInParts ? response.held : undefined;
-    if (held?.parts.length === 1) {
-      // Bun 1.4 sends a stream without its length, which some clients of Bitcoin Core need. The
-      // several parts of a node's long response would take twice their memory.
-      const { parts: [bytes], release } = held;
-      response = new Response(new Blob([bytes!]), response);
-      onceSent(request, server, () => {
-        release();
-        endLater();
-      });
-    } else if (!response.body || (!held && response.headers.has("content-length"))) endLater();
-    else {
-      const onFailure = (error: unknown) => {
-        // A stream also fails when its client disconnects, which is not an error.
-        if (request.signal.aborted) return;
-        end("failed");
-        report(error, request, app, callbacks);
-      };
-      // A client that waits for the app must not be disconnected, even if a stream pauses.
-      const onWait = (isWaiting: boolean) => server.timeout(request, isWaiting ? 0 : IDLE_SECONDS);
-      const body = watchBody(response.body, { onFailure, onEnd: endLater, onWait });
-      response = new Response(body, response);
-    }
+    if (held?.parts.length === 1) response = watchWhole(held, response, sending);
+    else if (!response.body || (!held && response.headers.has("content-length"))) {
+      sending.endLater();
+    } else response = watchStream(response.body, response, sending);
   } catch (error) {
     report(error, request, app, callbacks);
     response = failure();
-    endLater();
+    sending.endLater();
   }
   return response;
+}
+
+/** Returns false if Bun refuses the handshake. */
+function completeHandshake(
+  { protocol, open, drop }: NonNullable<Upgrade["accepted"]>,
+  { request, server, endLater }: Sending,
+): boolean {
+  const headers = protocol === undefined ? {} : { "sec-websocket-protocol": protocol };
+  const isDone = server.upgrade(request, { data: new BunPeer(open), headers });
+  if (isDone) endLater();
+  else drop();
+  return isDone;
+}
+
+/**
+ * Bun 1.4 sends a stream without its length, which some clients of Bitcoin Core need. The several
+ * parts of a node's long response would take twice their memory.
+ */
+function watchWhole(
+  { parts: [bytes], release }: HeldBytes,
+  response: Response,
+  { request, server, endLater }: Sending,
+): Response {
+  onceSent(request, server, () => {
+    release();
+    endLater();
+  });
+  return new Response(new Blob([bytes!]), response);
+}
+
+function watchStream(
+  body: ReadableStream<Uint8Array>,
+  response: Response,
+  { request, server, endLater, fail }: Sending,
+): Response {
+  const watched = watchBody(body, {
+    // A stream also fails when its client disconnects, which is not an error.
+    onFailure: (error) => request.signal.aborted || fail(error),
+    onEnd: endLater,
+    // A client that waits for the app must not be disconnected, even if a stream pauses.
+    onWait: (isWaiting) => server.timeout(request, isWaiting ? 0 : IDLE_SECONDS),
+  });
+  return new Response(watched, response);
 }
 
 const SENT_INTERVAL_MS = 50;

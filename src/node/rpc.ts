@@ -51,10 +51,8 @@ type Responses = RpcResponse | RpcResponse[];
 
 export class Methods {
   readonly #node: { definition(): Promise<Kind | undefined> };
-  /** The paths of the endpoints that take no batches. */
-  readonly #single = new Set<string>();
-  /** The paths of the endpoints that have taken a batch. */
-  readonly #batched = new Set<string>();
+  /** Whether the endpoint at a path takes batches, as far as that is known. */
+  readonly #takesBatches = new Map<string, boolean>();
 
   constructor(node: { definition(): Promise<Kind | undefined> }) {
     this.#node = node;
@@ -92,7 +90,7 @@ export class Methods {
     if (max === 1 || max < calls.length) return await this.call(calls, use);
     const asked = await ask(text, use, countIn);
     if ("read" in asked && asked.read === calls.length) {
-      this.#batched.add(use.path);
+      this.#takesBatches.set(use.path, true);
       return asked.response;
     }
     const failure = await this.#failureIn(asked, use.path);
@@ -103,7 +101,7 @@ export class Methods {
 
   /** Resolves to the number of calls that the node takes in one batch. */
   async #batchMax(path: string): Promise<number> {
-    if (this.#single.has(path)) return 1;
+    if (this.#takesBatches.get(path) === false) return 1;
     const kind = await this.#node.definition();
     return kind?.batch_max ?? CALLS_MAX;
   }
@@ -121,7 +119,7 @@ export class Methods {
       const byId = new Map(asked.read.toReversed().map((one) => [one.id, one]));
       const found = calls.map((_, id) => byId.get(String(id)));
       if (found.some((one) => one !== undefined)) {
-        this.#batched.add(use.path);
+        this.#takesBatches.set(use.path, true);
         return await Promise.all(
           found.map(async (one = {}) => ({ response: asked.response, ...await outcomeOf(one) })),
         );
@@ -129,7 +127,7 @@ export class Methods {
     }
     const outcomes = await callSingly(calls, use);
     // If all single calls fail too, the batch may not be the cause.
-    if (outcomes.some((outcome) => "result" in outcome)) this.#single.add(use.path);
+    if (outcomes.some((outcome) => "result" in outcome)) this.#takesBatches.set(use.path, false);
     return outcomes;
   }
 
@@ -141,7 +139,7 @@ export class Methods {
     asked: Asked<R, Responses | number>,
     path: string,
   ): Promise<Outcome<R> | undefined> {
-    const isTaker = this.#batched.has(path);
+    const isTaker = this.#takesBatches.get(path) === true;
     if ("error" in asked) return isTaker || !mayRefuseBatches(asked) ? asked : undefined;
     const { read, response } = asked;
     if (typeof read === "number" || Array.isArray(read)) return undefined;
