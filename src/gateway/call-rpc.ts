@@ -126,9 +126,23 @@ class Calls {
   }
 
   async respond(body: RpcBody): Promise<Written> {
+    const ready = await this.#prepare(body.calls);
+    if (ready.length > 0 && await this.#begin(ready)) {
+      const parts = this.#partsOf(ready);
+      if (isPlain(parts, body)) return await this.#sendAsItCame(ready, body);
+      for (const { calls } of parts) {
+        const outcomes = await this.#sendTogether(calls);
+        this.#setReplies(calls, outcomes, ready.length === 1);
+      }
+    }
+    return written(body, this.#replies);
+  }
+
+  /** Refuses the calls that must not be sent, and returns the others. */
+  async #prepare(calls: RpcBody["calls"]): Promise<SentCall[]> {
     const ready: SentCall[] = [];
     const started = performance.now();
-    for (const [at, one] of body.calls.entries()) {
+    for (const [at, one] of calls.entries()) {
       if (isFault(one)) {
         this.#replies[at] = replyToFault(one);
         continue;
@@ -144,7 +158,7 @@ class Calls {
         this.#call.lease.quota?.charge(error);
       }
     }
-    return ready.length === 0 ? written(body, this.#replies) : await this.#send(ready, body);
+    return ready;
   }
 
   /** @throws {Refusal} if the call must not be sent */
@@ -164,25 +178,19 @@ class Calls {
     return { entry, ...readParams(entry.operation, call.params) };
   }
 
-  /** Sends all calls in the same slot. */
-  async #send(calls: readonly SentCall[], body: RpcBody): Promise<Written> {
+  /** Waits for the slot of all calls. If there is none, refuses them, and resolves to false. */
+  async #begin(calls: readonly SentCall[]): Promise<boolean> {
     const isHeavy = calls.some(({ isHeavy }) => isHeavy);
     const isWaiting = calls.some(({ entry }) => entry.operation.isWaiting);
     try {
       await this.#call.lease.begin(isHeavy, isWaiting, calls.length);
+      return true;
     } catch (error) {
       for (const { at, recording } of calls) {
         this.#replies[at] = this.#replyOf(recording.fail(error));
       }
-      return written(body, this.#replies);
+      return false;
     }
-    const parts = this.#partsOf(calls);
-    if (isPlain(parts, body)) return await this.#sendAsItCame(calls, body);
-    for (const part of parts) {
-      const outcomes = await this.#sendPart(part);
-      this.#setReplies(part.calls, outcomes, calls.length === 1);
-    }
-    return written(body, this.#replies);
   }
 
   async #sendAsItCame(calls: readonly SentCall[], body: PlainBody): Promise<Written> {
@@ -199,9 +207,9 @@ class Calls {
     return { texts: [sent.text], status: 200, headers: { ...JSON_HEADERS } };
   }
 
-  async #sendPart({ calls }: BatchPart): Promise<SentOutcome[]> {
-    const { operation } = calls[0]!.entry;
-    if (operation.subscription) return [await this.#subscriber!.subscribe(calls[0]!)];
+  async #sendTogether(calls: readonly SentCall[]): Promise<SentOutcome[]> {
+    const [first] = calls as [SentCall];
+    if (first.entry.operation.subscription) return [await this.#subscriber!.subscribe(first)];
     return await sendCalls(this.#gateway, this.#call, calls);
   }
 
