@@ -19,6 +19,10 @@ export interface Instant {
   readonly date: number;
 }
 
+/**
+ * A source that has responded has all times, and those of its last response. If it fails then,
+ * `error`, `askedAt` and `until` are of the failure. One that has never responded has no others.
+ */
 interface SourceState {
   readonly last?: { readonly values: PointerValues } & Instant;
   /** The time of the node's latest response to any request, but not before `last` arrived. */
