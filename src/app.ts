@@ -17,6 +17,7 @@ import {
   parseTarget,
   Prefix,
   type ServedRequest,
+  UNREADABLE_CONTENT,
 } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notFound, problem } from "./http/problem.ts";
@@ -140,6 +141,9 @@ export class App implements Nodeface {
         (upgrade ? await this.#handshake(visit) : undefined) ?? await this.#routes.respond(visit);
       return finish(response, visit.common, request);
     } catch (error) {
+      if (error === UNREADABLE_CONTENT) {
+        return finish(problem(400, UNREADABLE_CONTENT.message), visit.common, request);
+      }
       // The query may contain secrets, so it is not logged.
       const message = `${request.method} ${visit.path} failed with 500: ${describeError(error)}`;
       this.#options.log(message, { code: "error", level: "error", error });
@@ -148,6 +152,8 @@ export class App implements Nodeface {
   }
 
   #handshake(visit: Visit): Response | Promise<Response | undefined> {
+    const [route] = this.#routes.at(visit.path).values();
+    if (route) visit.matched = route;
     return this.#refuseHost(visit) ?? this.#calls.handshake(visit);
   }
 

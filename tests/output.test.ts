@@ -59,6 +59,29 @@ output(
   },
 );
 
+output(
+  "a line that is too long to be queued is counted, and the lines after it are written",
+  async () => {
+    const { write, taken, read } = slowReader();
+    const counts: number[] = [];
+    const lines = new LineWriter(write, (count) => counts.push(count));
+    lines.write("x".repeat(1_048_576));
+    while (counts.length === 0) {
+      read();
+      await soon();
+    }
+    lines.write("next");
+    const flushed = lines.flush();
+    while (!taken.includes("next\n")) {
+      read();
+      await soon();
+    }
+    read();
+    await flushed;
+    assert.equal(counts, [1]);
+  },
+);
+
 output("lines that are written at the same moment become a single write", async () => {
   const taken: string[] = [];
   const lines = new LineWriter((text) => Promise.resolve(void taken.push(text)));

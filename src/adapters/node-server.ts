@@ -14,7 +14,7 @@ import {
   sendNodeResponse,
 } from "srvx/node";
 import { type Bytes, isInTinyParts, PART_LENGTH, partsOf } from "../bytes.ts";
-import type { ServedRequest } from "../http/request.ts";
+import { type ServedRequest, UNREADABLE_CONTENT } from "../http/request.ts";
 import { Upgrade } from "../http/socket.ts";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { problemText } from "../http/problem.ts";
@@ -143,7 +143,10 @@ class Message extends UpgradableMessage implements CountedMessage {
   #breaksOff = false;
 
   override push(part: Uint8Array | null, encoding?: BufferEncoding): boolean {
-    if (this.#isRefused) return false;
+    if (this.#isRefused) {
+      this.breakOff();
+      return false;
+    }
     if (part) {
       this.received += part.byteLength;
       this.#isRefused = isInTinyParts(++this.#parts, this.received);
@@ -154,7 +157,7 @@ class Message extends UpgradableMessage implements CountedMessage {
   /** Stops the reading of the content, but leaves the connection open for the response. */
   breakOff(): void {
     this.#breaksOff = true;
-    this.destroy(new Error("The content of the request cannot be read"));
+    this.destroy(UNREADABLE_CONTENT);
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

@@ -80,7 +80,7 @@ export class LineWriter {
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#waiting) {
+    do {
       const text = this.#waiting;
       this.#waiting = "";
       await this.#writeText(text);
@@ -89,7 +89,7 @@ export class LineWriter {
       const count = this.#dropped;
       this.#dropped = 0;
       if (count > 0) this.#logDropped(count);
-    }
+    } while (this.#waiting);
     this.#writing = undefined;
   }
 }

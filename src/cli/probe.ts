@@ -58,13 +58,14 @@ const openPlain: OpenSocket = ({ hostname, port }) =>
 
 /** @throws {TypeError} if the arguments are wrong */
 function addressIn(args: string[]): URL {
-  const { NODEFACE_PORT = process.env.PORT ?? "8080" } = process.env;
+  // The service ignores empty variables, too.
+  const port = process.env.NODEFACE_PORT || process.env.PORT || "8080";
   const { values: { accept }, positionals } = parseArgs({
     args,
     options: { accept: { type: "string" } },
     allowPositionals: true,
   });
-  const [base = `http://127.0.0.1:${NODEFACE_PORT}`, ...others] = positionals;
+  const [base = `http://127.0.0.1:${port}`, ...others] = positionals;
   if (others.length > 0) throw new TypeError("probe takes one URL");
   if (!URL.canParse(base) || !/^https?:/.test(base)) {
     throw new TypeError(`"${base}" is not the URL of a service`);

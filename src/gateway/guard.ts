@@ -167,9 +167,11 @@ export function isAllowedCaller(
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
   if (origin === "null") return false;
   const destination = headers.get("sec-fetch-dest");
+  const mode = headers.get("sec-fetch-mode");
   const isUsual = destination === null || destination === "empty" ||
-    (destination === "document" && method === "GET" &&
-      headers.get("sec-fetch-mode") === "navigate");
+    // WebKit names the destination of a handshake, which the Fetch standard leaves empty.
+    (destination === "websocket" && mode === "websocket") ||
+    (destination === "document" && method === "GET" && mode === "navigate");
   if (!isUsual) return false;
   if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
   // `Sec-Fetch-Site` is checked first, since a proxy may allow a cross-site page to send

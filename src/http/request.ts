@@ -44,6 +44,12 @@ export interface ServedRequest extends Request {
  */
 export type ReadChunks = (accept: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
+/**
+ * The error of content that the server does not read to its end, since the client has sent it in
+ * thousands of tiny parts, or not as HTTP wants.
+ */
+export const UNREADABLE_CONTENT: Error = new Error("The content of the request cannot be read");
+
 export interface RequestTarget {
   readonly pathname: string;
   readonly search: string;

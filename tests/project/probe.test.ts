@@ -35,7 +35,7 @@ probe(
   "exits with 0 if no node is configured, and reads the port from NODEFACE_PORT",
   each(async (command) => {
     const service = await start(command);
-    const env = { NODEFACE_PORT: new URL(service.url).port };
+    const env = { NODEFACE_PORT: "", PORT: new URL(service.url).port };
     const { code, stdout } = await run([...command, "probe"], env);
     assert.equal([code, stdout], [0, "no node is configured\n"]);
     await service.stop();

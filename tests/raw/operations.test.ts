@@ -34,6 +34,24 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(await response.json(), { method: "POST", content: body, aborted: false });
   });
 
+  operations(
+    "content in thousands of tiny chunks gets a response, though it is complete",
+    async () => {
+      const client = await dial(server.url);
+      let received = "";
+      client.setEncoding("latin1").on("data", (text: string) => received += text);
+      const head =
+        "POST /own/echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+      client.write(`${head}${"1\r\nx\r\n".repeat(3000)}0\r\n\r\n`);
+      // deno-lint-ignore require-await -- `until` expects a function that returns a promise
+      await until(async () => received.startsWith("HTTP/1.1 "));
+      client.destroy();
+      // Bun does not show chunks to a server.
+      const status = runtime === "Bun" ? 200 : 400;
+      assert.match(received, `HTTP/1.1 ${status} `);
+    },
+  );
+
   for (const method of ["GET", "POST"]) {
     operations(`a handler is notified when the client of a ${method} disconnects`, async () => {
       const before = await clients();

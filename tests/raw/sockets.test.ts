@@ -306,6 +306,11 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       assert.is(await statusFor({}), 101);
       assert.is(await statusFor({ origin: `http://${host}` }), 101);
       assert.is(await statusFor({ origin: "null" }), 403);
+      const webkit = { "sec-fetch-dest": "websocket", "sec-fetch-mode": "websocket" };
+      const own = { origin: `http://${host}`, "sec-fetch-site": "same-origin", ...webkit };
+      assert.is(await statusFor(own), 101);
+      const foreign = { origin: "http://evil.example", "sec-fetch-site": "cross-site", ...webkit };
+      assert.is(await statusFor(foreign), 403);
       assert.is(await statusFor({ origin: "http://evil.example" }), 403);
       assert.is(await statusFor({ origin: `http://127.0.0.1:1` }), 403);
       assert.is(await statusFor({ cookie: "a=b" }), 403);
@@ -319,6 +324,8 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       assert.is(await statusFor({}, `/v1/rpc?token=${TOKEN}`), 400);
       assert.is(await statusFor({}, "/v1/info"), 200);
       assert.is(await statusFor({}, "/"), 101);
+      const metrics = await (await fetch(`${url}/v1/metrics`)).text();
+      assert.match(metrics, 'nodeface_requests_total{route="/v1/rpc",status="403"}');
     }),
   );
 
