@@ -150,7 +150,7 @@ export class CallRoutes {
   async #rootAt(path: string): Promise<RootPlace> {
     const table = await this.gateway!.table();
     const isWithoutRpc = table.isKnown && table.methods.size === 0;
-    const takesRpc = !isWithoutRpc && path === (await table.rpcPath.get() || "/");
+    const takesRpc = !isWithoutRpc && path === (await this.#node.rpcPath() || "/");
     const described = pathCalls.methodsAt(table, path) ?? (isRedirect(path) ? [] : undefined);
     const methods = takesRpc ? [...new Set(described).add("POST")] : described;
     return { table, takesRpc, methods };

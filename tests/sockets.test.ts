@@ -50,7 +50,6 @@ class PlayedNode {
   result: unknown;
   readonly connect = (
     _: unknown,
-    _path: string,
     isAnonymous: boolean,
     events: PeerEvents,
   ): Promise<Peer> => {
@@ -102,7 +101,6 @@ function playGateway() {
         unsubscribing: new Map([["eth_unsubscribe", {
           operation: { subscription: { notification: "eth_subscription" } },
         }]]),
-        rpcPath: { get: () => Promise.resolve("") },
       };
     },
   };
@@ -119,7 +117,7 @@ function openSession(token?: LightSignal) {
     {
       gateway,
       openNodeSocket: (isAnonymous) =>
-        NodeSocket.open(played.node as unknown as Node, connect, "", isAnonymous),
+        NodeSocket.open(played.node as unknown as Node, connect, isAnonymous),
       onNodeSocketEnd() {},
       makeRoom() {},
       count() {},
@@ -344,7 +342,7 @@ sockets(
   "a call to the node is not late while nothing is read, since the client reads slowly",
   async () => {
     const node = new PlayedNode();
-    const nodeSocket = await NodeSocket.open(node as unknown as Node, {} as Connect, "", true);
+    const nodeSocket = await NodeSocket.open(node as unknown as Node, {} as Connect, true);
     let resume = () => {};
     const isRead = new Promise<void>((told) => {
       nodeSocket.owner = {

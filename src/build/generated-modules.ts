@@ -215,6 +215,7 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
       const examples = examplesIn({ openrpc, openapi })
         .map(({ place, pattern }) => [place, pattern]);
       if (examples.length > 0) Object.assign(kind, { examples: Object.fromEntries(examples) });
+      if (openrpc?.path !== undefined) Object.assign(kind, { rpc_path: openrpc.path });
       kinds[name] = kind;
       if (openrpc || openapi) {
         // Compression reduces the OpenRPC or OpenAPI part of a kind to a seventh of its size.

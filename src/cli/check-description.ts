@@ -172,7 +172,7 @@ export async function describeCalls(
   const lines = diagnostics.map(({ level, message }) =>
     `${level === "error" ? "error" : "note "} ${message}\n`
   );
-  const root = forward.at_root ? { isBuiltIn, rpcPath: await known?.rpcPath.get() } : undefined;
+  const root = forward.at_root ? { isBuiltIn, rpcPath: await chainNode.rpcPath() } : undefined;
   const rights = rightsIn(operations, forward);
   const rows = policyRows(operations, forward).map(([operation, mark, call, why], at) => {
     const address = call === "refused" ? "-" : addressOf(operations[at]!, root);
@@ -221,7 +221,7 @@ function describeClients(clients: readonly ClientRights[]): Section[] {
  */
 function addressOf(
   { isMethod, path }: NodeOperation,
-  root?: { readonly isBuiltIn: boolean; readonly rpcPath: string | undefined },
+  root?: { readonly isBuiltIn: boolean; readonly rpcPath: string },
 ): string {
   if (isMethod) return root ? root.rpcPath || "/" : "/v1/rpc";
   return root && !isReserved(path, root.isBuiltIn) ? path : `/v1/node${path}`;

@@ -6,7 +6,6 @@
  * @module
  */
 import type { Monitor } from "../info/monitor.ts";
-import type { Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
@@ -108,11 +107,6 @@ export class Description {
   readonly onReport: Listeners<[DescriptionReport]> = new Listeners();
   /** Told that another description is shown. */
   readonly onChange: Listeners<[]> = new Listeners();
-  /**
-   * The path of the node's JSON-RPC endpoint, as for `Node.resolve`. Queries the node if its kind
-   * is unknown.
-   */
-  readonly rpcPath: Resource<string>;
   /** The time of `performance.now()` at which the current description was read. */
   describedAt: number | undefined;
   readonly #node: Node;
@@ -146,7 +140,6 @@ export class Description {
       onMissing: () => this.#checks.start(),
       now,
     });
-    this.rpcPath = this.#offer.rpcPath;
     monitor.onInfo.add(() => {
       if (this.#takeExamples()) this.#checks.start();
     });

@@ -30,8 +30,6 @@ export class KnownKind {
   readonly kind: Kind;
   /** True if some operations exist only in certain software or in newer versions. */
   readonly isConditional: Resource<boolean>;
-  /** The path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
-  readonly rpcPath: Resource<string>;
   readonly #node: Node;
   readonly #isOwn: boolean;
 
@@ -43,7 +41,6 @@ export class KnownKind {
     this.isConditional = lazy(async () =>
       /"x-(?:software|since)":/.test(formatJson(await this.loadInterface()))
     );
-    this.rpcPath = lazy(async () => (await this.loadInterface()).openrpc?.path ?? "");
   }
 
   get isBuiltIn(): boolean {

@@ -5,7 +5,6 @@
  * @module
  */
 import type { Monitor } from "../info/monitor.ts";
-import type { Resource } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import type { Offer } from "../openapi/kind.ts";
@@ -26,20 +25,11 @@ interface NodeOfferOptions {
 }
 
 export class NodeOffer {
-  /**
-   * The path of the node's JSON-RPC endpoint, as for `Node.resolve`. Queries the node if its kind
-   * is unknown.
-   */
-  readonly rpcPath: Resource<string> = {
-    get: () => this.#rpcPath ?? this.#findRpcPath(),
-  };
   readonly #node: Node;
   readonly #monitor: Monitor;
   readonly #options: NodeOfferOptions;
   readonly #missing: MissingMethods;
   #known: KnownKind | undefined;
-  /** The path of the node's JSON-RPC endpoint, once its kind is known. */
-  #rpcPath: string | undefined;
   /** What the node of the kind `of` has been found to offer, and when it was asked last. */
   #learnt: { readonly of?: KnownKind; readonly offer: Offer; readonly askedAt: number } = {
     offer: {},
@@ -67,9 +57,6 @@ export class NodeOffer {
       onError,
     });
     monitor.onInfo.add((info) => this.#missing.take(info));
-    node.onKind.add(() => {
-      this.#rpcPath = undefined;
-    });
   }
 
   get current(): Offer {
@@ -93,14 +80,6 @@ export class NodeOffer {
     const name = await this.#monitor.findKind();
     if (name !== undefined && this.#known?.name !== name) this.#known = await knowKind(this.#node);
     return this.#known;
-  }
-
-  async #findRpcPath(): Promise<string> {
-    const known = await this.findKind();
-    const path = await known?.rpcPath.get() ?? "";
-    // The kind may still be unknown, or may have changed.
-    if (this.#node.kind === (known?.name ?? "none")) this.#rpcPath = path;
-    return path;
   }
 
   /** Asks the node of this kind what it offers, if it is due. */
@@ -145,7 +124,7 @@ export class NodeOffer {
 
   /** Calls a method of the node that only reads. Resolves to `undefined` if the node refuses it. */
   async callMethod(jsonrpc: string, params: readonly unknown[]): Promise<unknown> {
-    const path = await this.#known?.rpcPath.get();
+    const path = await this.#node.rpcPath();
     const [outcome] = await this.#node.rpc([{ jsonrpc, params }], { path });
     return outcome?.error ? undefined : JSON.parse(outcome!.result);
   }

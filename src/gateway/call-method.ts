@@ -11,17 +11,17 @@ import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { isLong, nextTurn } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
-import { decodeUtf8, encodeTexts } from "../utf8.ts";
+import { decodeUtf8 } from "../utf8.ts";
 import type { Call, CallForm, Followed } from "./call.ts";
 import { readContent } from "./content.ts";
-import { HOW_TO_SUBSCRIBE, sendJson } from "./call-rpc.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import { invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
+import { HOW_TO_SUBSCRIBE, invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./read-rpc.ts";
+import { sendTexts } from "./rpc-replies.ts";
 import { refusalOfFailure, sendCalls, type SentOutcome } from "./send-calls.ts";
 
 export const methodCalls: CallForm = {
@@ -76,7 +76,7 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
     ? refuseAsNode(await readRpcError(outcome.json!))
     : followed
     ? makeResponse(200, { ...JSON_HEADERS, ...EVENT_HEADERS }, followed.events, call.common)
-    : sendJson(await encodeTexts([outcome.result]), call);
+    : await sendTexts([outcome.result], call);
   recording.end(response.status);
   return response;
 }

@@ -3,17 +3,16 @@
  *
  * @module
  */
-import { type Bytes, encodeText } from "../bytes.ts";
+import { encodeText } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
 import { bareResponse, makeResponse } from "../http/response.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import { isLong, nextTurn } from "../slices.ts";
-import { encodeTexts } from "../utf8.ts";
 import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
-import { NO_UPGRADE, type Refusal } from "./refusal.ts";
+import { HOW_TO_SUBSCRIBE, NO_UPGRADE, type Refusal } from "./refusal.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./read-rpc.ts";
 import {
@@ -21,6 +20,7 @@ import {
   type Reply,
   replyOf,
   replyToFault,
+  sendTexts,
   unavailable,
   WHOLE_BODY,
   type Written,
@@ -52,18 +52,7 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
   const body = await readCalls(call);
   const { texts, status, headers } = await new Calls(gateway, call).respond(body);
   if (texts.length === 0) return makeResponse(status, headers, null, common);
-  return sendJson(await encodeTexts(texts), call, status, headers);
-}
-
-/** @param headers are changed */
-export function sendJson(
-  bytes: Bytes,
-  { lease, common }: Call,
-  status: number = 200,
-  headers: Record<string, string> = { ...JSON_HEADERS },
-): Response {
-  headers["content-length"] = String(bytes.byteLength);
-  return makeResponse(status, headers, lease.handOverBytes([bytes]), common);
+  return await sendTexts(texts, call, status, headers);
 }
 
 /** Sends calls that need the connection of a client. */
@@ -281,10 +270,6 @@ interface BatchPart {
   /** True if the calls are sent without the node's secret. */
   readonly isAnonymous: boolean;
 }
-
-export const HOW_TO_SUBSCRIBE: string =
-  "it subscribes to notifications; call it over WebSocket, or " +
-  "at /v1/rpc/METHOD with Accept: text/event-stream";
 
 /** Returns the part of the node's head that is passed on. */
 function headOf({ status, headers }: CallsResponse): Pick<Reply, "status" | "headers"> {

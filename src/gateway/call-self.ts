@@ -4,10 +4,9 @@
  * @module
  */
 import { SELF_PATH } from "../http/own-paths.ts";
-import { encodeTexts } from "../utf8.ts";
 import type { Call, CallForm } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
-import { sendJson } from "./call-rpc.ts";
+import { sendTexts } from "./rpc-replies.ts";
 import type { Guarded } from "./guard.ts";
 import { problemOf } from "./refusal.ts";
 
@@ -33,5 +32,5 @@ async function tellClient({ clients }: Gateway, call: Call): Promise<Response> {
   const operations = table.entries.filter(({ clients }) => clients.includes(name))
     .map(({ operation }) => operation.name);
   const texts = [JSON.stringify({ name, operations, per_minute })];
-  return sendJson(await encodeTexts(texts), call);
+  return await sendTexts(texts, call);
 }

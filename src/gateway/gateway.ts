@@ -4,7 +4,6 @@
  * @module
  */
 import type { Monitor } from "../info/monitor.ts";
-import type { Resource } from "../lazy.ts";
 import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
@@ -43,8 +42,6 @@ interface CallableDescription {
     /** A sentence for clients that have a wrong address. */
     readonly hint?: string | undefined;
   };
-  /** The path of the node's JSON-RPC endpoint, as for `Node.resolve`. */
-  readonly rpcPath: Resource<string>;
 }
 
 /** A request, or a message, which has `gone` alone. */
@@ -54,7 +51,7 @@ interface LeasedRequest {
 }
 
 /** The calls that a description allows. */
-export interface CallTable extends Pick<CallableDescription, "rpcPath"> {
+export interface CallTable {
   /** False if the description cannot be shown, so that its operations are not known. */
   readonly isKnown: boolean;
   readonly hint: string;
@@ -123,18 +120,18 @@ export class Gateway {
   }
 
   async table(): Promise<CallTable> {
-    const { current, rpcPath } = await this.#options.resources.description();
+    const { current } = await this.#options.resources.description();
     if (this.#table && current === this.#described) return this.#table;
     const { forward, resources } = this.#options;
-    // While the kind is unknown, nobody knows how its reads must be called.
-    if (this.node.auth) await resources.monitor.findKind();
+    // While the kind is unknown, nobody knows how and where it must be called.
+    await resources.monitor.findKind();
     const kind = await this.node.definition();
     // No turn may lie between here and the end, in which another kind could be found.
     this.#readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
     this.#leases.slots.count = forward.concurrency ?? kind?.concurrency ??
       FORWARD_DEFAULTS.concurrency;
     this.#described = current;
-    return this.#table = tableOf(current, rpcPath, forward);
+    return this.#table = tableOf(current, forward);
   }
 
   async identify(request: CallerRequest, query: string): Promise<Caller> {
@@ -205,7 +202,6 @@ export class Gateway {
 
 function tableOf(
   { operations, hint = "" }: CallableDescription["current"],
-  rpcPath: CallTable["rpcPath"],
   forward: ResolvedForward,
 ): CallTable {
   const entries = decide(operations ?? [], forward);
@@ -213,7 +209,6 @@ function tableOf(
   return {
     isKnown: operations !== undefined,
     hint,
-    rpcPath,
     entries,
     paths: new PathTable(entries),
     methods: new Map(methods.map((entry) => [entry.operation.name, entry])),

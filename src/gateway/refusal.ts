@@ -79,6 +79,10 @@ export const NOT_SENT: Refusal = new Refusal(
 export const NO_WEBSOCKET: string = "There is no WebSocket here; a started service that " +
   "forwards calls has JSON-RPC over WebSocket at /v1/rpc";
 
+export const HOW_TO_SUBSCRIBE: string =
+  "it subscribes to notifications; call it over WebSocket, or " +
+  "at /v1/rpc/METHOD with Accept: text/event-stream";
+
 export const NO_UPGRADE: Refusal = invalidCall(NO_WEBSOCKET);
 
 export const CREDENTIALS_REJECTED: Refusal = new Refusal(

@@ -3,8 +3,11 @@
  *
  * @module
  */
+import { makeResponse } from "../http/response.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { excerpt } from "../untrusted-text.ts";
+import { encodeTexts } from "../utf8.ts";
+import type { Call } from "./call.ts";
 import { Refusal } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
 import { isFault, type RpcBody, type RpcCall, type RpcFault } from "./read-rpc.ts";
@@ -19,6 +22,22 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** True if nobody has the method. */
   readonly isAbsent?: boolean;
+}
+
+/**
+ * Makes the response to a call from the parts of its JSON text.
+ *
+ * @param headers are changed
+ */
+export async function sendTexts(
+  texts: readonly string[],
+  { lease, common }: Call,
+  status: number = 200,
+  headers: Record<string, string> = { ...JSON_HEADERS },
+): Promise<Response> {
+  const bytes = await encodeTexts(texts);
+  headers["content-length"] = String(bytes.byteLength);
+  return makeResponse(status, headers, lease.handOverBytes([bytes]), common);
 }
 
 /** Clients know these words. */

@@ -43,7 +43,7 @@ export async function sendCalls(
   call: MessageCall,
   calls: readonly ReadyCall[],
 ): Promise<SentOutcome[]> {
-  const use = useOf(gateway, call, calls[0]!, await call.table.rpcPath.get());
+  const use = useOf(gateway, call, calls[0]!, await gateway.node.rpcPath());
   const outcomes = await gateway.node.methods.call(calls.map(requestOf), use);
   call.lease.hold(0);
   return outcomes;
@@ -59,7 +59,7 @@ export async function sendAsItCame(
   calls: readonly ReadyCall[],
   text: string,
 ): Promise<CallsResponse | SentOutcome[]> {
-  const use = useOf(gateway, call, calls[0]!, await call.table.rpcPath.get());
+  const use = useOf(gateway, call, calls[0]!, await gateway.node.rpcPath());
   const sent = await gateway.node.methods.pass(text, calls.map(requestOf), use);
   call.lease.hold(0);
   return sent;

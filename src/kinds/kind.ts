@@ -322,6 +322,8 @@ export interface Kind extends KindInterface {
    * `x-example-from`.
    */
   examples?: Readonly<Record<Reference, string>> | undefined;
+  /** The member `path` of `openrpc`, in a kind whose interface is loaded apart from it. */
+  rpc_path?: string | undefined;
   /**
    * URLs of the files or folders that the operations were taken from. Each URL contains a version.
    */

@@ -102,6 +102,12 @@ export class Node {
     return (await this.kinds.get())[this.#kind ?? "none"];
   }
 
+  /** Resolves to the path of the JSON-RPC endpoint, as for {@linkcode resolve}. */
+  async rpcPath(): Promise<string> {
+    const kind = await this.definition();
+    return kind?.openrpc?.path ?? kind?.rpc_path ?? "";
+  }
+
   /**
    * The number of times that the node has refused, closed or broken a connection. Afterwards,
    * another node may be at its address.
@@ -126,19 +132,10 @@ export class Node {
     return new URL(path === "" ? this.url : this.url.replace(/\/+$/, "") + path);
   });
 
-  /**
-   * Opens a WebSocket connection to the node. Only the origin of `url` gets the secret.
-   *
-   * @param rpcPath the path of the JSON-RPC endpoint, as for {@linkcode resolve}
-   */
-  async connect(
-    connect: Connect,
-    rpcPath: string,
-    isAnonymous: boolean,
-    events: PeerEvents,
-  ): Promise<Peer> {
+  /** Opens a WebSocket connection to the node. Only the origin of `url` gets the secret. */
+  async connect(connect: Connect, isAnonymous: boolean, events: PeerEvents): Promise<Peer> {
     const { websocket } = await this.definition() ?? {};
-    const url = new URL(this.#ws ?? this.resolve(websocket?.path ?? rpcPath));
+    const url = new URL(this.#ws ?? this.resolve(websocket?.path ?? await this.rpcPath()));
     url.protocol = url.protocol.replace("http", "ws");
     const offset = this.#ws === undefined ? websocket?.port_offset : undefined;
     if (offset !== undefined && url.port !== "") url.port = String(Number(url.port) + offset);

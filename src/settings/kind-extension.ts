@@ -14,10 +14,14 @@ import type { Path, SettingDiagnostic } from "./schema.ts";
 
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
 
+const NOT_INHERITED: ReadonlySet<string> = new Set(
+  ["aliases", "written_from", "tried", "examples", "rpc_path"],
+);
+
 /** The extension `own` need not be valid. */
 export function extendKind(base: Kind, own: Json): Json {
-  const { aliases: _, written_from: __, tried: ___, examples: ____, ...inherited } = base;
-  const whole: Json = { ...inherited, ...own };
+  const inherited = Object.entries(base).filter(([key]) => !NOT_INHERITED.has(key));
+  const whole: Json = { ...Object.fromEntries(inherited), ...own };
   for (const key of MERGED) {
     if (base[key] || own[key]) whole[key] = { ...base[key], ...objectOf(own[key]) };
   }

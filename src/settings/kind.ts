@@ -326,7 +326,7 @@ const infoSettings = (
 export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kind> {
   // In an extension, every setting is optional: an omitted setting is inherited from the base.
   const required = base ? setting as typeof needed : needed;
-  const kind: SettingsOf<Omit<Kind, "examples">> = {
+  const kind: SettingsOf<Omit<Kind, "examples" | "rpc_path">> = {
     title: required(LINE, "The display name of the kind"),
     url: required(NODE_URL, "The usual URL of nodes of this kind"),
     aliases: setting(

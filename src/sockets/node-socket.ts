@@ -67,14 +67,9 @@ export class NodeSocket implements PeerEvents {
     this.isAnonymous = isAnonymous;
   }
 
-  static async open(
-    node: Node,
-    connect: Connect,
-    rpcPath: string,
-    isAnonymous: boolean,
-  ): Promise<NodeSocket> {
+  static async open(node: Node, connect: Connect, isAnonymous: boolean): Promise<NodeSocket> {
     const nodeSocket = new NodeSocket(node, isAnonymous);
-    nodeSocket.#peer = await node.connect(connect, rpcPath, isAnonymous, nodeSocket);
+    nodeSocket.#peer = await node.connect(connect, isAnonymous, nodeSocket);
     return nodeSocket;
   }
 

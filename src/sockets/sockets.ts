@@ -144,8 +144,7 @@ export class Sockets implements SessionOwner, Follower {
 
   async openNodeSocket(isAnonymous: boolean): Promise<NodeSocket> {
     this.#isNodeReady = false;
-    const rpcPath = await (await this.gateway.table()).rpcPath.get();
-    const opening = NodeSocket.open(this.gateway.node, this.#connect!, rpcPath, isAnonymous);
+    const opening = NodeSocket.open(this.gateway.node, this.#connect!, isAnonymous);
     const nodeSocket = await opening.catch(() => {
       throw NO_NODE;
     });
