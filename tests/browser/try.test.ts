@@ -219,6 +219,21 @@ tries(
     }),
 );
 
+tries("the form stays where it is while somebody types", () =>
+  inPage(async (page) => {
+    const operation = operationAt(page, "wrong");
+    const form = await openForm(operation);
+    const placeAfter = async (text: string) => {
+      await form.getByLabel("count").fill(text);
+      return await operation.evaluate((article) =>
+        article.querySelector(".send")!.getBoundingClientRect().top -
+        article.getBoundingClientRect().top
+      );
+    };
+    const place = await placeAfter("1");
+    for (const text of ["2", "3", "4"]) assert.is(await placeAfter(text), place);
+  }));
+
 tries("missing required fields are marked, and nothing is sent", () =>
   inPage(async (page) => {
     const operation = operationAt(page, "things");
