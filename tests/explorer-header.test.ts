@@ -59,19 +59,15 @@ const STATES: [info: Info, label: string, note: string][] = [
   [{ status: { toString: null } }, "", ""],
 ];
 
-header("the header names a well-known network, and shows the time that is left", () => {
-  const { about, facts } = describeInfo({
+header("the header names a well-known network, and tells pace and time left once", () => {
+  const { about, facts, note } = describeInfo({
     ...{ status: "syncing", software: "Geth", version: "1.14", chain_id: "1", api: API },
     ...{ network_name: "Ethereum mainnet", progress: 0.25, seconds_left: 10_700, height: 5 },
-    blocks_per_second: 12.5,
+    ...{ blocks_per_second: 12.5, peers: 8 },
   });
   assert.is(about, "Version 1.14 · Ethereum mainnet");
-  assert.equal(facts, [
-    ["Progress", "25%"],
-    ["Time left", "about 3 hours"],
-    ["Height", "5"],
-    ["Blocks per second", "12.5"],
-  ]);
+  assert.is(note, "behind its network; 12.5 blocks/s; about 3 hours left");
+  assert.equal(facts, [["Progress", "25%"], ["Height", "5"], ["Peers", "8"]]);
 });
 
 const VALUES: [key: string, value: unknown, shown: string][] = [

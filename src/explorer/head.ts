@@ -21,10 +21,8 @@ type Row = readonly [key: string, label: string, format?: (value: unknown) => st
 const FIGURES: readonly Row[] = [
   ["updated_at", "As of", formatTime],
   ["progress", "Progress", formatShare],
-  ["seconds_left", "Time left", formatTimeLeft],
   ["height", "Height"],
   ["head_at", "Latest block", formatTime],
-  ["blocks_per_second", "Blocks per second"],
   ["peers", "Peers"],
 ];
 
