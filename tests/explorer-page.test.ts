@@ -360,6 +360,16 @@ page("the version is shown only for descriptions from the operator or the networ
   }
 });
 
+page("clients are shown an address only where they can call something", async () => {
+  const callsOf = async (info: object) =>
+    (await renderParts({ openapi: "3.1.1", info, paths: { "/v1/info": { get: {} } } })).calls;
+  const ofHost = await callsOf({ title: "A host's own interface", version: "1" });
+  assert.match(ofHost, "Connect to");
+  const own = await createNodeface().fetch(new Request("http://localhost/spec.json"));
+  const { info } = await own.json();
+  assert.not.match(await callsOf(info), "Connect to");
+});
+
 page("if a description was fetched over the network, its links are shown as text", async () => {
   const description =
     "See [the docs](https://a.example/?q=1&b) and ![x](https://a.example/x.png), `[b](c)`";

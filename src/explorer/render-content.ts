@@ -211,8 +211,8 @@ function renderStart(outline: Outline, address: string): string {
     .map(({ anchor, title }) => `<a href="#${escape(anchor)}">${escape(title)}</a>`);
   const isBare = operations.length === 0 && outline.title === OWN_TITLE;
   return (operations.length > 0 ? renderCount(operations, callable) : "") +
-    `<div class="calls">${isBare ? BARE : ""}` +
-    (callable.length > 0 || operations.length === 0 ? renderAddress(address) : "") +
+    `<div class="calls">` +
+    (isBare ? BARE : callable.length > 0 || operations.length === 0 ? renderAddress(address) : "") +
     (first ? renderFirst(first) : "") +
     (common.length > 0 ? `<p class="common">Most used: ${common.join(" ")}</p>` : "") +
     "</div>";
