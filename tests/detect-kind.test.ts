@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KINDS } from "../src/generated/kinds.js";
 import { detectKind } from "../src/info/detect-kind.ts";
-import type { NodeStatus } from "../src/info/status.ts";
+import { type NodeStatus, REMEDIES } from "../src/info/status.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { contextFor } from "./_sources.ts";
 
@@ -73,6 +73,25 @@ detect("if a refusal matches two kinds, no secret is sent, and the error names b
   const { reason, looksLike } = (found as { status: NodeStatus }).status;
   assert.is(reason, "requires credentials (401), like bcoin or handshake; set node.auth");
   assert.is(looksLike, undefined);
+});
+
+detect("what is no node of a known kind is of an unknown kind, and the advice says what to do", async () => {
+  for (
+    const [text, reason] of [
+      ["<h1>It works</h1>", 'returned something other than JSON: "<h1>It works</h1>"'],
+      ["{}", "responds, but is not a kind of node that Nodeface knows"],
+    ] as const
+  ) {
+    const fetch = () => Promise.resolve(new Response(text));
+    const played = contextFor("http://127.0.0.1:1", { kinds: KINDS, fetch });
+    const found = await detectKind(played, new AbortController().signal);
+    const { status } = found as { status: NodeStatus };
+    assert.equal([status.code, status.reason], ["unknown_kind", reason]);
+    for (const setting of ["node.url", "node.kind", '"none"', "info"]) {
+      assert.match(status.hint!, setting);
+      assert.match(REMEDIES.unknown_kind!, setting);
+    }
+  }
 });
 
 detect.run();

@@ -8,7 +8,7 @@ import type { Kind, Kinds, Reference } from "../kinds/kind.ts";
 import { SourceError } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { type NodeStatus, statusOfError, worst } from "./status.ts";
+import { type NodeStatus, REMEDIES, statusOfError, worst } from "./status.ts";
 import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { querySources, settle } from "./sources.ts";
@@ -97,13 +97,10 @@ function statusOfUnknown(
   const common = errors.find(({ message, isAbsent }) =>
     !isAbsent && trials.every(({ errors }) => errors.some((error) => error.message === message))
   );
-  if (common) return statusOfError(common);
-  return statusOfError(
-    new SourceError("unknown_kind", "responds, but is not a kind of node that Nodeface knows", {
-      hint: "set node.kind to the kind of the node; if Nodeface does not know that kind, set " +
-        'node.kind to "none" and describe the node in info',
-    }),
-  );
+  if (common && !common.isForeign) return statusOfError(common);
+  const reason = common?.message ?? "responds, but is not a kind of node that Nodeface knows";
+  const details = { hint: REMEDIES.unknown_kind, isQuoting: common?.isQuoting ?? false };
+  return statusOfError(new SourceError("unknown_kind", reason, details));
 }
 
 function questionsOf({ detect, sources }: Kind): Map<string, PlannedSource> {

@@ -83,7 +83,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   no_credentials: "the service's log says why the secret of node.auth cannot be read",
   wrong_network:
     "point node.url at the expected node, or correct node.expect: no call is passed on",
-  unknown_kind: "check port and path in node.url, or set node.kind",
+  unknown_kind: "check port and path in node.url, or set node.kind; if no kind fits, set it to " +
+    '"none", and describe the node in info',
   wrong_kind: "correct node.kind, or remove it",
   bad_answer: "the service's log names the source that failed",
 } satisfies Partial<Record<StatusCode, string>>;
