@@ -70,8 +70,8 @@ function askForToken(description: Json): Json {
   const schemes = objectOf(objectOf(description.components).securitySchemes);
   const [name] = Object.keys(schemes).filter((name) => name.startsWith(TOKEN_SCHEME));
   if (name === undefined) return {};
-  document.querySelector("#other")!.before(element("label", {}, "Your token ", token));
-  document.querySelector("#node .facts")!.append(tellOwner(token));
+  const label = element("label", {}, "Your token ", token);
+  document.querySelector("#other")!.before(tellOwner(token), label);
   return { [name]: { token: "$NODEFACE_TOKEN" } };
 }
 

@@ -64,14 +64,7 @@ function explain(form: Form, status: number, body: unknown): void {
     `The node responded: ${said}${number && ` (${number})`}`;
   const sentence = excerpt(ofNode || (typeof detail === "string" ? detail : ""), 300);
   if (sentence) form.status.append(` · ${sentence}`);
-  if (status === 401 && form.token) {
-    const isTyped = form.token.input.value.trim() !== "";
-    form.token.mark(
-      isTyped
-        ? "this is not the token of a client (forward.clients)"
-        : "a client's token is required (forward.clients)",
-    );
-  }
+  if (status === 401 && form.token) form.token.input.ariaInvalid = "true";
   for (const { in: place, name, rule } of listOf(errors).map(objectOf)) {
     if (typeof name !== "string" || typeof rule !== "string") continue;
     const named = form.fields.filter((field) => field.name === name);

@@ -153,7 +153,11 @@ reference(
       const field = header.getByLabel("Your token");
       await field.fill("wrong");
       await field.blur();
-      await header.getByText("The token is not valid").waitFor();
+      const refused = header.getByText("The token is not valid");
+      await refused.waitFor();
+      // The page is at an operation, far below the top.
+      assert.ok(await page.evaluate(() => scrollY > innerHeight));
+      assert.ok(await refused.evaluate((text) => text.getBoundingClientRect().bottom > 0));
       await field.fill(TOKEN);
       await field.blur();
       const opened = /^The token of app\. It opens (?=.*GET \/api\/guarded).*POST \/api\/write/;

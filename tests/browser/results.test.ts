@@ -302,11 +302,17 @@ results("an error is explained beside its field or status", () =>
     );
     const secret = operationAt(page, "secret");
     const form = await openForm(secret);
-    await sendForm(secret);
-    await form.getByText("a client's token is required").waitFor();
-    await form.getByLabel("token").fill("wrong");
-    await sendForm(secret);
-    await form.getByText("this is not the token of a client").waitFor();
+    const token = form.getByLabel("token");
+    assert.match((await sendForm(secret)).line, /^401 .* · GET \/secret needs a client's token$/);
+    assert.is(await token.getAttribute("aria-invalid"), "true");
+    assert.ok(await token.evaluate((field) => field === document.activeElement));
+    await token.fill("wrong");
+    assert.is(await token.getAttribute("aria-invalid"), null);
+    const { line } = await sendForm(secret);
+    assert.match(line, /^401 /);
+    assert.is(await token.getAttribute("aria-invalid"), "true");
+    // The status gives the reason, once.
+    assert.not.match(await form.innerText(), "client");
     const give = operationAt(page, "give");
     const fields = await openForm(give);
     await fields.getByRole("textbox", { name: /^n / }).fill("x");
