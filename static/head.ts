@@ -12,9 +12,10 @@ import { isObject, type Json } from "../src/json/values.ts";
 
 /**
  * Times in milliseconds. Without an event stream, the page polls at least every `INTERVAL`; with
- * one, every `INTERVAL_BESIDE`.
+ * one, every `INTERVAL_BESIDE`. The service may wait for its node for up to 10 seconds
+ * (`node.timeout`).
  */
-const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 5_000;
+const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 12_000;
 /** The first and the longest delay before a failed stream is opened again, in milliseconds. */
 const RETRY = 4_000, RETRY_MAX = 60_000;
 /** The service's clock minus the browser's, in milliseconds. */

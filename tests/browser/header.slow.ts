@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { closePages, launch, PATIENCE, QUIET, watch } from "./_browser.ts";
-import { NODE, picture, SIMPLE, visit } from "./_page.ts";
+import { hold, NODE, picture, SIMPLE, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const header = suite("the header of the explorer");
@@ -190,6 +190,18 @@ header("if the service is unreachable, the header says so and keeps the last val
   info = NODE;
   await refresh(page);
   await page.getByRole("status").getByText("In sync").waitFor();
+});
+
+header("a node that takes eight seconds to respond is no lost connection", async () => {
+  await open(page);
+  const release = await hold(page, "**/v1/info");
+  setTimeout(release, 8000);
+  info = { ...NODE, height: 7 };
+  await look(page, false);
+  const lost = page.getByText("No connection", { exact: true });
+  const shown = lost.or(page.locator("#node dd").getByText("7", { exact: true }));
+  await shown.waitFor();
+  assert.is(await shown.innerText(), "7");
 });
 
 header("the header refreshes automatically, but only while the page is visible", async () => {
