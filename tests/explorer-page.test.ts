@@ -330,8 +330,8 @@ page("an operation shows parameter constraints, and schemas two levels deep", as
   });
   for (
     const text of [
-      "<i>query, integer</i>  <small>from <code>1</code>, to <code>9</code>, default <code>5</code></small>",
-      "<i>query, string</i> Of the *block* <small>one of <code>latest, safe</code>, pattern <code>^[a-z]+$</code>, " +
+      "<i>query, integer</i>  <small>· from <code>1</code>, to <code>9</code>, default <code>5</code></small>",
+      "<i>query, string</i> Of the *block* <small>· one of <code>latest, safe</code>, pattern <code>^[a-z]+$</code>, " +
       "example <code>&lt;b&gt;</code></small>",
       "<dt><code>application/json</code></dt><dd><i>Block, required</i> <details><summary>Schema: 3 fields</summary>",
       "<dt><code>200</code></dt><dd><i>Block or null</i> <details>",

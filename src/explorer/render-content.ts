@@ -356,8 +356,8 @@ function renderList(items: readonly Item[], detail: Detail): string {
     const shown = rules.map(([rule, value]) => `${rule} <code>${shortText(value)}</code>`).join(
       ", ",
     );
-    const text = detail.item > 0 &&
-      renderInlineMarkdown(description, detail.item) + (shown && ` <small>${shown}</small>`);
+    const text = detail.item > 0 && renderInlineMarkdown(description, detail.item) +
+      (shown && ` <small>${words && "· "}${shown}</small>`);
     return `<dt><code>${renderName(shorten(term, NAME_LENGTH_MAX))}</code></dt>` +
       `<dd>${words && `<i>${words}</i> `}${text || ""}${renderFields(fieldsOf, detail)}</dd>`;
   });
