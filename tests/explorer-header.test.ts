@@ -278,6 +278,10 @@ header("the header has at most four figures, and charts of their history", () =>
     `<title>from 100 to 103 in the last 30 seconds</title><path d="M0 24L120 16L240 0" `,
   );
   assert.match(html, `<title>7 in the last 30 seconds</title><path d="M120 12L240 12" `);
+  // The charts share their time, and a narrow column would cut a second mention off.
+  const labels = [...html.matchAll(/<dt>(.*?)<\/dt>/g)].map(([, label]) => label);
+  const first = "Height<small>, last 30 seconds</small>";
+  assert.equal(labels, [first, "Peers", "Db size", "Response time"]);
   const more = { ...info, updated_at: "2026-01-31T08:15:00Z", head_at: "2026-01-31T08:15:00Z" };
   assert.is(describeNamed(more, NAMING, HISTORY).figures.length, 4);
 });

@@ -273,6 +273,8 @@ export function renderHead(text: HeadText, icon: string, other = "", calls = "")
 }
 
 export function renderFigures(figures: readonly Figure[], history: History = {}): string {
+  /** The time that all plots cover, once the first one has told it. */
+  let told = "";
   return figures.map(({ key, label, value, time }) => {
     const text = escape(value);
     // The page's script changes this text to an age, such as "2 minutes ago"; the `title` keeps the
@@ -281,7 +283,9 @@ export function renderFigures(figures: readonly Figure[], history: History = {})
       ? `<time datetime="${time}" title="${text}">${text}</time>`
       : `<span>${text}</span>`;
     const { span = "", svg = "" } = plotOf(history, key);
-    return `<div><dt>${escape(label)}${span}</dt><dd>${html}${svg}</dd></div>`;
+    const shown = told === "" ? span : "";
+    told ||= span;
+    return `<div><dt>${escape(label)}${shown}</dt><dd>${html}${svg}</dd></div>`;
   }).join("");
 }
 
