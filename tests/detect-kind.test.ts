@@ -75,23 +75,26 @@ detect("if a refusal matches two kinds, no secret is sent, and the error names b
   assert.is(looksLike, undefined);
 });
 
-detect("what is no node of a known kind is of an unknown kind, and the advice says what to do", async () => {
-  for (
-    const [text, reason] of [
-      ["<h1>It works</h1>", 'returned something other than JSON: "<h1>It works</h1>"'],
-      ["{}", "responds, but is not a kind of node that Nodeface knows"],
-    ] as const
-  ) {
-    const fetch = () => Promise.resolve(new Response(text));
-    const played = contextFor("http://127.0.0.1:1", { kinds: KINDS, fetch });
-    const found = await detectKind(played, new AbortController().signal);
-    const { status } = found as { status: NodeStatus };
-    assert.equal([status.code, status.reason], ["unknown_kind", reason]);
-    for (const setting of ["node.url", "node.kind", '"none"', "info"]) {
-      assert.match(status.hint!, setting);
-      assert.match(REMEDIES.unknown_kind!, setting);
+detect(
+  "what is no node of a known kind is of an unknown kind, and the advice says what to do",
+  async () => {
+    for (
+      const [text, reason] of [
+        ["<h1>It works</h1>", 'returned something other than JSON: "<h1>It works</h1>"'],
+        ["{}", "responds, but is not a kind of node that Nodeface knows"],
+      ] as const
+    ) {
+      const fetch = () => Promise.resolve(new Response(text));
+      const played = contextFor("http://127.0.0.1:1", { kinds: KINDS, fetch });
+      const found = await detectKind(played, new AbortController().signal);
+      const { status } = found as { status: NodeStatus };
+      assert.equal([status.code, status.reason], ["unknown_kind", reason]);
+      for (const setting of ["node.url", "node.kind", '"none"', "info"]) {
+        assert.match(status.hint!, setting);
+        assert.match(REMEDIES.unknown_kind!, setting);
+      }
     }
-  }
-});
+  },
+);
 
 detect.run();

@@ -357,7 +357,7 @@ function renderList(items: readonly Item[], detail: Detail): string {
       ", ",
     );
     const text = detail.item > 0 && renderInlineMarkdown(description, detail.item) +
-      (shown && ` <small>${words && "· "}${shown}</small>`);
+        (shown && ` <small>${words && "· "}${shown}</small>`);
     return `<dt><code>${renderName(shorten(term, NAME_LENGTH_MAX))}</code></dt>` +
       `<dd>${words && `<i>${words}</i> `}${text || ""}${renderFields(fieldsOf, detail)}</dd>`;
   });
