@@ -353,9 +353,8 @@ function renderItems(heading: string, items: readonly Item[], detail: Detail): s
 function renderList(items: readonly Item[], detail: Detail): string {
   const entries = items.map(({ name: term, facts, description, rules = [], fieldsOf }) => {
     const words = facts.slice(0, 6).map(shortText).join(", ");
-    const shown = rules.map(([rule, value]) => `${rule} <code>${shortText(value)}</code>`).join(
-      ", ",
-    );
+    const constraints = rules.map(([rule, value]) => `${rule} <code>${shortText(value)}</code>`);
+    const shown = constraints.join(", ");
     const text = detail.item > 0 && renderInlineMarkdown(description, detail.item) +
         (shown && ` <small>${words && "· "}${shown}</small>`);
     return `<dt><code>${renderName(shorten(term, NAME_LENGTH_MAX))}</code></dt>` +
