@@ -164,7 +164,7 @@ clients("content that does not end gets one response from an operation of the ho
     const head = "POST /own/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999\r\n\r\n";
     const answer = await hang(server.url, "dripping content", head, " ");
     await server.stop();
-    assert.equal(answer.match(/^HTTP\/1\.1 \d+/gm), ["HTTP/1.1 500"]);
+    assert.equal(answer.match(/^HTTP\/1\.1 \d+/gm), ["HTTP/1.1 400"]);
   });
 });
 
