@@ -21,7 +21,7 @@ export function formatKinds(name?: string): string {
 }
 
 export async function formatKindFile(name: string): Promise<string> {
-  const { examples: _, ...kind } = kindOf(name);
+  const { examples: _, rpc_path: __, ...kind } = kindOf(name);
   const whole = { ...kind, ...await loadInterface(name) };
   return `# Written by "nodeface kinds ${name} --file" of Nodeface ${VERSION}
 # For a few changes, write only "extends: ${name}" and the changes: see docs/kinds.md
