@@ -53,11 +53,6 @@ opening("the lines keep what is enabled, and enable the operation if they are us
     ["/own", { open: ["reads"] }, { open: ["reads", "GET /own"] }],
     ["/own", { open: ["GET /height"] }, { open: ["GET /height", "GET /own"] }],
     ["/block/{id}", { open: ["GET /own"] }, { open: ["GET /own", "reads"] }],
-    [
-      "/keys",
-      withClient(["reads", "POST /send"]),
-      withClient(["reads", "POST /send", "GET /keys"]),
-    ],
   ];
   for (const [path, before, after] of cases) {
     const lines = await linesFor(path, before);
@@ -67,6 +62,24 @@ opening("the lines keep what is enabled, and enable the operation if they are us
     assert.not.equal(operations.find((one) => one.path === path)!.call, "refused");
   }
 });
+
+opening(
+  "the lines leave clients that exist as they are, and do not tell what they may call",
+  async () => {
+    const clients = [
+      { name: "wallet", token_file: "wallet", allow: ["POST /send"] },
+      { name: "board", token_file: "board", allow: ["GET /own"] },
+    ];
+    const forKeys = await linesFor("/keys", { open: ["reads"], clients });
+    assert.equal(parse(forKeys), {
+      forward: { open: ["reads"], clients: [{ allow: ["GET /keys"] }] },
+    });
+    assert.match(forKeys, "# Add to the list of the client that may call it:");
+    const forReads = await linesFor("/height", { clients });
+    assert.equal(parse(forReads), { forward: { open: ["reads"] } });
+    assert.match(forReads, "# clients: as they are");
+  },
+);
 
 opening("an operation that no setting enables has a reason, but no lines", async () => {
   for (const forward of [undefined, "reads"] as const) {

@@ -1,6 +1,6 @@
 /**
- * The lines of `nodeface.yaml` that enable an operation. They keep what is enabled already, so that
- * they can replace the section `forward`.
+ * The lines of `nodeface.yaml` that enable an operation. They keep what everybody may call. Which
+ * client may call what is not the page's to tell, so the lines leave existing clients as they are.
  *
  * @module
  */
@@ -9,8 +9,12 @@ import type { ShownOperation } from "./read-outline.ts";
 
 type Listed = Pick<ShownOperation, "nodeName" | "call" | "marks" | "isOpenable">;
 
-/** The names in `forward.open` and in `forward.clients`, as far as the permissions tell. */
-export type Enabled = Readonly<Record<"open" | "token", readonly string[]>>;
+export interface Enabled {
+  /** The names in `forward.open`, as far as the permissions tell. */
+  readonly open: readonly string[];
+  /** Whether a client's token enables operations. */
+  readonly hasClients: boolean;
+}
 
 /** The largest number of names that are repeated; a longer list is in the file, not on the page. */
 const NAMES_MAX = 8;
@@ -21,13 +25,13 @@ export function readEnabled(operations: readonly Listed[]): Enabled {
   const reads = operations.filter((one) =>
     isRead(one) && (one.call !== "refused" || one.isOpenable)
   );
-  const namesOf = (call: "open" | "token") => {
-    const isWhole = reads.length > 0 && reads.every((one) => one.call === call);
-    const others = operations.filter((one) => one.call === call && !(isWhole && isRead(one)));
-    const names = others.flatMap(({ nodeName }) => nodeName ?? []);
-    return isWhole ? [READS, ...names] : names;
+  const isWhole = reads.length > 0 && reads.every(({ call }) => call === "open");
+  const others = operations.filter((one) => one.call === "open" && !(isWhole && isRead(one)));
+  const names = others.flatMap(({ nodeName }) => nodeName ?? []);
+  return {
+    open: isWhole ? [READS, ...names] : names,
+    hasClients: operations.some(({ call }) => call === "token"),
   };
-  return { open: namesOf("open"), token: namesOf("token") };
 }
 
 /** Returns an empty string if no setting enables the operation. */
@@ -39,19 +43,24 @@ export function writeOpening(
   const isRead = marks.includes("read");
   const needsToken = marks.includes("write") || marks.includes("sensitive");
   const open = needsToken ? enabled.open : [...enabled.open, isRead ? READS : nodeName];
-  const token = needsToken ? [...enabled.token, nodeName] : enabled.token;
-  const lines = [
-    "# nodeface.yaml",
-    "forward:",
-    ...listed("  open", open),
-    ...token.length === 0 ? [] : [
+  const clients = needsToken
+    ? clientsWith(nodeName, enabled)
+    : enabled.hasClients
+    ? ["  # clients: as they are"]
+    : [];
+  return ["# nodeface.yaml", "forward:", ...listed("  open", open), ...clients].join("\n");
+}
+
+function clientsWith(name: string, { hasClients }: Enabled): string[] {
+  const allow = listed("allow", [name]);
+  return hasClients
+    ? ["  clients:", "    # Add to the list of the client that may call it:", `    - ${allow}`]
+    : [
       "  clients:",
       "    - name: app",
       "      token_file: token # 32 characters or more",
-      ...listed("      allow", token),
-    ],
-  ];
-  return lines.join("\n");
+      `      ${allow}`,
+    ];
 }
 
 function listed(key: string, names: readonly string[]): string[] {
