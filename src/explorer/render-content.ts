@@ -260,7 +260,7 @@ function renderCount(
     const token = withToken > 0 ? `, ${withToken} with the token` : "";
     const enabled = `${callable.length} of ${total} ${all} enabled${token}`;
     return example
-      ? `<details class="more"><summary>${enabled} · enable more</summary>${howMuch}</details>`
+      ? renderMore(`${enabled} · enable more`, howMuch)
       : `<p class="more">${enabled}</p>`;
   }
   const isOff = operations.every(({ call }) => call === undefined);
@@ -272,9 +272,11 @@ function renderCount(
     : `<code>--forward reads</code> opens operations marked <code>x-access: read</code>, and ` +
       `this description marks none. Read what the operations return and change, and list some ` +
       `under <code>forward.open</code> in the configuration.`;
-  return `<details class="more"><summary>${state} · enable some</summary>` +
-    `<p>${advice}</p>${howMuch}</details>`;
+  return renderMore(`${state} · enable some`, `<p>${advice}</p>${howMuch}`);
 }
+
+const renderMore = (summary: string, content: string) =>
+  `<details class="more"><summary>${summary}</summary><div>${content}</div></details>`;
 
 function renderOpening(operation: ShownOperation, enabled: Enabled): string {
   const lines = writeOpening(operation, enabled);

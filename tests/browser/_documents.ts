@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 import type { Json } from "../../src/json/values.ts";
+import { withScalarExtensions } from "../../src/explorer/scalar-extensions.ts";
 import { loadInterface } from "../../src/description/known-interface.ts";
 import { openApiOfMethods } from "../../src/openapi/openrpc.ts";
 import { withServiceOperations } from "../../src/openapi/merge.ts";
@@ -44,5 +45,5 @@ const START = { openapi: "3.1.1", servers: [{ url: "." }] };
 async function complete(node: Json): Promise<Json> {
   const own = await createNodeface().fetch(new Request("http://localhost/spec.json"));
   const document = await withServiceOperations(await own.json(), node);
-  return parseJson(formatJson(document)) as Json;
+  return parseJson(formatJson(await withScalarExtensions(document, {}))) as Json;
 }

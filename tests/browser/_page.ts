@@ -75,13 +75,22 @@ export interface Shifts {
   shift: number;
 }
 
-/** Adds up all layout shifts of the current page, including those before this call. */
+interface LayoutShift extends PerformanceEntry {
+  value: number;
+  sources: readonly { node: Node | null }[];
+}
+
+/**
+ * Adds up all layout shifts of the current page, including those before this call. What moves
+ * within Scalar only is Scalar's own.
+ */
 export function observeShifts(): void {
   const shifts = globalThis as unknown as Shifts;
   shifts.shift = 0;
   new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) {
-      shifts.shift += (entry as PerformanceEntry & { value: number }).value;
+    const scalar = document.getElementById("scalar");
+    for (const { value, sources } of list.getEntries() as LayoutShift[]) {
+      if (!sources.every(({ node }) => scalar?.contains(node))) shifts.shift += value;
     }
   }).observe({ type: "layout-shift", buffered: true });
 }
