@@ -403,18 +403,14 @@ for (
   const [what, kind, path, isSecret] of [
     ["a read-only operation of a kind with reads: none", "accounts", "/status", false],
     ["another operation of a kind with reads: none", "accounts", "/open", true],
-    ["an operation with x-auth: none", "none", "/bare", false],
     ["a read-only operation of another kind", "none", "/status", true],
   ] as const
 ) {
   requests(`${what} is called ${isSecret ? "with" : "without"} the node's secret`, async () => {
     const file = join(folder, "secret");
     writeFileSync(file, "user:secret");
-    const responses = { 200: { description: "" } };
-    const bare = { get: { "x-access": "read", "x-auth": "none", responses } };
-    const document = { ...REST, paths: { ...REST.paths, "/bare": bare } };
     const forward = { open: ["reads", "GET /open"] };
-    const { ask } = forwarding(node.url, document, forward, {
+    const { ask } = forwarding(node.url, REST, forward, {
       node: { url: node.url, kind, auth: { basic_file: file } },
       kinds: { accounts: ACCOUNTS },
     });

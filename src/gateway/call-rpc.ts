@@ -209,11 +209,9 @@ class Calls {
       const { operation } = one.entry;
       const isAlone = operation.access !== "read" || one.isHeavy ||
         operation.subscription !== undefined;
-      const isAnonymous = this.#gateway.isAnonymous(operation);
       const last = parts.at(-1);
-      if (!isAlone && last && !last.isAlone && last.isAnonymous === isAnonymous) {
-        last.calls.push(one);
-      } else parts.push({ calls: [one], isAlone, isAnonymous });
+      if (!isAlone && last && !last.isAlone) last.calls.push(one);
+      else parts.push({ calls: [one], isAlone });
     }
     return parts;
   }
@@ -267,8 +265,6 @@ interface BatchPart {
   readonly calls: SentCall[];
   /** True if the only call must be sent alone. */
   readonly isAlone: boolean;
-  /** True if the calls are sent without the node's secret. */
-  readonly isAnonymous: boolean;
 }
 
 /** Returns the part of the node's head that is passed on. */

@@ -179,8 +179,8 @@ export class Gateway {
   /**
    * Reads of some kinds are called without `node.auth`, so that responses contain no private data.
    */
-  isAnonymous({ isAnonymous, access }: NodeOperation): boolean {
-    return isAnonymous || (access === "read" && this.#readsAnonymously);
+  isAnonymous({ access }: Pick<NodeOperation, "access">): boolean {
+    return access === "read" && this.#readsAnonymously;
   }
 
   /** @param started on the clock of `performance.now()` */

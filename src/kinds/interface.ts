@@ -25,7 +25,6 @@ export interface OperationMarks {
   "x-since"?: string | undefined;
   "x-software"?: readonly string[] | undefined;
   "x-common"?: true | undefined;
-  "x-auth"?: "none" | undefined;
   "x-checked"?: true | undefined;
   "x-subscription"?: Subscription | undefined;
 }
@@ -93,11 +92,6 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`true`",
     text: "A commonly used operation, which is shown before other operations",
-  },
-  "x-auth": {
-    on: "operation",
-    value: "`none`",
-    text: "Calls are sent without the node's secret, so that responses contain no private data",
   },
   "x-checked": {
     on: "operation",

@@ -80,7 +80,6 @@ export interface NodeOperation {
   readonly subscription?: Subscription | undefined;
   /** True if the node responds once, but only after an event or after a time. */
   readonly isWaiting?: boolean;
-  readonly isAnonymous: boolean;
   /**
    * `undefined` if the parameters are unknown. If `isByPosition` is true, the parameters are sorted
    * by position.
@@ -245,7 +244,6 @@ class OperationReader {
       isStreaming: operation["x-streaming"] === true,
       subscription: operation["x-subscription"] as Subscription | undefined,
       isWaiting: operation["x-streaming"] === "waits",
-      isAnonymous: operation["x-auth"] === "none",
       isChecked: operation["x-checked"] === true,
     } as const;
   }

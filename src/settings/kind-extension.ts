@@ -136,7 +136,7 @@ function operationsAt(
 
 /** Values of `x-access`, sorted from least to most restricted. */
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
-const RESTRICTING = ["x-cost", "x-streaming", "x-auth", "x-checked"];
+const RESTRICTING = ["x-cost", "x-streaming", "x-checked"];
 const INPUT = ["params", "parameters", "shared", "requestBody"];
 
 function howLooser(now: Json, before: Json): string | undefined {

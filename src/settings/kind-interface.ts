@@ -61,7 +61,6 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
     MARKS["x-software"].text,
   ),
   "x-common": setting(TRUE, MARKS["x-common"].text),
-  "x-auth": setting(word(["none"], "none"), MARKS["x-auth"].text),
   "x-checked": setting(TRUE, MARKS["x-checked"].text),
   "x-subscription": setting(
     object({
