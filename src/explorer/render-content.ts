@@ -251,7 +251,7 @@ function renderCount(
   const all = count(({ path }) => methodNameOf(path) !== "") === total ? "methods" : "operations";
   const example = operations.find(({ isOpenable }) => isOpenable);
   const howMuch = example
-    ? `<p>Each operation that is not enabled says why, and has the lines that enable it. For ` +
+    ? `<p>Each operation that is not enabled has the lines that enable it. For ` +
       `<code>${shortText(example.nodeName!)}</code>:</p>` +
       renderOpening(example, readEnabled(operations))
     : "";
