@@ -43,7 +43,7 @@ export async function sendCalls(
   call: MessageCall,
   calls: readonly ReadyCall[],
 ): Promise<SentOutcome[]> {
-  const use = useOf(gateway, call, calls[0]!, await gateway.node.rpcPath());
+  const use = await useOf(gateway, call, calls[0]!);
   const outcomes = await gateway.node.methods.call(calls.map(requestOf), use);
   call.lease.hold(0);
   return outcomes;
@@ -59,7 +59,7 @@ export async function sendAsItCame(
   calls: readonly ReadyCall[],
   text: string,
 ): Promise<CallsResponse | SentOutcome[]> {
-  const use = useOf(gateway, call, calls[0]!, await gateway.node.rpcPath());
+  const use = await useOf(gateway, call, calls[0]!);
   const sent = await gateway.node.methods.pass(text, calls.map(requestOf), use);
   call.lease.hold(0);
   return sent;
@@ -70,12 +70,12 @@ const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
   params: params ?? null,
 });
 
-function useOf(
+async function useOf(
   gateway: Gateway,
   { lease }: MessageCall,
   { entry: { operation } }: ReadyCall,
-  path: string,
-): RpcUse<CallsResponse> {
+): Promise<RpcUse<CallsResponse>> {
+  const path = await gateway.node.rpcPath();
   const isAnonymous = gateway.isAnonymous(operation);
   const url = gateway.node.resolve(path);
   const post = async (text: string): Promise<CallsResponse> => {
