@@ -171,7 +171,7 @@ nodePage(
       await page.clock.install({ time: new Date(Date.now() - 86_400_000 * 30) });
       await page.goto(url + SIMPLE, { waitUntil: "commit" });
       const block = page.locator("#node dl div", { hasText: "Latest block" }).locator("time");
-      await block.getByText(/^1\d minutes ago$/).waitFor();
+      await block.getByText(/^\d+ minutes ago$/).waitFor();
       assert.match(await block.getAttribute("title") ?? "", /^\d{4}-.* UTC$/);
       const before = await block.textContent();
       // Each new info object resets the page's time, so the test may have to advance the clock
