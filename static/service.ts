@@ -92,11 +92,11 @@ async function copyText(text: string): Promise<boolean> {
     area.className = "skip";
     area.value = text;
     document.body.append(area);
-    const focused = document.activeElement;
+    const focused = document.activeElement as HTMLElement | null;
     area.select();
     const isCopied = document.execCommand("copy");
     area.remove();
-    if (focused instanceof HTMLElement) focused.focus();
+    focused?.focus();
     return isCopied;
   }
 }
