@@ -18,6 +18,7 @@ import {
   RPC,
   textOf,
   TOKEN,
+  until,
 } from "./_gateway.ts";
 import { ROOT } from "./_paths.ts";
 import { sampleSize } from "./_runtime.ts";
@@ -50,8 +51,14 @@ function serving(paths: object, more: NodefaceOptions = {}, servers: object[] = 
 /** @param kind a built-in kind of node, which the simulated node claims to be */
 function servingKind(kind: string, forward: NodefaceOptions["forward"] = OPEN) {
   const app = createNodeface({ node: { url: node.url, kind }, forward, log() {} });
-  const ask = async (path: string, init?: RequestInit) =>
-    await app.fetch(new Request(`http://localhost${path}`, init));
+  const send = (path: string, init?: RequestInit) =>
+    app.fetch(new Request(`http://localhost${path}`, init));
+  // A busy machine may take longer for the description than a call waits for it.
+  const described = until(async () => (await send("/spec.json")).status === 200);
+  const ask = async (path: string, init?: RequestInit) => {
+    await described;
+    return await send(path, init);
+  };
   const rpc = (path: string, method: string, params: unknown = []) =>
     ask(path, {
       method: "POST",

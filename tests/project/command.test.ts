@@ -291,7 +291,9 @@ for (
   json(`check --json prints one object and exits with ${code} if there is ${what}`, async () => {
     const ended = await run([...COMMANDS.Bun, ...args, "--json"], { NODEFACE_PROT: "1" });
     const { ok, troubles } = JSON.parse(ended.stdout);
-    assert.equal([ok, ended.code, ended.stderr], [false, code, ""]);
+    // On a busy machine, the command says that it is still asking.
+    const stderr = ended.stderr.replace(/^nodeface: asking .*\n/, "");
+    assert.equal([ok, ended.code, stderr], [false, code, ""]);
     assert.match(troubles[0], trouble);
   });
 }

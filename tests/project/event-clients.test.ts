@@ -176,7 +176,9 @@ clients("the script acts once when the status changes", async () => {
   await prints("shell", "The node is ok\n");
   await anvil.stop();
   await prints("shell", "The node is stale\n");
-  assert.is(running.get("shell")!.printed.match(/The node is \w+/g)?.length, 2);
+  // On a busy machine, the node may be late, and thus change its status, several times.
+  const said = running.get("shell")!.printed.match(/The node is \w+/g)!;
+  assert.ok(said.every((text, at) => text !== said[at - 1]), said.join());
 });
 
 for (const language of ["html", "js"]) {

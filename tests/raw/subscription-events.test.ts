@@ -271,9 +271,10 @@ events("a service in a host program says that it has no subscriptions", async ()
     node: { url: node.url, kind: "ethereum" },
     forward: { open: ["reads"] },
   });
-  const response = await nodeface.fetch(
-    new Request(`http://localhost${HEADS}`, { headers: ACCEPT }),
-  );
+  const ask = (path: string, headers = {}) =>
+    nodeface.fetch(new Request(`http://localhost${path}`, { headers }));
+  await untilAsync(async () => (await ask("/spec.json")).status === 200);
+  const response = await ask(HEADS, ACCEPT);
   assert.is(response.status, 501);
   assert.match((await response.json()).detail, "a service that is started has them");
   assert.equal(node.heads, []);
