@@ -297,8 +297,9 @@ load(
     }
     assert.is(node.come.length, 2);
     assert.is((await ask("/v1/info")).status, 200);
-    await app.close();
+    const closed = app.close();
     release();
+    await closed;
     const statuses = (await Promise.all(waiting)).map(({ status }) => status);
     assert.is(statuses.filter((status) => status === 503).length, 1000);
     assert.is(statuses.filter((status) => status === 200).length, 2);
