@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Snapshot } from "../src/info/info.ts";
 import { Monitor } from "../src/info/monitor.ts";
+import { NodeMemory } from "../src/info/state-log.ts";
 import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
@@ -12,8 +13,10 @@ import { milliseconds } from "../src/units.ts";
 import { contextFor, playedBy } from "./_sources.ts";
 
 export interface Held {
-  /** The monotonic clock, in milliseconds. */
+  /** The monotonic clock without sleep, in milliseconds. */
   monotonic: number;
+  /** The time for which the machine slept, in milliseconds. */
+  slept: number;
   /** The wall clock, in milliseconds since 1970. */
   date: number;
   asked: number;
@@ -28,6 +31,7 @@ export interface SceneOptions {
   info?: InfoSettings | HostInfo;
   node?: NodeSettings;
   kinds?: Readonly<Record<string, Kind>>;
+  memory?: NodeMemory;
 }
 
 export interface Scene {
@@ -51,7 +55,7 @@ export interface Scene {
 }
 
 export function setScene(
-  { fetch, info = {}, node = {}, kinds = KINDS }: SceneOptions,
+  { fetch, info = {}, node = {}, kinds = KINDS, memory = new NodeMemory() }: SceneOptions,
 ): Scene {
   const said: string[] = [];
   const span = 3_600_000;
@@ -66,6 +70,7 @@ export function setScene(
   let changes = 0;
   const held: Held = {
     monotonic: 1000,
+    slept: 0,
     date: Date.parse("2026-01-02T00:00:00Z"),
     asked: 0,
     failure: undefined,
@@ -95,9 +100,14 @@ export function setScene(
         started_at: "2026-01-01T00:00:00.000Z",
       },
       info,
+      memory,
       log: (message, { level }) => said.push(`${level}: ${message}`),
       onError: (error) => assert.unreachable(String(error)),
-      clock: { monotonic: () => held.monotonic, now: () => held.date },
+      clock: {
+        monotonic: () => held.monotonic + held.slept,
+        awake: () => held.monotonic,
+        now: () => held.date,
+      },
     },
   );
   monitor.onInfo.add((info, measured) => history.take(info, measured));

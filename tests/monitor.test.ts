@@ -147,7 +147,7 @@ monitor("without a node, requests repeat one snapshot", async () => {
     service,
     log: assert.unreachable,
     onError: assert.unreachable,
-    clock: { monotonic: () => 0, now: () => 0 },
+    clock: { monotonic: () => 0, awake: () => 0, now: () => 0 },
   });
   await bare.snapshot();
   const before = made;

@@ -7,6 +7,7 @@ import { createNodeface } from "../src/index.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { parseJson } from "../src/json/lossless.ts";
 import type { Json } from "../src/json/values.ts";
+import { NodeMemory } from "../src/info/state-log.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { ask } from "./_app.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
@@ -202,11 +203,119 @@ overTime("a wall clock that is set back is no earlier start of the node", async 
   assert.equal(said, []);
 });
 
-overTime("without stalled_after, only the kind decides whether a node is stalled", async () => {
-  const { info, pass } = play1({ height: 1, peers: 5 });
+overTime(
+  "without stalled_after, the kind and the network decide when a node is stalled",
+  async () => {
+    for (const head of [undefined, "2026-01-02T00:00:00Z"]) {
+      const { info, pass } = play1({ height: 1, peers: 5, head });
+      await info();
+      pass(3_599_000);
+      assert.is((await info()).status, "ok");
+      pass(2000);
+      assert.is((await info()).status_reason, "no new block for 1 h");
+    }
+    const kind = { ...KIND, health: { ...KIND.health, networks: {} } };
+    const { info, pass } = play1({ height: 1, peers: 5 }, { kinds: { mine: kind } });
+    await info();
+    pass(24 * 3_600_000);
+    assert.is((await info()).status, "ok");
+  },
+);
+
+overTime("a node that no longer reports the time of its latest block is stalled", async () => {
+  const { info, pass, state } = play1({ height: 1, peers: 5, head: "2026-01-02T00:00:00Z" });
   await info();
-  pass(24 * 3_600_000);
+  pass(1_800_000);
+  state.head = null;
   assert.is((await info()).status, "ok");
+  pass(1_802_000);
+  assert.is((await info()).status_code, "stalled");
+});
+
+overTime("a block whose time is reached later is no new block", async () => {
+  const head = "2026-01-02T02:00:00Z";
+  const { info, pass } = play1({ height: 1, peers: 5, head });
+  await info();
+  for (let minute = 0; minute < 240; minute += 10) {
+    assert.is((await info()).status_code, minute > 60 ? "stalled" : undefined, `minute ${minute}`);
+    pass(600_000);
+  }
+});
+
+overTime("a reload of the configuration hides no node that is stalled", async () => {
+  const memory = new NodeMemory();
+  const options = { memory, info: { stalled_after: "10m" } } as const;
+  for (const target of [undefined, 100]) {
+    const state = { height: 1, peers: 5, target };
+    const before = play1(state, options);
+    await before.info();
+    before.pass(590_000);
+    await before.info();
+    const after = play1(state, options);
+    Object.assign(after.held, before.held);
+    await after.info();
+    after.pass(11_000);
+    assert.is((await after.info()).status_code, "stalled");
+  }
+});
+
+/** Plays a node whose latest block is as old as `lagAt` says, for as many seconds. */
+async function play2(
+  seconds: number,
+  lagAt: (second: number) => number,
+  options: Partial<SceneOptions> = {},
+) {
+  const { info, pass, held, state } = play1({ height: 1000, peers: 5 }, options);
+  const told: string[] = [];
+  for (let second = 0; second <= seconds; second += 10) {
+    const head = new Date(held.date - lagAt(second) * 1000).toISOString();
+    Object.assign(state, { height: 1000 + second, head });
+    const { status, status_reason = "" } = await info();
+    told.push([status, status_reason].join(": ").replace(/(\d+ \w+ ?)+/, "TIME "));
+    pass(10_000);
+  }
+  return told;
+}
+
+overTime("a node that catches up is syncing, even if it says that it is in sync", async () => {
+  // It is two hours behind, and gains ten seconds in each second.
+  const told = await play2(800, (second) => Math.max(7200 - 10 * second, 5));
+  assert.is(told[0], "degraded: no new block for TIME ");
+  const isSyncing = (line: string) =>
+    line === "syncing: is catching up; its latest block is TIME old";
+  assert.equal([...new Set(told.slice(2, 36))].map(isSyncing), [true]);
+  assert.equal([...new Set(told.slice(37))], ["ok: "]);
+});
+
+overTime("a node that falls behind is stalled, and so is one that keeps its distance", async () => {
+  const reason = "its latest block is TIME old, although new ones arrive";
+  for (const lagAt of [() => 7200, (second: number) => 7200 + second / 2]) {
+    const told = await play2(800, lagAt);
+    assert.equal([...new Set(told.slice(1))], [`degraded: ${reason}`]);
+  }
+  // Two nodes behind one address have stopped at different blocks.
+  const told = await play2(7200, (second) => 7200 + second - (second % 20) * 60);
+  assert.equal([...new Set(told.slice(-300))], [`degraded: ${reason}`]);
+});
+
+overTime("a node that stops catching up is stalled", async () => {
+  const told = await play2(8000, (second) => 20_000 - 10 * Math.min(second, 400) + second);
+  assert.match(told[40]!, /^syncing/);
+  assert.is(told.at(-1), "degraded: its latest block is TIME old, although new ones arrive");
+});
+
+overTime("a machine that sleeps, or sets its clock forward, sees no node stall", async () => {
+  const options = { info: { stalled_after: "10m" } } as const;
+  for (const target of [undefined, 100]) {
+    const { info, pass, held } = play1({ height: 1, peers: 5, target }, options);
+    const { status } = await info();
+    held.date += 8 * 3_600_000;
+    held.slept += 8 * 3_600_000;
+    pass(1000);
+    assert.is((await info()).status, status);
+    pass(600_000);
+    assert.is((await info()).status_code, "stalled");
+  }
 });
 
 overTime("a node without peers that says that it is syncing has no peers", async () => {

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { formatJson } from "../json/lossless.ts";
 import { mapMembers, objectOf, textOf } from "../json/values.ts";
 import { formOf } from "./fields.ts";
+import type { Motion, Now } from "./motion.ts";
 import { HOST, type Plan, referencesOf, sourcesOf } from "./query-plan.ts";
 import type { Times } from "./settings.ts";
 import {
@@ -35,6 +35,8 @@ interface KindStateOptions {
   readonly hide: readonly string[];
   /** The values that show that the node is the expected one. */
   readonly expect: Readonly<Record<string, string | number>>;
+  /** What is remembered of this node. */
+  readonly motion: Motion;
 }
 
 /** The state of a node, as its sources report it. */
@@ -51,17 +53,15 @@ export class KindState {
   readonly cache: SourceCache;
   readonly outcomes: Map<string, QueryOutcome> = new Map();
   readonly #options: KindStateOptions;
-  readonly #moved: Changes = new Changes();
-  readonly #progressed: Changes = new Changes();
+  readonly #motion: Motion;
   readonly #pace: SyncPace = new SyncPace();
   #values: Values = {};
-  /** The highest progress so far. */
-  #progress = 0;
 
   constructor(plan: Plan, options: KindStateOptions) {
     this.plan = plan;
     this.cache = new SourceCache(plan);
     this.#options = options;
+    this.#motion = options.motion;
   }
 
   /** The time that a node which responds to each request in time may take, in milliseconds. */
@@ -82,27 +82,24 @@ export class KindState {
   }
 
   /** @param since the time at which the sources were asked */
-  update(outcomes: ReadonlyMap<string, QueryOutcome>, now: Instant, since: number): void {
+  update(outcomes: ReadonlyMap<string, QueryOutcome>, now: Now, since: number): void {
     for (const [name, outcome] of outcomes) this.outcomes.set(name, outcome);
     this.cache.update(outcomes, now, since);
     this.#advance(now);
   }
 
   /** @param since the time at which the sources were asked that have not responded */
-  markUnreachable(now: Instant, since: number): void {
+  markUnreachable(now: Now, since: number): void {
     this.cache.markUnreachable(now, since);
     this.#advance(now);
   }
 
   /** Moves on everything that depends on earlier values. */
-  #advance(now: Instant): void {
+  #advance(now: Now): void {
     const { values, responses } = this.#gather(now);
     const isAway = this.cache.isUnreachable;
     this.#values = values;
-    // The progress of a node without new blocks falls, since it compares them with the clock.
-    this.#progress = Math.max(this.#progress, Number(values.progress ?? 0));
-    this.#moved.advance(values.height, now.monotonic, isAway);
-    this.#progressed.advance(this.#progressIn(values, responses), now.monotonic, isAway);
+    this.#motion.advance(values, this.#syncStateIn(responses), now, isAway);
     const evidence = this.#gather(now);
     const { status } = assessStatus(evidence);
     if (status === "stale") return;
@@ -113,14 +110,14 @@ export class KindState {
   }
 
   /** @param unknown the status of a node whose kind is not known */
-  report(now: Instant, unknown?: NodeStatus): NodeReport {
+  report(now: Now, unknown?: NodeStatus): NodeReport {
     const evidence = this.#gather(now);
     const status = unknown ?? withoutHidden(assessStatus(evidence), this.#options.hide);
     const infoValues = this.#valuesFor(status, evidence);
     return { ...evidence, status, infoValues, respondedAt: this.cache.respondedAt ?? now };
   }
 
-  #gather(now: Instant): Evidence {
+  #gather(now: Now): Evidence {
     const { plan, cache } = this;
     const { times: { stale, stalledAfter }, expect } = this.#options;
     const cached = cache.responsesAt(now, stale);
@@ -131,7 +128,6 @@ export class KindState {
         (value, key) => formOf(key, value),
       )
       : readFields(plan.fields, responses, this.#values);
-    const isAway = cache.isUnreachable;
     return {
       ...cached,
       plan,
@@ -139,19 +135,15 @@ export class KindState {
       values: { ...read, ...plan.static },
       differences: differencesFrom(expect, read),
       date: now.date,
-      sinceMoved: this.#moved.timeUntil(now.monotonic, isAway),
-      sinceProgress: this.#progressed.timeUntil(now.monotonic, isAway),
+      ...this.#motion.at(now, cache.isUnreachable),
       stalledAfter,
     };
   }
 
-  /** Returns what changes while a node syncs, even before it has blocks. */
-  #progressIn({ height, progress }: Values, responses: Responses): unknown {
-    if (height === undefined && progress === undefined) return undefined;
+  /** Returns what the node says about its synchronization. */
+  #syncStateIn(responses: Responses): unknown {
     const { synced } = this.plan.fields;
-    const state = synced &&
-      referencesOf(synced).map((reference) => valueFrom(responses, reference));
-    return [height ?? null, this.#progress, state ?? null];
+    return synced && referencesOf(synced).map((reference) => valueFrom(responses, reference));
   }
 
   /** Returns the values for `/v1/info`, with those that only the service can tell. */
@@ -179,26 +171,6 @@ export class KindState {
       }
     }
     return { took, remarks };
-  }
-}
-
-/** A value, and how long it has not changed. Times are milliseconds of a monotonic clock. */
-class Changes {
-  #key: string | undefined;
-  #unchanged = 0;
-  #advancedAt: number | undefined;
-
-  /** A value that is missing for a while has not changed. */
-  advance(value: unknown, now: number, isAway: boolean): void {
-    const key = value === undefined ? this.#key ?? "" : formatJson(value);
-    this.#unchanged = key === this.#key ? this.timeUntil(now, isAway) : 0;
-    this.#key = key;
-    this.#advancedAt = now;
-  }
-
-  /** Returns the time since the value last changed, without that in which the node was away. */
-  timeUntil(now: number, isAway: boolean): number {
-    return this.#unchanged + (isAway ? 0 : now - (this.#advancedAt ?? now));
   }
 }
 

@@ -6,16 +6,17 @@
 import { Listeners } from "../listeners.ts";
 import { clauseOf } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
-import { Clock } from "./clock.ts";
+import { Clock, type Clocks } from "./clock.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Measured } from "./history.ts";
 import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
+import type { Now } from "./motion.ts";
 import { NodeReader, type Poll } from "./node-reader.ts";
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
-import { type Instant, readExamples } from "./source-cache.ts";
+import { readExamples } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
@@ -30,11 +31,7 @@ interface MonitorOptions {
   readonly info?: InfoSettings | HostInfo;
   readonly log: NodeLog;
   onError(error: unknown): void;
-  /**
-   * `now` returns milliseconds since 1970. `monotonic` returns milliseconds since an arbitrary
-   * time.
-   */
-  readonly clock?: { monotonic(): number; now(): number };
+  readonly clock?: Clocks;
   readonly memory?: NodeMemory;
 }
 
@@ -79,7 +76,14 @@ export class Monitor {
     this.#node = node;
     this.#options = { ...options, info, memory, clock };
     const now = () => this.#now();
-    this.#reader = new NodeReader(node, { info, log, label, now, onOutcome: this.onOutcome });
+    this.#reader = new NodeReader(node, {
+      info,
+      log,
+      label,
+      now,
+      memory,
+      onOutcome: this.onOutcome,
+    });
     const { ttl } = timesOf(settings, node.timeout);
     this.#poller = new Poller((poll) => this.#readAndPublish(poll), {
       ttl,
@@ -197,9 +201,9 @@ export class Monitor {
     await Promise.all([ended, this.#reader.settled()]);
   }
 
-  #now(): Instant {
+  #now(): Now {
     const { clock } = this.#options;
-    return { monotonic: clock.monotonic(), date: clock.now() };
+    return { monotonic: clock.monotonic(), awake: clock.awake(), date: clock.now() };
   }
 
   async #readAndPublish(poll: Poll): Promise<boolean> {

@@ -10,6 +10,7 @@ import type { Node } from "../node/node.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { KindState, type NodeReport } from "./kind-state.ts";
+import { Motion, type Now } from "./motion.ts";
 import {
   type HostInfo,
   makePlan,
@@ -19,9 +20,9 @@ import {
   withReach,
 } from "./query-plan.ts";
 import { type InfoSettings, type Times, timesOf } from "./settings.ts";
-import { type Instant, RETRY_MS } from "./source-cache.ts";
+import { RETRY_MS } from "./source-cache.ts";
 import { type QueryOutcome, querySources, settle } from "./sources.ts";
-import type { NodeLog } from "./state-log.ts";
+import type { NodeLog, NodeMemory } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
 /** Optional sources delay the end of a poll by at most this many milliseconds. */
@@ -43,7 +44,8 @@ interface NodeReaderOptions {
   readonly log: NodeLog;
   /** The name of the node in messages. */
   readonly label: string;
-  readonly now: () => Instant;
+  readonly now: () => Now;
+  readonly memory: NodeMemory;
   /** Told each outcome of a query. */
   readonly onOutcome: Listeners<[source: string, outcome: QueryOutcome]>;
 }
@@ -166,7 +168,10 @@ export class NodeReader {
   #stateOf(name: string | undefined, kind: Kind | undefined): KindState {
     const { hide = [] } = this.#settings;
     const { expect } = this.#node;
-    return new KindState(this.#planOf(name, kind), { times: this.#times, hide, expect });
+    const isUnknown = this.#isDetected && name === undefined;
+    const motion = isUnknown ? new Motion() : this.#options.memory.motionOf(name ?? "none");
+    const options = { times: this.#times, hide, expect, motion };
+    return new KindState(this.#planOf(name, kind), options);
   }
 
   #planOf(name: string | undefined, kind: Kind | undefined): Plan {

@@ -7,6 +7,7 @@ import { textOf } from "../json/values.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import type { Sample } from "./history.ts";
 import type { Info, LastSeen } from "./info.ts";
+import { Motion } from "./motion.ts";
 import { formatDuration } from "../units.ts";
 import type { Instant, Values } from "./source-cache.ts";
 import { explain, type NodeStatus, type Status, type StatusCode } from "./status.ts";
@@ -92,12 +93,19 @@ export class NodeMemory {
   /** The times at which a status or a version was logged, in milliseconds of a monotonic clock. */
   logged: readonly number[] = [];
   hasBeenOk = false;
+  #motion: { readonly kind: string; readonly motion: Motion } | undefined;
   /** `offset` is the time by which the wall clock is ahead of the monotonic one. */
   start: { readonly at: number; readonly offset: number; readonly loggedAt: number } = {
     at: -Infinity,
     offset: 0,
     loggedAt: -Infinity,
   };
+
+  /** Returns how a node of this kind has moved until now. */
+  motionOf(kind: string): Motion {
+    if (this.#motion?.kind !== kind) this.#motion = { kind, motion: new Motion() };
+    return this.#motion.motion;
+  }
 }
 
 interface StateLogOptions {

@@ -14,6 +14,7 @@ import type {
 import { type FailureCode, SourceError } from "../node/failures.ts";
 import { textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
+import { isChasing, type Stillness } from "./motion.ts";
 import { convert, isKnown, isUnlike, match, numberFrom } from "./fields.ts";
 import { formatDuration, groupDigits, milliseconds } from "../units.ts";
 import {
@@ -119,17 +120,13 @@ export interface Difference {
   readonly actual: string | undefined;
 }
 
-export interface Evidence extends CachedResponses {
+export interface Evidence extends CachedResponses, Stillness {
   readonly plan: Plan;
   readonly cache: SourceCache;
   readonly values: Values;
   /** The expected values that the node does not have. */
   readonly differences: readonly Difference[];
   readonly date: number;
-  /** The time since the height last changed, in milliseconds. */
-  readonly sinceMoved: number;
-  /** The time since anything that shows progress last changed, in milliseconds. */
-  readonly sinceProgress: number;
   readonly stalledAfter: number | undefined;
 }
 
@@ -298,11 +295,19 @@ function ifSyncing(evidence: Evidence): NodeStatus | undefined {
   if (synced === false) return syncing("is catching up with its network");
   const complete = health?.complete;
   if (complete === undefined || typeof progress !== "number" || progress >= complete) {
-    return undefined;
+    return ifCatchingUp(evidence);
   }
   // The percentage is rounded down, so that only a complete chain shows 100 %.
   const percent = Math.floor(progress * 1000) / 10;
   return { ...syncing(`is ${percent} % synced`), keys: ["progress"] };
+}
+
+/** Nodes that have fallen behind often say that they are in sync while they catch up. */
+function ifCatchingUp(evidence: Evidence): NodeStatus | undefined {
+  const [quiet, age] = [quietOf(evidence), headAgeOf(evidence)];
+  if (!quiet || !(age > quiet) || !isChasing(evidence, quiet)) return undefined;
+  const reason = `is catching up; its latest block is ${formatDuration(age)} old`;
+  return { ...syncing(reason), keys: ["head_at", "height"] };
 }
 
 function isKnownToBeInSync({ plan: { health }, responses, values }: Evidence): boolean {
@@ -327,17 +332,21 @@ function ifWithoutPeers(evidence: Evidence): NodeStatus | undefined {
 }
 
 function ifStalled(evidence: Evidence): NodeStatus | undefined {
-  const { values: { height, head_at }, date, sinceMoved, stalledAfter } = evidence;
+  const { values: { height }, sinceMoved, hasMoved } = evidence;
   const quiet = quietOf(evidence);
-  const headAge = date - Date.parse(String(head_at));
-  // Without `head_at`, the setting `stalled_after` limits the time since the height last changed. A
-  // node whose clock is ahead has blocks from the future, which would be new for years.
-  const isWatched = head_at === undefined ? stalledAfter !== undefined : headAge < 0;
-  const age = isWatched && height !== undefined ? sinceMoved : headAge;
+  const headAge = headAgeOf(evidence);
+  // A block whose time lies in the future, or is not known, may be old all the same.
+  const age = Math.max(Number.isNaN(headAge) ? 0 : headAge, height === undefined ? 0 : sinceMoved);
   if (!quiet || !(age > quiet)) return undefined;
-  const reason = `no new block for ${formatDuration(age)}`;
+  const reason = hasMoved && sinceMoved < age / 2
+    ? `its latest block is ${formatDuration(age)} old, although new ones arrive`
+    : `no new block for ${formatDuration(age)}`;
   return { status: STATUS_OF.stalled, code: "stalled", reason, keys: ["head_at", "height"] };
 }
+
+/** Returns the age of the latest block in milliseconds, or `NaN` if the node does not report it. */
+const headAgeOf = ({ values: { head_at }, date }: Evidence): number =>
+  date - Date.parse(String(head_at));
 
 /** Returns the name of a well-known network. */
 export const networkNameOf = (evidence: Pick<Evidence, "plan" | "values">): string | undefined =>

@@ -1,0 +1,107 @@
+/**
+ * How a node has moved: for how long its height and its progress have not changed, and whether its
+ * latest block comes closer to the clock. Outlives a reload of the configuration.
+ *
+ * @module
+ */
+import { formatJson } from "../json/lossless.ts";
+import type { Instant, Values } from "./source-cache.ts";
+
+/** A head that has come so much closer to the clock catches up. In milliseconds. */
+const GAIN = 60_000;
+/** The shortest time for which a node that has gained catches up, in milliseconds. */
+const CHASE = 300_000;
+
+export interface Now extends Instant {
+  /** The time of the monotonic clock without that for which the machine slept. */
+  readonly awake: number;
+}
+
+export interface Stillness {
+  /** The time since the latest block last changed, in milliseconds. */
+  readonly sinceMoved: number;
+  /** True if the latest block has been seen to change. */
+  readonly hasMoved: boolean;
+  /** The time since anything that shows progress last changed, in milliseconds. */
+  readonly sinceProgress: number;
+  /** The time since the latest block last came closer to the clock, in milliseconds. */
+  readonly sinceGained: number;
+}
+
+export class Motion {
+  readonly #height = new Changes();
+  readonly #head = new Changes();
+  readonly #progressed = new Changes();
+  readonly #chase = new Chase();
+  /** The highest progress so far. */
+  #progress = 0;
+
+  /** @param state what the node says about its synchronization */
+  advance({ height, head_at, progress }: Values, state: unknown, now: Now, isAway: boolean): void {
+    // The progress of a node without new blocks falls, since it compares them with the clock.
+    this.#progress = Math.max(this.#progress, Number(progress ?? 0));
+    const isUnknown = height === undefined && progress === undefined;
+    // These change while a node syncs, even before it has blocks.
+    const all = isUnknown ? undefined : [height ?? null, this.#progress, state ?? null];
+    this.#height.advance(height, now.awake, isAway);
+    this.#head.advance(head_at, now.awake, isAway);
+    this.#progressed.advance(all, now.awake, isAway);
+    this.#chase.advance(Date.parse(String(head_at)), now, isAway);
+  }
+
+  at(now: Now, isAway: boolean): Stillness {
+    const since = (changes: Changes) => changes.timeUntil(now.awake, isAway);
+    return {
+      sinceMoved: Math.min(since(this.#height), since(this.#head)),
+      hasMoved: this.#height.hasChanged || this.#head.hasChanged,
+      sinceProgress: since(this.#progressed),
+      sinceGained: now.awake - this.#chase.gainedAt,
+    };
+  }
+}
+
+/** Returns whether a node whose latest block is old catches up with its network. */
+export const isChasing = ({ sinceGained }: Stillness, quiet: number): boolean =>
+  sinceGained <= Math.max(quiet, CHASE);
+
+/** A value, and how long it has not changed, by the clock of {@linkcode Now.awake}. */
+class Changes {
+  hasChanged = false;
+  #key: string | undefined;
+  #unchanged = 0;
+  #advancedAt: number | undefined;
+
+  /** A value that is missing for a while has not changed. */
+  advance(value: unknown, now: number, isAway: boolean): void {
+    const key = value === undefined ? this.#key ?? "" : formatJson(value);
+    const isChange = key !== this.#key;
+    this.hasChanged ||= isChange && !!this.#key;
+    this.#unchanged = isChange ? 0 : this.timeUntil(now, isAway);
+    this.#key = key;
+    this.#advancedAt = now;
+  }
+
+  /** Returns the time since the value last changed, without that in which the node was away. */
+  timeUntil(now: number, isAway: boolean): number {
+    return this.#unchanged + (isAway ? 0 : now - (this.#advancedAt ?? now));
+  }
+}
+
+/** The time by which new blocks are behind the clock when they arrive. */
+class Chase {
+  gainedAt = -Infinity;
+  #newest = -Infinity;
+  /** The longest lag since the last gain, in milliseconds. */
+  #lag = -Infinity;
+
+  advance(headAt: number, { awake, date }: Now, isAway: boolean): void {
+    // A node that comes back may have fewer blocks than before.
+    if (isAway) this.#newest = -Infinity;
+    if (isAway || !(headAt > this.#newest)) return;
+    this.#newest = headAt;
+    const lag = date - headAt;
+    const isGain = lag <= this.#lag - GAIN;
+    if (isGain) this.gainedAt = awake;
+    this.#lag = isGain ? lag : Math.max(this.#lag, lag);
+  }
+}
