@@ -259,6 +259,27 @@ overTime("a reload of the configuration hides no node that is stalled", async ()
   }
 });
 
+overTime("what a suspended service missed is neither a timeout nor a response", async () => {
+  const { info, pass, held, state, said } = play1({ height: 1, peers: 5 });
+  await info();
+  const { fetch } = held;
+  const suspend = (failure?: string): typeof fetch => async (...sent) => {
+    const response = await fetch(...sent);
+    held.fetch = fetch;
+    pass(30_000);
+    state.height = Number(state.height) + 1;
+    if (failure) throw Object.assign(new TypeError("x"), { cause: { code: failure } });
+    return response;
+  };
+  for (const failure of [undefined, "ETIMEDOUT"]) {
+    held.fetch = suspend(failure);
+    pass(5000);
+    const { status, height } = await info();
+    assert.equal([status, height], ["ok", state.height]);
+  }
+  assert.equal(said, []);
+});
+
 /** Plays a node whose latest block is as old as `lagAt` says, for as many seconds. */
 async function play2(
   seconds: number,

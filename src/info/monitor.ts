@@ -206,10 +206,10 @@ export class Monitor {
     return { monotonic: clock.monotonic(), awake: clock.awake(), date: clock.now() };
   }
 
-  async #readAndPublish(poll: Poll): Promise<boolean> {
+  async #readAndPublish(poll: Poll): Promise<boolean | undefined> {
     try {
       const hasResponded = await this.#reader.read(poll);
-      if (!poll.signal.aborted) await this.#publish();
+      if (hasResponded !== undefined && !poll.signal.aborted) await this.#publish();
       return hasResponded;
     } catch (error) {
       this.#published = undefined;

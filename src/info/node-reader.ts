@@ -27,6 +27,8 @@ import { type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
 /** Optional sources delay the end of a poll by at most this many milliseconds. */
 const OPTIONAL_PATIENCE = 200;
+/** Sources that are so late show that this process was suspended. In milliseconds. */
+const LATE = 1000;
 /** The minimum number of milliseconds between two attempts to detect a different kind. */
 const DETECTION_PAUSE = 10_000;
 
@@ -36,6 +38,8 @@ export interface Poll {
   readonly since: number;
   /** True if no client waits for the result. */
   readonly isWatch: boolean;
+  /** True if this process was suspended during the poll before. */
+  readonly isAgain?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -108,14 +112,17 @@ export class NodeReader {
     return this.#isKindKnown && this.#kind.isIdentityKnown(time);
   }
 
-  /** Resolves to true if the node has responded. */
-  async read(poll: Poll): Promise<boolean> {
+  /**
+   * Resolves to true if the node has responded, and to `undefined` if this process was suspended
+   * meanwhile, so that neither a response nor a timeout says anything about the node.
+   */
+  async read(poll: Poll): Promise<boolean | undefined> {
     const { signal } = poll;
     const { isDoubtful } = this;
     const { losses } = this.#node;
     if (!this.#isLoaded) await this.#useKind(this.#node.kind);
     if (this.isUnknown) await this.#detectKind(signal);
-    if (!signal.aborted) await this.#askSources(poll, isDoubtful);
+    if (!signal.aborted && !(await this.#askSources(poll, isDoubtful))) return undefined;
     const { monotonic } = this.#options.now();
     const mayDetect = this.#isDetected && !this.isUnknown && !signal.aborted &&
       monotonic - this.#detectedAt >= DETECTION_PAUSE;
@@ -194,9 +201,12 @@ export class NodeReader {
     return withoutHidden(status, this.#settings.hide);
   }
 
-  async #askSources({ signal, isWatch, since }: Poll, isDoubtful = false): Promise<void> {
-    const { plan, cache } = this.#kind;
-    const due = cache.dueSources(this.#options.now(), isWatch, isDoubtful)
+  /** Resolves to false if the outcomes are too late to be used. */
+  async #askSources(poll: Poll, isDoubtful = false): Promise<boolean> {
+    const { signal, isWatch, since, isAgain = false } = poll;
+    const { plan, cache, timeout } = this.#kind;
+    const begun = this.#options.now();
+    const due = cache.dueSources(begun, isWatch, isDoubtful)
       .filter((name) => !this.#pending.has(name))
       .map((name) => [name, plan.sources.get(name)!] as const);
     const remembered = (name: string, pointer: string) =>
@@ -211,10 +221,15 @@ export class NodeReader {
       this.#pending.set(name, this.#followUp(name, outcome, plan, since));
     }
     const outcomes = await settle(asked);
+    const took = this.#options.now().monotonic - begun.monotonic;
+    // A batch that the node does not take is followed by single calls.
+    const longest = Math.max(timeout, ...due.map(([, source]) => source.timeout));
+    if (took > 2 * longest + LATE && !isAgain) return false;
     await waitAtMost(this.settled(), OPTIONAL_PATIENCE);
-    if (signal.aborted) return;
+    if (signal.aborted) return true;
     for (const [name, outcome] of outcomes) this.#options.onOutcome.tell(name, outcome);
     this.#kind.update(outcomes, this.#options.now(), since);
+    return true;
   }
 
   async #followUp(

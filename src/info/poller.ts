@@ -21,14 +21,17 @@ interface PollerOptions {
 }
 
 export class Poller {
-  readonly #poll: (poll: Poll) => Promise<boolean>;
+  readonly #poll: (poll: Poll) => Promise<boolean | undefined>;
   readonly #options: PollerOptions;
   #running: { since: number; abort: AbortController; done: Promise<void> } | undefined;
   #dueAt = -Infinity;
   #hasFailed = false;
 
-  /** @param poll resolves to true if the node has responded, and never rejects */
-  constructor(poll: (poll: Poll) => Promise<boolean>, options: PollerOptions) {
+  /**
+   * @param poll resolves to true if the node has responded, and to `undefined` if it is to be asked
+   *   again; never rejects
+   */
+  constructor(poll: (poll: Poll) => Promise<boolean | undefined>, options: PollerOptions) {
     this.#poll = poll;
     this.#options = options;
   }
@@ -81,9 +84,14 @@ export class Poller {
   }
 
   async #run(poll: Poll): Promise<void> {
+    const { ttl, now } = this.#options;
     const hasResponded = await this.#poll(poll);
     if (poll.signal.aborted) return;
-    const { ttl, now } = this.#options;
+    if (hasResponded === undefined) {
+      const since = now();
+      this.#running!.since = since;
+      return await this.#run({ ...poll, since, isAgain: true });
+    }
     this.#running = undefined;
     this.#dueAt = hasResponded ? poll.since + ttl : now() + RETRY_MS;
     this.#hasFailed = !hasResponded;
