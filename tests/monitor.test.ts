@@ -115,7 +115,24 @@ monitor("a node of no kind that refuses or hangs is not ok", async () => {
 monitor("a proxy without a node is not ok", async () => {
   for (const status of [502, 503, 504]) {
     const { info } = scene({ node: { kind: "none" }, fetch: answers({ "/": status }) });
-    assert.equal((await info()).status_reason, `responded with ${status}`);
+    const isOwn = status === 503;
+    const { status: word, status_code, status_reason } = await info();
+    assert.equal([word, status_code, status_reason], [
+      isOwn ? "degraded" : "unreachable",
+      isOwn ? "bad_answer" : "bad_gateway",
+      isOwn ? "responded with 503" : `does not respond, according to a proxy (${status})`,
+    ]);
+  }
+});
+
+monitor("a node behind a proxy that says 502 or 504 is away, whatever its kind is", async () => {
+  for (const kind of ["ethereum", "etcd", undefined] as const) {
+    for (const status of [502, 504]) {
+      const fetch = () => Promise.resolve(new Response("<html>", { status }));
+      const { info } = scene({ node: { ...kind && { kind } }, fetch });
+      const { status: word, status_code } = await info();
+      assert.equal([word, status_code], ["unreachable", "bad_gateway"], `${kind} ${status}`);
+    }
   }
 });
 

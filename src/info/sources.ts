@@ -8,7 +8,7 @@ import { formatJson, toJson } from "../json/lossless.ts";
 import { formatPointer, isObject, resolvePointer } from "../json/values.ts";
 import type { GetSource, JsonRpcSource, PostSource, Reference } from "../kinds/kind.ts";
 import type { SecretUse } from "../node/credentials.ts";
-import { ABSENT, failureOfStatus, SourceError } from "../node/failures.ts";
+import { ABSENT, failureBehind, failureOfStatus, SourceError } from "../node/failures.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { RequestLimits } from "../node/request.ts";
@@ -94,7 +94,7 @@ class Query {
     } catch (cause) {
       // Runtimes throw errors of their own types for operations that they forbid.
       const error = cause instanceof SourceError
-        ? cause
+        ? failureBehind(cause)
         : new SourceError("bad_answer", "cannot be queried on this runtime", {
           hint: (cause as Error).name,
         });

@@ -72,13 +72,15 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   no_leader: "start cluster members until more than half are running",
   alarm: "see the node's documentation",
   no_peers: "check the node's firewall, listening port and peer list",
-  stalled: "compare the height with a public source; check the node's disk, clock and peers",
+  stalled: "compare the height with a public source; check the node's disk, clock, peers and any " +
+    "consensus client",
   connection_refused: "start the node, or correct its address (node.url)",
   timeout: "raise node.timeout (at most 10 s); a firewall may drop packets",
   dns: "correct the name in node.url",
   tls: "renew the node's certificate, or set node.tls.ca_file",
   not_tls: "use http:// in node.url",
   reset: "look at the node's log: it may have crashed",
+  bad_gateway: "start the node; the log of the proxy in front of it may say more",
   unauthorized: "set node.auth; the service's log has the line to add",
   forbidden: "set node.auth, or allow this service's IP in the node",
   no_credentials: "the service's log says why the secret of node.auth cannot be read",
@@ -86,7 +88,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
     "point node.url at the expected node, or correct node.expect: no call is passed on",
   unknown_kind: "check port and path in node.url, or set node.kind; if no kind fits, set it to " +
     '"none", and describe the node in info',
-  wrong_kind: "correct node.kind, or remove it",
+  wrong_kind: "find the program that listens at the address; correct or remove node.kind, if set",
   bad_answer: "the service's log names the source that failed",
 } satisfies Partial<Record<StatusCode, string>>;
 
@@ -258,7 +260,7 @@ function wrongKind(kind: string, error?: SourceError): SourceError {
   const number = error?.number === undefined ? "" : ` (${error.number})`;
   const cause = error && !error.isAbsent ? `the node ${error.message}; ` : "";
   return new SourceError("wrong_kind", `responds, but not as ${kind} does${number}`, {
-    hint: `${cause}correct node.kind, or remove it so that the kind is detected`,
+    hint: `${cause}${REMEDIES.wrong_kind}`,
   });
 }
 

@@ -12,6 +12,7 @@ export const NO_ANSWER = [
   "tls",
   "not_tls",
   "reset",
+  "bad_gateway",
 ] as const;
 
 export const WRONG_ANSWER = [
@@ -81,6 +82,16 @@ export function failureOfStatus(status: number): SourceError {
     number: status,
     isAbsent: ABSENT.includes(status),
   });
+}
+
+/** A gateway responds with these statuses if the node behind it does not. */
+const OF_GATEWAYS: readonly (number | undefined)[] = [502, 504];
+
+/** Returns the failure of the node if the error is that of a gateway in front of it. */
+export function failureBehind(error: SourceError): SourceError {
+  if (error.code !== "bad_answer" || !OF_GATEWAYS.includes(error.number)) return error;
+  const message = `does not respond, according to a proxy (${error.number})`;
+  return new SourceError("bad_gateway", message, { number: error.number! });
 }
 
 export function notJson(text: string): SourceError {
