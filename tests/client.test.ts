@@ -7,7 +7,8 @@ import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Connection, SocketClient } from "../src/node/connection.ts";
-import { type ResponseHead, ResponseReader, writeHead } from "../src/node/http1.ts";
+import { type ResponseHead, ResponseReader, STALE, writeHead } from "../src/node/http1.ts";
+import { passTime } from "./_clock.ts";
 import { createRandom } from "./_random.ts";
 
 const client = suite("the client for the node");
@@ -363,9 +364,72 @@ class Answering extends Duplex {
   setTimeout() {}
 }
 
+/** A server at an address, which responds with the address. */
+class Addressed extends Answering {
+  connecting = true;
+  readonly remoteAddress: string;
+
+  constructor(address: string) {
+    const answer = `${OK}Content-Length: 1\r\n\r\n${address}`;
+    super(answer, answer, answer);
+    this.remoteAddress = address;
+    setImmediate(() => {
+      this.connecting = false;
+      this.emit("connect");
+    });
+  }
+}
+
+function beside() {
+  const held = { address: "a", losses: 0 };
+  const open = () => new Addressed(held.address) as unknown as Socket;
+  const sockets = new SocketClient(open, () => held.losses++);
+  const ask = async (owner = {}) => {
+    const { losses } = held;
+    const answer = await sockets.send({
+      ...{ method: "GET", url: new URL("http://node.example/"), headers: {}, body: undefined },
+      signal: new AbortController().signal,
+      isOnce: false,
+      owner,
+      isStale: () => held.losses !== losses,
+    });
+    return new TextDecoder().decode(await answer.next());
+  };
+  return { held, ask };
+}
+
+client("nothing is sent to a new address of a name before the node there is verified", async () => {
+  const { held, ask } = beside();
+  const owner = {};
+  assert.equal([await ask(owner), await ask(owner)], ["a", "a"]);
+  held.address = "b";
+  assert.is(await ask(owner), "a");
+  const error = await ask().catch((error: unknown) => error);
+  assert.is(error, STALE);
+  assert.is(held.losses, 1);
+  assert.is(await ask(owner), "b", "a connection to the former address was used");
+  assert.is(held.losses, 1);
+});
+
+client("a name is looked up again each minute", async () => {
+  const { held, ask } = beside();
+  const owner = {};
+  assert.is(await ask(owner), "a");
+  held.address = "b";
+  passTime(59_000);
+  assert.is(await ask(owner), "a");
+  passTime(2000);
+  assert.is(await ask(owner).catch((error: unknown) => error), STALE);
+  assert.is(await ask(owner), "b");
+});
+
 const exchanging = (...answers: string[]) => {
   const socket = new Answering(...answers) as unknown as Socket;
-  const connection = new Connection(socket, 1000, [], () => {});
+  const connection = new Connection(socket, 1000, [], {
+    onLoss: () => {},
+    onAddress: () => {},
+    isCurrent: () => true,
+  });
   const exchange = () =>
     connection.exchange({
       ...{ method: "GET", url: new URL("http://node.example/"), headers: {}, body: undefined },

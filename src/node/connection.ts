@@ -35,6 +35,8 @@ export function openerOf(ca: string | undefined): OpenSocket {
 }
 
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
+/** A connection is used for as long, then the host name is looked up again. In milliseconds. */
+const LIFETIME_MS = 60_000;
 
 /** Keeps connections for further requests. */
 export class SocketClient {
@@ -42,6 +44,10 @@ export class SocketClient {
   readonly #onLoss: (url: URL) => void;
   readonly #idle = new Map<string, Connection[]>();
   readonly #owned = new WeakMap<object, Connection[]>();
+  /** The addresses of each server, and the times at which they were last connected to. */
+  readonly #addresses = new Map<string, Map<string, number>>();
+  /** How often a name has led to a new address. */
+  #moves = 0;
 
   /** @param onLoss is called with the URL when a server refuses, closes or breaks a connection */
   constructor(open: OpenSocket, onLoss: (url: URL) => void = () => {}) {
@@ -69,9 +75,25 @@ export class SocketClient {
     }
     if (isStale?.()) throw STALE;
     const idleTimeout = isOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
-    const onLoss = () => this.#onLoss(url);
-    const connection = new Connection(this.#open(url), idleTimeout, kept, onLoss);
+    const moves = this.#moves;
+    const connection = new Connection(this.#open(url), idleTimeout, kept, {
+      onLoss: () => this.#onLoss(url),
+      onAddress: (address) => this.#noteAddress(url, address),
+      isCurrent: () => this.#moves === moves,
+    });
     return await connection.exchange(request);
+  }
+
+  /** If the name of the server leads to a new address, another server may be there. */
+  #noteAddress(url: URL, address: string): void {
+    const now = performance.now();
+    const before = this.#addresses.get(url.origin);
+    const recent = [...before ?? []].filter(([, at]) => now - at < 2 * LIFETIME_MS);
+    const isNew = recent.length > 0 && !recent.some(([known]) => known === address);
+    this.#addresses.set(url.origin, new Map([...recent, [address, now]]));
+    if (!isNew) return;
+    this.#moves++;
+    this.#onLoss(url);
   }
 
   #keptFor({ origin }: URL, owner: object | undefined): Connection[] {
@@ -90,12 +112,23 @@ const WAITING_MAX = 65_536;
  */
 const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
+interface ConnectionEvents {
+  /** Called when the node refuses, closes or breaks the connection. */
+  onLoss(): void;
+  /** Called with the address of the node once the connection is open. */
+  onAddress(address: string): void;
+  /** Returns false if the name of the node has led to a new address since. */
+  isCurrent(): boolean;
+}
+
 /** A socket, and the exchange that uses it now. */
 export class Connection {
   /** Whether a byte of the latest response has arrived. */
   hasBegun = false;
   readonly #socket: Socket;
   readonly #kept: Connection[];
+  readonly #events: ConnectionEvents;
+  readonly #openedAt = performance.now();
   #current: Exchange | undefined;
   #isOpen = true;
   #isResting = false;
@@ -104,14 +137,21 @@ export class Connection {
   /**
    * @param idleTimeout in milliseconds
    * @param kept the list to which the connection is added whenever it can be reused
-   * @param onLoss is called when the node refuses, closes or breaks the connection
    */
-  constructor(socket: Socket, idleTimeout: number, kept: Connection[], onLoss: () => void) {
+  constructor(
+    socket: Socket,
+    idleTimeout: number,
+    kept: Connection[],
+    events: ConnectionEvents,
+  ) {
+    const { onLoss, onAddress } = events;
+    this.#events = events;
     this.#socket = socket;
     this.#kept = kept;
     socket.setNoDelay(true);
     socket.setTimeout(idleTimeout, () => this.#current || this.lose());
     socket.on("data", (bytes: Bytes) => this.#receive(bytes));
+    socket.on("connect", () => onAddress(socket.remoteAddress ?? ""));
     const lose = (error?: unknown) => {
       if (this.#isOpen) onLoss();
       this.lose(error);
@@ -124,8 +164,13 @@ export class Connection {
     socket.on("error", lose).on("close", () => lose());
   }
 
+  get #isOld(): boolean {
+    return performance.now() - this.#openedAt >= LIFETIME_MS || !this.#events.isCurrent();
+  }
+
   /** The connection is closed if bytes arrive while no response is expected. */
   isFree(): boolean | Promise<boolean> {
+    if (this.#isOld) this.lose();
     if (!this.#isOpen) return false;
     // Deno does not read from an unreferenced socket.
     this.#socket.ref();
@@ -134,7 +179,7 @@ export class Connection {
 
   /** @throws if the request is malformed, or was aborted */
   exchange(request: NodeRequest): Promise<NodeResponse> {
-    const { body, signal } = request;
+    const { signal, isStale } = request;
     if (signal.aborted) throw signal.reason;
     const head = writeHead(request);
     const exchange = new Exchange(this, request);
@@ -142,12 +187,20 @@ export class Connection {
     this.hasBegun = false;
     const socket = this.#socket;
     socket.ref();
+    // Whether another node is at the address is known once the connection is open.
+    if (socket.connecting && isStale) {
+      socket.once("connect", () => isStale() ? this.lose(STALE) : this.#write(head, request));
+    } else this.#write(head, request);
+    return exchange.response;
+  }
+
+  #write(head: string, { body }: NodeRequest): void {
+    const socket = this.#socket;
     // Writes the head and the body together, so that the node need not read twice.
     socket.cork();
     socket.write(head, "latin1");
     if (body) socket.write(body);
     socket.uncork();
-    return exchange.response;
   }
 
   /** Reads on, unless the connection rests or too many bytes wait. */
@@ -162,7 +215,7 @@ export class Connection {
     // The socket must not stay paused, because the next request uses it.
     this.resume();
     this.#socket.unref();
-    if (isKept && this.#isOpen) this.#kept.push(this);
+    if (isKept && !this.#isOld && this.#isOpen) this.#kept.push(this);
     else this.lose();
   }
 
