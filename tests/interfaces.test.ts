@@ -325,13 +325,13 @@ interfaces(
 );
 
 const BCOIN =
-  /^((sign|send|set|submit|generate|prioritise|invalidate|reconsider|prune|getwork|add|clear|disconnect)\w*|verifychain|getblocktemplate|getpeerinfo|getnetworkinfo|listbanned|ping|stop|POST \/(broadcast|claim|reset))$/;
+  /^((sign|send|set|submit|generate|prioritise|invalidate|reconsider|prune|getwork|add|clear|disconnect)\w*|verify(chain|block)|getblocktemplate|getpeerinfo|getnetworkinfo|listbanned|ping|stop|POST \/(broadcast|claim|reset))$/;
 
 /** Patterns of operations that must not have `x-access: read`, keyed by kind. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
   activitypub: /^(DELETE|PUT|PATCH) |\/(search|resolve_object|users\/show)$/,
   algorand:
-    /^(DELETE|PUT) |^POST .*\/(sync\/.*|transactions|async|shutdown)$|\/(devmode|participation|catchup|debug|node|metrics)\b/,
+    /^(DELETE|PUT) |^POST .*\/(sync\/.*|transactions|async|shutdown|compile)$|\/(devmode|participation|catchup|debug|node|metrics)\b/,
   aptos: /^POST \/transactions(\/batch)?$|\/info$/,
   bcoin: BCOIN,
   beacon:
@@ -346,7 +346,7 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
     /^(stop|dump.*|getblocktemplate|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
   handshake: BCOIN,
   kubo:
-    /^POST \/((add|config|shutdown|key|files|mount|pin|p2p|pubsub|bootstrap)\b.*|(diag\/(cmds|profile|sys)|log\/(level|tail)).*|(block|dag)\/(put|rm|import)|swarm\/.*|name\/(resolve|get|put|publish|pubsub\/(subs|cancel))|(routing|dht)\/(put|provide|find\w+|query)|repo\/(gc|migrate))$/,
+    /^POST \/((add|config|shutdown|key|files|mount|pin|p2p|pubsub|bootstrap)\b.*|(multibase\/(en|de|trans)code|diag\/(cmds|profile|sys)|log\/(level|tail)).*|(block|dag)\/(put|rm|import)|swarm\/.*|name\/(resolve|get|put|publish|pubsub\/(subs|cancel))|(routing|dht)\/(put|provide|find\w+|query)|repo\/(gc|migrate))$/,
   monero:
     /^((relay|flush|prune|set|add|submit|generate|get_(bans|connections|info))\w*|POST \/(send|set|start|stop|save|pop|update|out_peers|in_peers|get_peer)\w*)$/,
   near: /^(send_tx|broadcast_\w+|network_info|\w*client_config|GET \/(metrics|network_info))$/,

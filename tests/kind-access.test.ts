@@ -37,9 +37,11 @@ const WRITES: Readonly<Record<string, string>> = {
     "offchain_localStorageSet state_getPairs state_traceBlock transaction_v1_broadcast",
   kubo: "add block_put block_rm bootstrap_add config config_replace dag_import dag_put files_cp " +
     "files_rm files_write key_gen key_sign log_level name_publish pin_add pin_rm ping pubsub_pub " +
-    "repo_gc repo_verify filestore_verify routing_put shutdown swarm_connect mount",
+    "multibase_decode multibase_encode multibase_transcode repo_gc repo_verify filestore_verify routing_put shutdown swarm_connect mount",
   nostr: "manage",
-  handshake: "getdnssecproof",
+  handshake: "getdnssecproof verifyblock",
+  bcoin: "verifyblock",
+  algorand: "TealCompile",
 };
 
 const SECRETS: Readonly<Record<string, string>> = {
@@ -78,10 +80,15 @@ for (const [mark, table] of TABLES) {
 
 const HEAVY: Readonly<Record<string, string>> = {
   beacon: "getStateFork getStateFinalityCheckpoints getStateRandao getEpochSyncCommittees " +
-    "getStateValidator getProposerLookahead",
-  bitcoin: "gettxoutsetinfo getblockstats getrawmempool",
+    "getStateValidator getProposerLookahead getStateRoot getLightClientBootstrap getLiveness",
+  bcoin: "readBlock",
+  handshake: "readBlock",
+  bee: "getChainState",
+  kubo: "name_inspect",
+  bitcoin: "gettxoutsetinfo getblockstats getrawmempool createrawtransaction " +
+    "combinerawtransaction finalizepsbt analyzepsbt",
   monero: "get_block_header_by_hash get_block_headers_range",
-  ergo: "checkTransaction checkTransactionAsBytes getHeaderIds",
+  ergo: "checkTransaction checkTransactionAsBytes getHeaderIds getBoxWithPoolByIds getTokensByIds",
   solana: "getMultipleAccounts getProgramAccounts",
   substrate: "grandpa_proveFinality state_call",
 };

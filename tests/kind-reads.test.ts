@@ -47,7 +47,10 @@ function serve(kind: string) {
 }
 
 /** A Substrate node lists its methods. */
-const METHODS = ["rpc_methods", "state_call", "state_callAt", "archive_v1_call"];
+const METHODS = [
+  ...["rpc_methods", "state_call", "state_callAt", "archive_v1_call", "chain_getBlockHash"],
+  ...["system_accountNextIndex", "bitswap_v1_get", "bitswap_v1_getMany"],
+];
 
 reads.before.each(() => {
   node.answer = (come, response) => {
@@ -320,6 +323,9 @@ const rpc = (method: string, params: string): Call => ({
   body: envelopeOf(method, params),
 });
 
+/** Nodes convert base58 in a time that grows with the square of the length. */
+const LONG = "z".repeat(2000);
+
 /** The refused calls by kind and by a text that would reach the node. */
 const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>>> = {
   nats: {
@@ -329,7 +335,10 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
       post("/v1/node/subscriptionsz", "subs=1"),
     ],
     "/subsz": [get("/v1/node/subsz?subs=1"), get("/v1/node/subsz")],
-    "/healthz?": [get("/v1/node/healthz?callback=x"), get("/v1/node/healthz?acc=x")],
+    "/healthz?": [
+      ...["callback=x", "acc=x", "account=A", "account=A&stream=S", "details=true"],
+      ...["account=A&stream=S&consumer=C", "Account=A", "%61ccount=A", "js-meta-only=1;account=A"],
+    ].map((query) => get(`/v1/node/healthz?${query}`)),
   },
   ethereum: Object.fromEntries(
     ["eth_getFilterLogs", "eth_getFilterChanges", "eth_uninstallFilter"].map((method) => [method, [
@@ -350,6 +359,14 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
         .map((query) => post(`/v1/node/api/v0/stats/bw?${query}`)),
       post("/v1/node/api/v0/stats/bw", "poll=true"),
     ],
+    ...Object.fromEntries(
+      ["format", "base32", "inspect"].map((name) => [`/cid/${name}`, [
+        post(`/v1/node/api/v0/cid/${name}?arg=bafy`, LONG),
+        post(`/v1/node/api/v0/cid/${name}`, LONG),
+      ]]),
+    ),
+    "/multibase/": ["encode", "decode", "transcode"]
+      .map((name) => post(`/v1/node/api/v0/multibase/${name}?b=base58btc`, LONG)),
     "/cat": [
       ...NOT_OFFLINE.map((query) => post(`${CAT}?${query}`)),
       post(`${CAT}?arg=bafy&offline=true`, "arg=/ipns/a.example"),
@@ -360,7 +377,33 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
       get(`/v1/node/eth/v1/node/health?syncing_status=${status}`)
     ),
   },
+  algorand: { "/teal/compile": [post("/v1/node/v2/teal/compile", "#define a b b")] },
+  bitcoin: Object.fromEntries(
+    ["validateaddress", "verifymessage"].map((method) => [method, [
+      rpc(method, JSON.stringify([LONG, "", ""].slice(0, method === "verifymessage" ? 3 : 1))),
+      rpc(method, `{"address":"${LONG}"}`),
+      rpc(method, `{"args":["${LONG}"]}`),
+    ]]),
+  ),
+  bcoin: { verifyblock: [rpc("verifyblock", '["00"]')] },
+  substrate: {
+    chain_getBlockHash: ["[[1,1]]", "[[]]", '[["0x1"]]', '{"blockNumber":[1]}', '["one"]']
+      .map((params) => rpc("chain_getBlockHash", params)),
+    system_accountNextIndex: [`["${LONG}"]`, `["${LONG}",1]`, '["5G 5"]', "[[5]]"]
+      .map((params) => rpc("system_accountNextIndex", params)),
+    bitswap_v1_get: [rpc("bitswap_v1_get", `["${LONG}"]`)],
+    bitswap_v1_getMany: [rpc("bitswap_v1_getMany", `[["bafy","${LONG}"]]`)],
+  },
   ergo: {
+    ...Object.fromEntries(
+      [
+        ...["/utils/address", "/blockchain/balance", "/blockchain/transaction/byAddress"],
+        ...["/blockchain/box/byAddress", "/blockchain/box/unspent/byAddress"],
+      ].map((path) => [path, [
+        { path: `/v1/node${path}`, body: JSON.stringify("9".repeat(6001)) },
+        { path: `/v1/node${path}`, body: "9".repeat(6001) },
+      ]]),
+    ),
     "/poolHistogram": ["bins=1001", "bins=2147483647", "bins=10&bins=2000", "bins=1e9"]
       .map((query) => get(`/v1/node/transactions/poolHistogram?${query}`)),
   },
@@ -389,7 +432,12 @@ const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
   ["kubo", post("/v1/node/api/v0/stats/bw?proto=%2Fx"), "/api/v0/stats/bw?proto=%2Fx"],
   ["beacon", get("/v1/node/eth/v1/node/health?syncing_status=299"), "/health?syncing_status=299"],
   ["beacon", get("/v1/node/eth/v1/node/health"), "/eth/v1/node/health"],
+  ["kubo", post("/v1/node/api/v0/cid/format?arg=bafy&arg=bafz&v=1"), "?arg=bafy&arg=bafz&v=1"],
   ["ergo", get("/v1/node/transactions/poolHistogram?bins=1000"), "/poolHistogram?bins=1000"],
+  ["ergo", { path: "/v1/node/blockchain/balance", body: `"${"9".repeat(6000)}"` }, "/balance"],
+  ["substrate", rpc("chain_getBlockHash", "[]"), "/"],
+  ["substrate", rpc("chain_getBlockHash", "[null]"), "/"],
+  ["substrate", rpc("chain_getBlockHash", '["0x1"]'), "/"],
 ];
 
 for (const [kind, call, sent] of PASSED) {
@@ -412,7 +460,7 @@ async function checkedOperations(): Promise<Map<string, readonly NodeOperation[]
 
 reads("kubo: every operation that is checked stays offline and out of DNS", async () => {
   const operations = (await checkedOperations()).get("kubo")!
-    .filter(({ isStreaming, path }) => !isStreaming && !path.endsWith("/stats/bw"));
+    .filter(({ isStreaming, path }) => !isStreaming && !/\/stats\/bw$|\/cid\//.test(path));
   assert.is(operations.length, 10);
   for (const { path } of operations) {
     const at = `/v1/node${path}`;
@@ -517,7 +565,9 @@ reads("only patterns of operations marked x-checked are evaluated", async () => 
   const names = new Set((await evaluatedPatterns()).map(({ kind, name }) => `${kind} ${name}`));
   assert.equal([...names], [
     ...["cosmos GET /abci_query", "cosmos abci_query"],
-    ...["substrate state_call", "substrate state_subscribeStorage", "substrate archive_v1_call"],
+    ...["substrate chain_getBlockHash", "substrate state_call"],
+    ...["substrate state_subscribeStorage", "substrate system_accountNextIndex"],
+    ...["substrate archive_v1_call", "substrate bitswap_v1_get", "substrate bitswap_v1_getMany"],
   ]);
 });
 

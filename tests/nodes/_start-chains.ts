@@ -35,6 +35,8 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     path: ANVIL,
     start: () => askEthereum(startAnvil()),
     lacks: [
+      "eth_baseFee",
+      "eth_capabilities",
       "net_peerCount",
       "txpool_contentFrom",
       "debug_getRawHeader",
