@@ -357,7 +357,7 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
   substrate:
     /_(submit\w*|insertKey|rotateKeys\w*|(add|remove|reset)\w+|has\w*Keys?|dryRun|traceBlock|getPairs|localStorage\w+|createBlock|finalizeBlock|broadcast|local\w+|peers|reservedPeers)$/,
   etcd:
-    /^(POST .*(range|put|txn|compaction|watch|grant|revoke|keepalive|timetolive|member.*|alarm|defragment|snapshot|transfer.*|downgrade|auth.*|election.*|lock.*)|PUT .*|GET \/(metrics|debug.*))$/,
+    /^(POST .*(range|put|txn|compaction|hashkv|watch|grant|revoke|keepalive|timetolive|member.*|alarm|defragment|snapshot|transfer.*|downgrade|auth.*|election.*|lock.*)|PUT .*|GET \/(metrics|debug.*))$/,
   nats:
     /(varz|connz|routez|gatewayz|leafz|subsz|account.*z|accstatz|jsz|ipqueuesz|raftz|stacksz|vars)$/,
   syncthing:

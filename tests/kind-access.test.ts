@@ -42,6 +42,7 @@ const WRITES: Readonly<Record<string, string>> = {
   handshake: "getdnssecproof verifyblock",
   bcoin: "verifyblock",
   algorand: "TealCompile",
+  etcd: "getHashOfKeys",
 };
 
 const SECRETS: Readonly<Record<string, string>> = {
