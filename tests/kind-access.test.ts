@@ -43,6 +43,7 @@ const WRITES: Readonly<Record<string, string>> = {
   bcoin: "verifyblock",
   algorand: "TealCompile",
   etcd: "getHashOfKeys",
+  monero: "get_block_headers_range",
 };
 
 const SECRETS: Readonly<Record<string, string>> = {

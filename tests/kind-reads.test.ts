@@ -404,10 +404,24 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly Call[]>>
         { path: `/v1/node${path}`, body: "9".repeat(6001) },
       ]]),
     ),
+    "/nipopow/": ["1/1001", "101/1", "1/2147483647", "1/1e9", "%31/9999", "1/0", "x/1"]
+      .flatMap((path) => [`${path}`, `${path}/${"00".repeat(32)}`])
+      .map((path) => get(`/v1/node/nipopow/proof/${path}`)),
     "/poolHistogram": ["bins=1001", "bins=2147483647", "bins=10&bins=2000", "bins=1e9"]
       .map((query) => get(`/v1/node/transactions/poolHistogram?${query}`)),
   },
   monero: {
+    get_output_histogram: ['{"amounts":[0],"recent_cutoff":1}', '{"amounts":[]}', "{}"]
+      .map((params) => rpc("get_output_histogram", params)),
+    get_block_headers_range: [
+      rpc("get_block_headers_range", '{"start_height":0,"end_height":3000000}'),
+    ],
+    "/get_transactions": [100, 0].map((more) => {
+      const hashes = Array(1 + more).fill("00".repeat(32));
+      const twice = `"txs_hashes":${JSON.stringify(hashes)}${more ? "" : ',"Txs_hashes":[]'}`;
+      return { path: "/v1/node/get_transactions", body: `{${twice}}` };
+    }),
+    '"amounts":[0,0]': [rpc("get_output_distribution", '{"amounts":[0,0],"binary":false}')],
     get_output_distribution: BINARY.map((more) =>
       rpc("get_output_distribution", `{"amounts":[0]${more}}`)
     ),
@@ -434,6 +448,12 @@ const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
   ["beacon", get("/v1/node/eth/v1/node/health"), "/eth/v1/node/health"],
   ["kubo", post("/v1/node/api/v0/cid/format?arg=bafy&arg=bafz&v=1"), "?arg=bafy&arg=bafz&v=1"],
   ["ergo", get("/v1/node/transactions/poolHistogram?bins=1000"), "/poolHistogram?bins=1000"],
+  ["ergo", get("/v1/node/nipopow/proof/10/100"), "/nipopow/proof/10/100"],
+  [
+    "monero",
+    { path: "/v1/node/get_transactions", body: `{"txs_hashes":["${"00".repeat(32)}"]}` },
+    "/get_transactions",
+  ],
   ["ergo", { path: "/v1/node/blockchain/balance", body: `"${"9".repeat(6000)}"` }, "/balance"],
   ["substrate", rpc("chain_getBlockHash", "[]"), "/"],
   ["substrate", rpc("chain_getBlockHash", "[null]"), "/"],
@@ -565,6 +585,8 @@ reads("only patterns of operations marked x-checked are evaluated", async () => 
   const names = new Set((await evaluatedPatterns()).map(({ kind, name }) => `${kind} ${name}`));
   assert.equal([...names], [
     ...["cosmos GET /abci_query", "cosmos abci_query"],
+    "ergo GET /nipopow/proof/{minChainLength}/{suffixLength}/{headerId}",
+    "monero POST /get_transactions",
     ...["substrate chain_getBlockHash", "substrate state_call"],
     ...["substrate state_subscribeStorage", "substrate system_accountNextIndex"],
     ...["substrate archive_v1_call", "substrate bitswap_v1_get", "substrate bitswap_v1_getMany"],
