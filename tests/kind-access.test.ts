@@ -102,11 +102,22 @@ for (const [kind, names] of Object.entries(HEAVY)) {
   });
 }
 
-access("bitcoin: getblock is heavy only if the caller requests the spent outputs", async () => {
+access("bitcoin: getblock is heavy only if the caller requests whole transactions", async () => {
   const { openrpc } = await loadInterface("bitcoin");
   const getblock = openrpc!.methods.find(({ name }) => name === "getblock")!;
   assert.is(getblock["x-cost"], undefined);
-  assert.is(getblock.params[1]!.schema["x-heavy-from"], 3);
+  assert.is(getblock.params[1]!.schema["x-heavy-from"], 2);
+});
+
+access("bcoin, hsd: getblock is heavy only if the caller requests whole transactions", async () => {
+  for (const kind of ["bcoin", "handshake"]) {
+    const { openrpc } = await loadInterface(kind);
+    for (const method of ["getblock", "getblockbyheight"]) {
+      const { params, ...marks } = openrpc!.methods.find(({ name }) => name === method)!;
+      assert.is(marks["x-cost"], undefined);
+      assert.is(params.find(({ name }) => name === "details")!.schema["x-heavy-from"], 1, method);
+    }
+  }
 });
 
 access("read-only operations are sent without a secret that belongs to a user account", () => {
