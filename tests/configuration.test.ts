@@ -510,6 +510,15 @@ config("host names and origins are normalized as in browsers", async () => {
   assert.equal([hosts, cors], [["xn--bcher-kva.example", "node.example"], ["https://app.example"]]);
 });
 
+config("an origin may be that of an extension or app, in any letter case", async () => {
+  const origins = ["chrome-extension://abcdefghijklmnop", "tauri://localhost", "app://-"];
+  const file = `{ cors: ['Chrome-Extension://ABCDEFGHIJKLMNOP', 'tauri://localhost', 'app://-'] }`;
+  assert.equal((await read(["--config", "x"], {}, file)).cors, origins);
+  for (const wrong of ["wss://app.example", "file://", "file://a", "tauri://", "ftp://a", "a:b"]) {
+    assert.match(problems(`cors: ['${wrong}']`)[0]!, "must be an origin such as", wrong);
+  }
+});
+
 config("the error for an invalid value gives the limit or the nearest valid name", () => {
   const of = (text: string) => problems(text).join("\n");
   assert.match(

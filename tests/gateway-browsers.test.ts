@@ -10,8 +10,23 @@ import { forwarding, type Gateway, nodeOf, REST, result, RPC, TOKEN } from "./_g
 
 const browsers = suite("pages and calls to the node");
 
-const OPEN = { open: ["reads"], origins: ["https://app.example"] };
+const OPEN = {
+  open: ["reads"],
+  origins: [
+    "https://app.example",
+    "capacitor://localhost",
+    "moz-extension://0F5E1A2C-7D7E-4D6B-9C0B-1B3E1E5A6D7F",
+  ],
+};
 const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0";
+
+/** Programs whose `User-Agent` begins like that of a browser. */
+const PROGRAMS = {
+  "Windows PowerShell": "Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1.2",
+  PowerShell: "Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.22631; en-US) PowerShell/7.4.6",
+  "Visual Basic": "Mozilla/4.0 (compatible; Win32; WinHttp.WinHttpRequest.5)",
+  "Google Apps Script": "Mozilla/5.0 (compatible; Google-Apps-Script; beanserver; id: x)",
+};
 
 const node = nodeOf(browsers);
 let rest: Gateway;
@@ -42,6 +57,26 @@ const PASSING: readonly (readonly [why: string, headers: Headers])[] = [
     referer: "http://localhost/v1/spec",
   }],
   ["a URL that was typed into a browser", { "sec-fetch-site": "none", "user-agent": MOZILLA }],
+  ["a listed app of Capacitor on iOS", {
+    ...HOST,
+    origin: "capacitor://localhost",
+    "user-agent": MOZILLA,
+  }],
+  ["a listed extension of Firefox", {
+    origin: "moz-extension://0f5e1a2c-7d7e-4d6b-9c0b-1b3e1e5a6d7f",
+    "sec-fetch-site": "cross-site",
+    "sec-fetch-dest": "empty",
+  }],
+  ...Object.entries(PROGRAMS).map(([why, agent]) => [why, { "user-agent": agent }] as const),
+  // nginx sends it with `proxy_set_header Host $host:$server_port`.
+  ["an Origin header that matches Host with the default port of HTTPS", {
+    host: "node.localhost:443",
+    origin: "https://node.localhost",
+  }],
+  ["an Origin header that matches Host with the default port of HTTP", {
+    host: "node.localhost:80",
+    origin: "http://node.localhost",
+  }],
   ["an Origin header that matches Host, over plain HTTP", { ...HOST, origin: "http://localhost" }],
   ["an Origin header that matches Host, with a port", {
     host: "LOCALHOST:8080",
@@ -64,6 +99,13 @@ const PASSING: readonly (readonly [why: string, headers: Headers])[] = [
 ];
 
 const REFUSED: readonly (readonly [why: string, headers: Headers])[] = [
+  ["the page of another app", { ...HOST, origin: "ionic://localhost" }],
+  ["the page of a file", { ...HOST, origin: "file://" }],
+  ["another port of our host, with the default port in Host", {
+    host: "node.localhost:443",
+    origin: "http://node.localhost",
+  }],
+  ["a browser that is named after a program", { "user-agent": `${MOZILLA} PowerShell` }],
   ["a page of another site", { "sec-fetch-site": "cross-site" }],
   ["a page on another port or subdomain of the site", { "sec-fetch-site": "same-site" }],
   ["an unknown value of Sec-Fetch-Site", { "sec-fetch-site": "odd" }],

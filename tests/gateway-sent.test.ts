@@ -240,6 +240,20 @@ passing("described headers and cookies arrive, others and a browser's cookies do
   }
 });
 
+passing(
+  "a program's name that begins like a browser's does not arrive: Kubo refuses it",
+  async () => {
+    const agent =
+      "Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.22631; en-US) PowerShell/7.4.6";
+    const response = await exchange({
+      target: "/v1/node/things",
+      headers: { "user-agent": agent },
+    });
+    assert.is(statusOf(response), 200, response.join("\n"));
+    assert.is(node.come[0]!.headers["user-agent"], undefined);
+  },
+);
+
 passing("a client's own credentials for the node arrive if nobody here has any", async () => {
   const headers = {
     ...{ "authorization": "Bearer own", "x-node-key": "own", "cookie": "session=own" },

@@ -6,7 +6,7 @@
  */
 import { VALUE } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { isProgram } from "./guard.ts";
+import { isProgram, NAME_OF_BROWSER } from "./guard.ts";
 import { isForwardable, STANDARD } from "./request-headers.ts";
 import { invalidCall } from "./refusal.ts";
 
@@ -44,7 +44,9 @@ export function chooseHeaders(
   // A range of several parts would arrive as a type that browsers must not see as it is, and the
   // node's secret could not be found in the parts of a response.
   if (own.hasSecret || standard.range?.includes(",")) delete standard.range;
-  if (isBrowser) delete standard["user-agent"];
+  // Kubo refuses the names of browsers.
+  const name = standard["user-agent"] ?? "";
+  if (isBrowser || NAME_OF_BROWSER.test(name)) delete standard["user-agent"];
   const { parameters, cookies, credentials } = operation.headers;
   const isTaken = (name: string) => isForwardable(name) && name !== own.secretHeader;
   const isSecretTaken = (name: string) => name === "authorization" ? !own.hasToken : isTaken(name);

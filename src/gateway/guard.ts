@@ -179,11 +179,7 @@ export function isAllowedCaller(
   if (site !== null) return site === "same-origin" || site === "none";
   if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");
-  if (from !== null) {
-    const own = headers.get("host")?.toLowerCase() ?? authorityOf(url);
-    return own !== undefined && authorityOf(from) === own;
-  }
-  return !isBrowser;
+  return from === null ? !isBrowser : isOnHost(from, headers.get("host") ?? authorityOf(url) ?? "");
 }
 
 /**
@@ -207,7 +203,34 @@ export function looksLikeBrowser(
   return BROWSER_HEADERS.some((name) => headers.has(name)) ||
     // A browser's handshake has `Origin`. Other clients send these headers with a handshake only.
     (headers.has("sec-websocket-key") && !headers.has("upgrade")) ||
-    /^Mozilla\//i.test(headers.get("user-agent") ?? "");
+    hasNameOfBrowser(headers);
+}
+
+function hasNameOfBrowser(headers: Pick<Headers, "get">): boolean {
+  const name = headers.get("user-agent") ?? "";
+  return NAME_OF_BROWSER.test(name) && !NAME_OF_PROGRAM.test(name);
+}
+
+/** Some programs have such a name, too. */
+export const NAME_OF_BROWSER: RegExp = /^Mozilla\//i;
+
+/**
+ * PowerShell, Visual Basic and Google Apps Script. As with `X-Nodeface`, a page of another origin
+ * cannot send such a name without a CORS preflight.
+ */
+const NAME_OF_PROGRAM = new RegExp(
+  String.raw`\) (?:Windows)?PowerShell/\S+$` +
+    String.raw`|\(compatible; (?:Win32; WinHttp\.WinHttpRequest\.|Google-Apps-Script;)`,
+);
+
+/**
+ * Tells whether a page comes from `host`. Some proxies add the default port to `Host`, which
+ * browsers leave out of `Origin`. The pages of files and apps have other schemes.
+ */
+function isOnHost(url: string, host: string): boolean {
+  const [scheme] = /^https?:/i.exec(url) ?? [];
+  return scheme !== undefined && authorityOf(url) !== undefined &&
+    authorityOf(url) === authorityOf(`${scheme}//${host}`);
 }
 
 function authorityOf(url: string): string | undefined {

@@ -171,12 +171,24 @@ export const HOST_NAME: Schema<string> = text(
 
 /**
  * The origin is converted to the form that browsers send: in lower case, without a default port.
+ * Browser extensions and the pages of apps have other schemes than HTTP.
  */
 export const ORIGIN: Schema<string> = text(
   'an origin such as https://app.example, or "*" in place of the list',
-  /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@*]+$/,
-  { isValid: (origin) => URL.canParse(origin), read: (origin) => new URL(origin).origin },
+  /^[A-Za-z][A-Za-z\d+.-]*:\/\/[^\s\/?#@*]+$/,
+  {
+    isValid: (origin) => URL.canParse(origin) && !WITHOUT_ORIGIN.test(origin),
+    read: readOrigin,
+  },
 );
+
+/** No page has an origin with such a scheme. */
+const WITHOUT_ORIGIN = /^(?:file|ftp|wss?):/i;
+
+function readOrigin(text: string): string {
+  const { protocol, host } = new URL(text);
+  return `${protocol}//${host.toLowerCase()}`;
+}
 
 export const PREFIX: Schema<string> = text(
   'a path such as "/node1", with a slash in front and none at the end',
