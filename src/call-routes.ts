@@ -52,7 +52,8 @@ export class CallRoutes {
       return new Sockets({ gateway: this.gateway!, counts: meters });
     });
     this.#handler = new CallHandler(this.gateway, this.#sockets);
-    this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin");
+    // Clients of nodes read headers such as `X-Aptos-Cursor` and `Retry-After`.
+    this.#headersFor = createCommonHeaders(forward?.origins ?? [], "same-origin", "*");
     const hasOperations = url || kind || description !== "none";
     this.routes = hasOperations ? this.#table(this.#isOff && options.isService) : [];
     this.root = this.gateway && forward?.at_root

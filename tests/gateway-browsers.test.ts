@@ -6,7 +6,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sampleOf } from "./_runtime.ts";
-import { forwarding, type Gateway, nodeOf, REST, result, RPC, TOKEN } from "./_gateway.ts";
+import { forwarding, type Gateway, json, nodeOf, REST, result, RPC, TOKEN } from "./_gateway.ts";
 
 const browsers = suite("pages and calls to the node");
 
@@ -201,6 +201,16 @@ browsers("the text of a refusal gives the reason and points to the explorer", as
   const answer = await rest.ask("/v1/node/status", { headers: { "sec-fetch-site": "cross-site" } });
   assert.match((await answer.json()).detail, "/v1/spec");
   assert.is(answer.headers.get("content-type"), "application/json");
+});
+
+browsers("a page of a listed origin may read the headers of the node's response", async () => {
+  node.answer = json({}, 200, { "x-aptos-cursor": "0x1" });
+  const headers = { origin: "https://app.example" };
+  const answer = await rest.ask("/v1/node/status", { headers });
+  assert.is(answer.headers.get("x-aptos-cursor"), "0x1");
+  assert.is(answer.headers.get("access-control-expose-headers"), "*");
+  const other = await rest.ask("/v1/node/status", { headers: { origin: "https://evil.example" } });
+  assert.is(other.headers.get("access-control-expose-headers"), null);
 });
 
 browsers("only listed origins may read responses, and never with credentials", async () => {

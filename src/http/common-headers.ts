@@ -23,17 +23,23 @@ export const SECURITY_HEADERS = {
   "referrer-policy": "no-referrer",
 };
 
-const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
-
-/** @param resources the value of `Cross-Origin-Resource-Policy` */
+/**
+ * @param resources the value of `Cross-Origin-Resource-Policy`
+ * @param exposed the headers that pages may read, besides those that the Fetch standard lists
+ */
 export function createCommonHeaders(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
+  exposed = "etag, allow, link",
 ): CommonHeadersFor {
   // `cross-origin-resource-policy` also prevents embedding by pages that may not read the response.
   const common = { ...SECURITY_HEADERS, "cross-origin-resource-policy": resources };
   const allowing = (origin: string, vary?: "Origin"): CommonHeaders => ({
-    headers: { ...common, "access-control-allow-origin": origin, ...EXPOSED },
+    headers: {
+      ...common,
+      "access-control-allow-origin": origin,
+      "access-control-expose-headers": exposed,
+    },
     vary,
   });
   if (cors === "*") {
