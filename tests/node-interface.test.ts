@@ -288,7 +288,7 @@ for (
         "ergo",
         "/api-docs/swagger.conf",
         { openapi: "3.0.2", servers: [{ url: "/" }, { url: "http://203.0.113.1:9053" }] },
-        ["post", "/blockchain/balance"],
+        ["post", "/blockchain/tokens"],
         ["get", "/wallet/lock"],
       ],
     ] as const,
