@@ -88,7 +88,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
     "point node.url at the expected node, or correct node.expect: no call is passed on",
   unknown_kind: "check port and path in node.url, or set node.kind; if no kind fits, set it to " +
     '"none", and describe the node in info',
-  wrong_kind: "find the program that listens at the address; correct or remove node.kind, if set",
+  wrong_kind: "find out which program listens there; correct or remove node.kind, if set",
   bad_answer: "the service's log names the source that failed",
 } satisfies Partial<Record<StatusCode, string>>;
 
