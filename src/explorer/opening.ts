@@ -52,7 +52,7 @@ export function writeOpening(
 }
 
 function clientsWith(name: string, { hasClients }: Enabled): string[] {
-  const allow = listed("allow", [name]);
+  const [allow] = listed("allow", [name]);
   return hasClients
     ? ["  clients:", "    # Add to the list of the client that may call it:", `    - ${allow}`]
     : [
