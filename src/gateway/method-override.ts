@@ -44,9 +44,10 @@ export async function refuseOtherMethods(
   { bytes, type = "" }: Content,
   { isForeign, parameters = [] }: NodeOperation,
 ): Promise<void> {
-  const known = isForeign ? [] : parameters.map(({ name }) => plainName(name));
+  const isDescribed = (name: string) =>
+    !isForeign && parameters.some((known) => plainName(known.name) === plainName(name));
   const check = (names: readonly string[]) => {
-    if (names.some((name) => !known.includes(plainName(name)))) throw REFUSED;
+    if (!names.every(isDescribed)) throw REFUSED;
   };
   check([...HEADERS.filter((name) => headers.has(name)), ...namesInForm(query)]);
   const find = bytes && finderOf(type);

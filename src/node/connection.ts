@@ -215,7 +215,7 @@ export class Connection {
     // The socket must not stay paused, because the next request uses it.
     this.resume();
     this.#socket.unref();
-    if (isKept && !this.#isOld && this.#isOpen) this.#kept.push(this);
+    if (isKept && this.#isOpen) this.#kept.push(this);
     else this.lose();
   }
 

@@ -73,7 +73,7 @@ export interface Mode {
 export const modeOf = (isQuick: boolean): Mode => ({ rounds: isQuick ? 2 : 5, seconds: 1 });
 
 /** The time for which each server is warmed up before the first round, in seconds. */
-export const WARM_UP = 3;
+export const WARM_UP = 10;
 
 /**
  * The servers are measured in turn, in the reverse order in every other round.
