@@ -702,8 +702,10 @@ async function show(
     ? description
     : JSON.stringify({ ...every, ...description });
   const app = createNodeface({ description: { text }, info: () => info, log() {} });
-  const ask = (headers = {}) =>
-    app.fetch(new Request("http://localhost/v1/spec/simple", { headers }));
+  const read = (path: string, headers = {}) =>
+    app.fetch(new Request(`http://localhost${path}`, { headers }));
+  const ask = (headers = {}) => read("/v1/spec/simple", headers);
+  await until(async () => !(await (await read("/v1/info")).text()).includes('"starting"'), 60_000);
   // Until the service has read the description, the page shows only the service's own operations.
   await until(async () => !(await (await ask()).text()).includes("is being read"), 60_000);
   const response = await ask(headers);

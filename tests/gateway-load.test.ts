@@ -379,11 +379,12 @@ load(
 );
 
 load("a call may wait for a minute, whatever the timeout of other calls is", async () => {
-  const limits: unknown[] = [];
+  const waits: (() => void)[] = [];
   const { setTimeout: set } = globalThis;
   globalThis.setTimeout = ((act: () => void, time: number) => {
-    limits.push(time);
-    return set(act, time === 65_000 ? 400 : time);
+    if (time !== 65_000) return set(act, time);
+    waits.push(act);
+    return set(() => {}, 0);
   }) as typeof set;
   try {
     holdAndCount();
@@ -394,8 +395,8 @@ load("a call may wait for a minute, whatever the timeout of other calls is", asy
     await new Promise((resolve) => set(resolve, 250));
     result("1")(node.come[0]!, held[0]!);
     assert.is((await first).status, 200);
+    for (const pass of waits) pass();
     assert.is((await second).status, 504);
-    assert.ok(limits.includes(65_000));
   } finally {
     globalThis.setTimeout = set;
   }
