@@ -266,7 +266,7 @@ clients(
       ...named(name, ["GET /balance", "GET /open"]),
       concurrency: 2,
     }));
-    const forward = { open: [], clients: all };
+    const forward = { open: [], clients: all, timeout: "60s" as const };
     const { ask } = forwarding(node.url, REST, forward, { metrics: true });
     const held: ServerResponse[] = [];
     node.answer = ({ url }, response) => {
