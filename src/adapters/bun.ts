@@ -76,7 +76,7 @@ declare const Bun: {
   }): BunServer;
 };
 
-const IDLE_SECONDS = TIMEOUTS.silence / 1000;
+const SILENCE_SECONDS = TIMEOUTS.silence / 1000, IDLE_SECONDS = TIMEOUTS.idle / 1000;
 
 /**
  * Starts a server. Rejects with a `TypeError` if an option is invalid, and with another error if
@@ -101,7 +101,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
     reusePort: false,
     // In development, Bun responds to an error with a page that shows the source.
     development: false,
-    idleTimeout: IDLE_SECONDS,
+    idleTimeout: SILENCE_SECONDS,
     websocket: WEBSOCKET,
   });
   return listening(app, urlAt(server.address.address, server.port), async () => {
@@ -223,7 +223,11 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
       if (completeHandshake(upgrade.accepted, sending)) return undefined;
       response = refusal(400, "The handshake is not valid");
     }
-    server.timeout(request, IDLE_SECONDS);
+    const size = response.headers.get("content-length") ?? (response.body ? Infinity : 0);
+    // Bun 1.4 keeps this timeout after the response, until the end of the next request's head.
+    const isOver = request.bodyUsed || (request.method !== "CONNECT" && !namesContent(request));
+    const isShort = isOver && Number(size) <= SHORT_MAX;
+    server.timeout(request, isShort ? IDLE_SECONDS : SILENCE_SECONDS);
     const held = response instanceof ResponseInParts ? response.held : undefined;
     if (held?.parts.length === 1) response = watchWhole(held, response, sending);
     else if (!response.body || (!held && response.headers.has("content-length"))) {
@@ -275,7 +279,7 @@ function watchStream(
     onFailure: (error) => request.signal.aborted || fail(error),
     onEnd: endLater,
     // A client that waits for the app must not be disconnected, even if a stream pauses.
-    onWait: (isWaiting) => server.timeout(request, isWaiting ? 0 : IDLE_SECONDS),
+    onWait: (isWaiting) => server.timeout(request, isWaiting ? 0 : SILENCE_SECONDS),
   });
   return new Response(watched, response);
 }
@@ -294,7 +298,7 @@ function onceSent(request: Request, server: BunServer, then: () => void): void {
   }, SENT_INTERVAL_MS);
 }
 
-/** In bytes. Bun 1.4 reads content up to this size faster with `bytes()` than as a stream. */
+/** In bytes. Bun 1.4 reads such content faster with `bytes`, and sends such responses at once. */
 const SHORT_MAX = 16_384;
 
 function readWhole(request: Writable): void {

@@ -21,8 +21,12 @@ export interface Slowest {
 interface Connection {
   lastResponse?: ServerResponse;
   isRefused: boolean;
-  bytesWrittenBefore: number;
-  idleSince: number;
+  bytesWritten: number;
+  bytesRead: number;
+  /** The time of the last check at which the client had sent nothing after its last request. */
+  restedAt: number;
+  /** The time of the last check at which a response was being sent. */
+  respondedAt: number;
   /**
    * The number of bytes that the client had taken when it last made progress, and the time of that
    * progress.
@@ -60,14 +64,20 @@ export class Connections {
     this.#onLate = onLate;
     this.#slowest = slowest;
     // Blank lines from a client reset `keepAliveTimeout`, so a timer checks the connections
-    // instead.
+    // instead. They count as the start of a head.
     this.#timer = setInterval(() => this.#check(performance.now()), slowest.check);
     this.#timer.unref();
   }
 
   add(socket: Socket): void {
     // Before the first response, `headersTimeout` applies, which sends a 408 response.
-    this.#connections.set(socket, { isRefused: false, bytesWrittenBefore: 0, idleSince: Infinity });
+    this.#connections.set(socket, {
+      isRefused: false,
+      bytesWritten: 0,
+      bytesRead: 0,
+      restedAt: Infinity,
+      respondedAt: Infinity,
+    });
     socket.once("close", () => this.#connections.delete(socket));
   }
 
@@ -130,10 +140,12 @@ export class Connections {
         connection.read = { bytes, at: now };
       } else if (now - read.at > this.#slowest.time) socket.destroy();
       this.#checkContent(socket, connection, now);
-      if (this.#isResponding(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
-        connection.bytesWrittenBefore = socket.bytesWritten;
-        connection.idleSince = now;
-      } else if (now - connection.idleSince > TIMEOUTS.head) socket.destroy();
+      const { bytesWritten, bytesRead } = socket;
+      if (this.#isResponding(socket) || bytesWritten !== connection.bytesWritten) {
+        Object.assign(connection, { bytesWritten, bytesRead, restedAt: now, respondedAt: now });
+      } else if (bytesRead === connection.bytesRead) connection.restedAt = now;
+      if (now - connection.restedAt > TIMEOUTS.head) socket.destroy();
+      if (now - connection.respondedAt > TIMEOUTS.idle) socket.destroy();
     }
   }
 

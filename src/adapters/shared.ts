@@ -105,13 +105,19 @@ export interface Listening extends Closeable {
   close(): Promise<void>;
 }
 
-/** Timeouts in milliseconds. Every idle client is disconnected within 30 seconds. */
+/** Timeouts in milliseconds. */
 export const TIMEOUTS = {
   /**
-   * The time limit for a request's head, counted from the start of the connection or the end of the
-   * last response.
+   * The time limit for a request's head, counted from the start of the connection or, for a further
+   * request, from its first byte.
    */
   head: 10_000,
+  /**
+   * The time for which a connection is kept after a response: longer than load balancers and
+   * clients keep theirs (at most two minutes), since a call on a connection that ends meanwhile
+   * would be lost.
+   */
+  idle: 125_000,
   /**
    * The time limit for 64 KiB of a request's content, or for its end. Calls of the node are refused
    * after this time (see `PERIOD_MS`); content that a host's operation reads gets the time for the
