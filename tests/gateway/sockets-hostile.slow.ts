@@ -311,7 +311,8 @@ for (const [runtime, command, files] of SERVED) {
     for (const stream of streams) stream.destroy();
     const ends = (await scene.metrics()).match(/^nodeface_socket_ends_total.*$/gm);
     report("70 silent and slow readers, 15 MB for each", { ...figures, ends });
-    assert.ok(figures.peak - figures.before < 200, JSON.stringify(figures));
+    // Of a gigabyte; what Bun has read at once and not yet collected counts, too.
+    assert.ok(figures.peak - figures.before < 250, JSON.stringify(figures));
     assert.ok(figures.longest < 5000, JSON.stringify(figures));
   });
 

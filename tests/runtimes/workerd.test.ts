@@ -157,7 +157,9 @@ for (const flags of [[], ["nodejs_compat"]]) {
       try {
         const waiting = fetch(new URL("v1/info", url)).then(({ status }) => status, String);
         await once(silent, "request");
-        assert.is(await (await fetch(new URL("close", url))).text(), "closed");
+        const closed = await fetch(new URL("close", url))
+          .then((response) => response.text(), (error: Error) => String(error.cause));
+        assert.is(closed, "closed");
         assert.is(await waiting, 200);
       } finally {
         await stop();
