@@ -7,6 +7,7 @@ import {
   type Info,
   renderFigures,
   type StateText,
+  untilNow,
 } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
 
@@ -141,7 +142,7 @@ function showHead(info: Info, history: History): void {
   setText(link, text.name);
   setText(find(".names p"), text.about);
   document.title = text.title;
-  const html = renderFigures(text.figures, history);
+  const html = renderFigures(text.figures, untilNow(history, info));
   // Setting the same HTML again would clear the user's text selection.
   if (html !== shownFigures) find("dl").innerHTML = shownFigures = html;
   setText(find(".hint"), text.hint);

@@ -60,7 +60,7 @@ export function showAddress(): void {
     const button = target as HTMLElement;
     if (!button.matches?.(".copy, .link")) return;
     const article = button.closest("article");
-    const code = button.closest(".command, .connect")?.querySelector("code")?.textContent;
+    const code = button.closest(".command, .connect, .bare")?.querySelector("code")?.textContent;
     if (button.matches(".link")) location.hash = article!.id || article!.querySelector("h3")!.id;
     void copyFrom(button, code ?? location.href);
   });
@@ -73,7 +73,8 @@ export function showAddress(): void {
 async function showCall(output: HTMLElement): Promise<void> {
   const response = await fetch(here + output.dataset.call, { headers: { "X-Nodeface": "1" } });
   const text = await response.text();
-  output.textContent = response.ok ? text.slice(0, RESPONSE_MAX) : String(response.status);
+  const { ok, status, statusText } = response;
+  output.textContent = ok ? text.slice(0, RESPONSE_MAX) : `${status} ${statusText}`;
 }
 
 export async function copyFrom(button: HTMLElement, text: string): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type Info,
   renderFigures,
   renderHead,
+  untilNow,
 } from "../src/explorer/head.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { STATUS_CODES } from "../src/metrics/metrics.ts";
@@ -45,6 +46,9 @@ const STATES: [info: Info, label: string, note: string][] = [
     "Needs attention",
     "etcd has no leader",
   ],
+  [{ status: "degraded", status_code: "wrong_network" }, "Wrong network", "something is wrong"],
+  [{ status: "degraded", status_code: 7 }, "7", "something is wrong"],
+  [{ status: "stale", status_code: "reset" }, "Not responding", "last known values"],
   [{ status: "stale" }, "Not responding", "last known values"],
   [
     { status: "stale", status_reason: "connection refused", synced: true },
@@ -284,6 +288,14 @@ header("the header has at most four figures, and charts of their history", () =>
   assert.equal(labels, [first, "Peers", "Db size", "Response time"]);
   const more = { ...info, updated_at: "2026-01-31T08:15:00Z", head_at: "2026-01-31T08:15:00Z" };
   assert.is(describeNamed(more, NAMING, HISTORY).figures.length, 4);
+});
+
+header("the chart of a value ends with the value that is shown beside it", () => {
+  const info = { height: 110, peers: 3, db_size: "none", at: 7 };
+  const history = untilNow({ ...HISTORY, peers: [] }, info);
+  assert.equal(history, { ...HISTORY, peers: [], at: HISTORY.at, height: [100, 101, 110] });
+  const { figures } = describeNamed({ ...info, api: API }, NAMING, history);
+  assert.match(renderFigures(figures, history), "<title>from 100 to 110 in the last 30 seconds");
 });
 
 header("charts have whole coordinates within their box, whatever the history contains", () => {

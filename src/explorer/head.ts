@@ -36,7 +36,10 @@ const FIGURES_LAST_SEEN: readonly Row[] = [
   ["height", "At height"],
 ];
 
-/** For each state: the label, the default note, and a text to append to the note. */
+/**
+ * For each state: the label, the default note, and a text to append to the note. The label of a
+ * node that is degraded is its `status_code`, if there is one.
+ */
 const STATES: Readonly<Record<string, readonly string[]>> = {
   synced: ["In sync"],
   responds: ["Online"],
@@ -141,8 +144,10 @@ function hintOf({ status, status_code, peers }: Info): string {
 }
 
 export function describeState(state: string, info: Info = {}, history: History = {}): StateText {
-  const { status, status_reason } = info;
-  const [label = formatValue(status), usual = "", addition = ""] = STATES[state] ?? [];
+  const { status, status_code, status_reason } = info;
+  const [usualLabel = formatValue(status), usual = "", addition = ""] = STATES[state] ?? [];
+  const code = state === "degraded" ? formatValue(status_code) : "";
+  const label = capital(code.replaceAll("_", " ")) || usualLabel;
   // The reason is a predicate, such as "is 12 blocks behind its peers".
   const reason = formatText(status_reason, 160).replace(/^is /, "") || usual;
   const at = status === "ok" ? "" : seenOf(info).at ?? sinceOf(history, status);
@@ -270,6 +275,16 @@ export function renderHead(text: HeadText, icon: string, other = "", calls = "")
     `<span dir="auto">${escape(note)}</span></p>${other}</div>` +
     `<div class="facts"><dl>${renderFigures(figures)}</dl>` +
     `<p class="hint">${escape(hint)}</p>${calls}</div>`;
+}
+
+/** Returns the history up to now: the plot of a figure ends with the value beside it. */
+export function untilNow(history: History, info: Info): History {
+  const columns = Object.entries(history).map(([key, value]) => {
+    const column = listOf(value);
+    const isOpen = isNumber(info[key]) && isNumber(column.at(-1));
+    return [key, isOpen ? [...column.slice(0, -1), info[key]] : value];
+  });
+  return Object.fromEntries(columns);
 }
 
 export function renderFigures(figures: readonly Figure[], history: History = {}): string {

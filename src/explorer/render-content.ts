@@ -219,7 +219,7 @@ function renderStart(outline: Outline, address: string): string {
 }
 
 const BARE = `<p class="bare">This service runs without a node. Start it beside one: ` +
-  `<code>nodeface http://127.0.0.1:8545 --forward reads</code></p>`;
+  `<code>nodeface http://127.0.0.1:8545 --forward reads</code> ${COPY}</p>`;
 
 const renderAddress = (address: string) =>
   `<p class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ${COPY}</p>`;

@@ -158,7 +158,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "no_leader",
       reason: "etcd has no leader",
       health: 503,
-      header: "Needs attention",
+      header: "No leader",
     },
   },
   "disk full": {
@@ -177,7 +177,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "alarm",
       reason: /NOSPACE/,
       health: 503,
-      header: "Needs attention",
+      header: "Alarm",
     },
   },
   "no block for hours": {
@@ -187,7 +187,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "stalled",
       reason: "no new block for 3 h 12 min",
       health: 503,
-      header: "Needs attention",
+      header: "Stalled",
     },
   },
   "no peers": {
@@ -202,7 +202,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "no_peers",
       reason: "has no peers",
       health: 503,
-      header: "Needs attention",
+      header: "No peers",
     },
   },
   "requires credentials": {
@@ -212,7 +212,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "unauthorized",
       reason: /^requires credentials \(401\).*bitcoin/,
       health: 503,
-      header: "Needs attention",
+      header: "Unauthorized",
     },
   },
   "wrong credentials": {
@@ -234,7 +234,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "unauthorized",
       reason: /rejects the credentials.*\(401\)/,
       health: 503,
-      header: "Needs attention",
+      header: "Unauthorized",
     },
   },
   "forbidden": {
@@ -244,7 +244,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "forbidden",
       reason: /403/,
       health: 503,
-      header: "Needs attention",
+      header: "Forbidden",
     },
   },
   "wrong kind": {
@@ -254,7 +254,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "wrong_kind",
       reason: /^responds, but not as bitcoin does/,
       health: 503,
-      header: "Needs attention",
+      header: "Wrong kind",
     },
   },
   "an unknown kind": {
@@ -264,7 +264,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "unknown_kind",
       reason: "responds, but is not a kind of node that Nodeface knows",
       health: 503,
-      header: "Needs attention",
+      header: "Unknown kind",
     },
   },
   "an untrusted certificate": {
@@ -341,7 +341,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "wrong_kind",
       reason: /^responds, but not as ethereum does$/,
       health: 503,
-      header: "Needs attention",
+      header: "Wrong kind",
     },
   },
   "is a file server": {
@@ -351,7 +351,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "wrong_kind",
       reason: /^responds, but not as ethereum does \(501\)$/,
       health: 503,
-      header: "Needs attention",
+      header: "Wrong kind",
     },
   },
   "switches protocols": {
@@ -365,7 +365,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "bad_answer",
       reason: /does not speak HTTP/,
       health: 503,
-      header: "Needs attention",
+      header: "Bad answer",
     },
   },
   "responds with an invalid status": {
@@ -377,7 +377,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "bad_answer",
       reason: /does not speak HTTP/,
       health: 503,
-      header: "Needs attention",
+      header: "Bad answer",
     },
   },
   "does not speak HTTP": {
@@ -387,7 +387,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       code: "bad_answer",
       reason: /HTTP/,
       health: 503,
-      header: "Needs attention",
+      header: "Bad answer",
     },
   },
 };
