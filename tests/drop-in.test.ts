@@ -53,8 +53,10 @@ function servingKind(kind: string, forward: NodefaceOptions["forward"] = OPEN) {
   const app = createNodeface({ node: { url: node.url, kind }, forward, log() {} });
   const send = (path: string, init?: RequestInit) =>
     app.fetch(new Request(`http://localhost${path}`, init));
-  // A busy machine may take longer for the description than a call waits for it.
-  const described = until(async () => (await send("/spec.json")).status === 200);
+  // A busy machine may take longer for the kind's operations than a call waits for them.
+  const described = until(async () =>
+    (await (await send("/spec.json")).text()).includes('"x-access"')
+  );
   const ask = async (path: string, init?: RequestInit) => {
     await described;
     return await send(path, init);
