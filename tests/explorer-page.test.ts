@@ -705,7 +705,11 @@ async function show(
   const read = (path: string, headers = {}) =>
     app.fetch(new Request(`http://localhost${path}`, { headers }));
   const ask = (headers = {}) => read("/v1/spec/simple", headers);
-  await until(async () => !(await (await read("/v1/info")).text()).includes('"starting"'), 60_000);
+  const isKnown = async () => {
+    const { status } = await (await read("/v1/info")).json();
+    return status === "ok" || "status" in info;
+  };
+  await until(isKnown, 60_000);
   // Until the service has read the description, the page shows only the service's own operations.
   await until(async () => !(await (await ask()).text()).includes("is being read"), 60_000);
   const response = await ask(headers);
