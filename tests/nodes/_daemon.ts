@@ -59,6 +59,16 @@ export async function call(url: string, method: string, params: unknown[] = []) 
   return (await (await fetch(url, { method: "POST", headers, body })).json()).result;
 }
 
+/** Returns the description once it has the operations of the node's kind. */
+export async function describedBy(service: { readonly url: string }) {
+  let text = "";
+  await until(async () => {
+    text = await (await fetch(new URL("spec.json", service.url))).text();
+    return text.includes('"x-access"');
+  }, 60_000);
+  return JSON.parse(text);
+}
+
 /**
  * `took` is the time from the arrival of a static file to the arrival of the info object, in
  * milliseconds. A busy machine delays both responses, so only the difference is meaningful.

@@ -6,7 +6,15 @@ import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { COMMANDS, run, type Running, start } from "../_server.ts";
-import { assertQuick, call, type Daemon, infoOf, startDaemon, until } from "./_daemon.ts";
+import {
+  assertQuick,
+  call,
+  type Daemon,
+  describedBy,
+  infoOf,
+  startDaemon,
+  until,
+} from "./_daemon.ts";
 
 const anvil = suite("anvil");
 
@@ -44,7 +52,7 @@ anvil("anvil is detected, and shown with the values that its own API reports", a
 });
 
 anvil("the methods of anvil are shown, and methods that sign are not read-only", async () => {
-  const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
+  const { paths } = await describedBy(service);
   const names = Object.keys(paths).filter((path) => /^\/v1\/rpc\/(eth|net|web3)_/.test(path));
   assert.ok(names.length >= 40, `${names.length} methods`);
   assert.is(paths["/v1/rpc/eth_chainId"].get["x-access"], "read");

@@ -7,7 +7,7 @@ import process from "node:process";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { COMMANDS, type Running, start } from "../_server.ts";
-import { call, type Daemon, infoOf, startDaemon } from "./_daemon.ts";
+import { call, type Daemon, describedBy, infoOf, startDaemon } from "./_daemon.ts";
 
 const hsd = suite("hsd");
 
@@ -45,7 +45,7 @@ hsd("hsd is detected, and shown with the values that its own API reports", async
 });
 
 hsd("the paths and methods of hsd are shown, with different servers", async () => {
-  const { paths, servers } = await (await fetch(new URL("spec.json", service.url))).json();
+  const { paths, servers } = await describedBy(service);
   assert.equal(servers, [{ url: "./v1/node" }]);
   const methods = Object.keys(paths).filter((path) => path.startsWith("/v1/rpc/"));
   assert.ok(methods.length >= 70, `${methods.length} methods`);
