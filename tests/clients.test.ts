@@ -431,4 +431,52 @@ clients("per_minute refuses calls with 429, and a batch counts its members", asy
   assert.is((await rpc(call(9), { headers })).status, 200);
 });
 
+clients(
+  "a call that has begun counts once, also if it fails or its token is replaced",
+  async () => {
+    const { ask } = forwarding(node.url, REST, {
+      open: ["GET /status"],
+      per_minute: 60,
+      clients: [{ ...named("a", ["GET /balance"]), per_minute: 60 }],
+    });
+    const left = (response: Response) => response.headers.get("ratelimit")!.split(";")[1];
+    node.answer = json("{}", 302, { location: "/elsewhere" });
+    for (const expected of ["r=59", "r=58"]) {
+      const response = await ask("/v1/node/status");
+      assert.equal([response.status, left(response)], [502, expected]);
+    }
+    const held: ServerResponse[] = [];
+    node.answer = (_, response) => void held.push(response);
+    const balance = (token: string) => ask("/v1/node/balance", { headers: bearer(token) });
+    const calls = [1, 2, 3].map(() => balance(tokenOf("a")));
+    await until(() => held.length === calls.length);
+    writeFileSync(fileOf("next"), tokenOf("new"));
+    renameSync(fileOf("next"), fileOf("a"));
+    assert.equal((await Promise.all(calls)).map(({ status }) => status), [401, 401, 401]);
+    for (const response of held) response.end();
+    node.answer = json("{}");
+    assert.is(left(await balance(tokenOf("new"))), "r=56");
+  },
+);
+
+clients("what is no call, and a batch that no minute allows, count as refused calls", async () => {
+  const { rpc } = forwarding(node.url, RPC, { open: ["number"], per_minute: 20 });
+  const batch = Array.from({ length: 50 }, (_, id) => ({ jsonrpc: "2.0", id, method: "number" }));
+  for (
+    const [content, left] of [
+      ["{", "r=19"],
+      ["", "r=19"],
+      [Array(48).fill(1), "r=15"],
+      [batch, "r=10"],
+      [batch, "r=5"],
+      [batch, "r=0"],
+    ] as const
+  ) {
+    const { headers } = await rpc(content);
+    assert.is(headers.get("ratelimit")!.split(";")[1], left);
+  }
+  assert.is((await rpc(batch)).status, 429);
+  assert.equal(node.come, []);
+});
+
 clients.run();

@@ -74,7 +74,7 @@ export class CallHandler {
       return withHeaders(response, quota);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      quota?.charge(error);
+      if (!lease.isCounted) quota?.charge(error);
       return withHeaders(await form.toResponse(error), quota);
     } finally {
       lease.dispose();

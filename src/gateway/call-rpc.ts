@@ -134,6 +134,7 @@ class Calls {
     for (const [at, one] of calls.entries()) {
       if (isFault(one)) {
         this.#replies[at] = replyToFault(one);
+        this.#call.lease.quota?.charge(one);
         continue;
       }
       if (isLong(one.params?.length ?? 0)) await nextTurn();

@@ -132,6 +132,11 @@ export class Lease {
     return (this.#deadline?.clientSignal ?? this.gone).aborted;
   }
 
+  /** True once the calls have been counted, so that they are not charged as refused ones, too. */
+  get isCounted(): boolean {
+    return this.#deadline !== undefined;
+  }
+
   /**
    * Waits for a slot.
    *

@@ -23,10 +23,12 @@ export class Quota {
    * @throws {Refusal} if there are more calls than the minute has left
    */
   count(calls: number): void {
+    const left = this.#left();
     if (calls > this.perMinute) {
+      this.#used += calls / 10;
       throw invalidCall(`A batch of this client may have at most ${this.perMinute} calls`);
     }
-    if (this.#left() < calls) throw this.#refusal();
+    if (left < calls) throw this.#refusal();
     this.#used += calls;
   }
 
