@@ -339,6 +339,30 @@ sockets("no place is lost", async () => {
 });
 
 sockets(
+  "where other calls take the room, only a client that does not read is cut off",
+  async () => {
+    const played = Object.assign(playGateway(), {
+      roomFor: () => ({ set: () => false, dispose() {} }),
+    });
+    const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
+    const headers = {
+      "sec-websocket-version": "13",
+      "sec-websocket-key": `${"A".repeat(22)}==`,
+    };
+    const peers = await Promise.all([300, 0, 65_536, 16_384].map(async (waiting) => {
+      const upgrade = new PlayedUpgrade();
+      const request = new Request("http://localhost/v1/rpc", { headers });
+      await all.respond(request as ServedRequest, "", upgrade);
+      const peer = Object.assign(new PlayedPeer(), { waiting });
+      return { peer, session: upgrade.accepted!.open(peer) as Session };
+    }));
+    for (const { session } of peers) session.check(performance.now());
+    assert.equal(peers.map(({ peer }) => peer.closed), [undefined, undefined, 1013, undefined]);
+    for (const { session } of peers) session.onClose();
+  },
+);
+
+sockets(
   "a call to the node is not late while nothing is read, since the client reads slowly",
   async () => {
     const node = new PlayedNode();

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { SMALL } from "../gateway/budget.ts";
 import type { Call, Followed, Follower } from "../gateway/call.ts";
 import type { CallTable, Gateway } from "../gateway/gateway.ts";
 import { type Caller, type CallerRequest, refuseTokenIn } from "../gateway/guard.ts";
@@ -158,7 +159,8 @@ export class Sockets implements SessionOwner, Follower {
 
   makeRoom(): void {
     const [largest] = [...this.#sessions].sort((a, b) => b.waiting - a.waiting);
-    largest?.end("slow");
+    // Where the bytes of other calls take the room, the end of clients that read gives none back.
+    if (largest && largest.waiting > SMALL) largest.end("slow");
   }
 
   count(direction: "received" | "sent"): void {
