@@ -255,6 +255,62 @@ openrpc("examples are shown for the query, the body and the response", async () 
   }
 });
 
+openrpc("the errors of a method are listed with its response, by code and message", async () => {
+  const components = {
+    errors: { NoBlock: { code: 24, message: "Block not found" } },
+    examplePairingObjects: {
+      One: { name: "one", params: [{ $ref: "#/components/examples/P" }] },
+    },
+    examples: { P: { name: "p", value: "0x1" } },
+  };
+  const { paths } = await openApiOfMethods({
+    components,
+    methods: [
+      method({
+        params: [param({ type: "string" })],
+        errors: [{ $ref: "#/components/errors/NoBlock" }, { code: -32602 }, {}, 1],
+        examples: [{ $ref: "#/components/examplePairingObjects/One" }],
+      }),
+      method({ name: "calm", errors: [] }),
+    ],
+    // deno-lint-ignore no-explicit-any -- the test looks at few places of the result
+  }) as any;
+  const { get, post } = paths["/v1/rpc/m"];
+  for (const { responses } of [get, post]) {
+    assert.is(responses.default.$ref, "#/components/responses/RpcProblem");
+    assert.match(responses.default.description, /\n\n- 24: Block not found\n- -32602$/);
+  }
+  const calm = paths["/v1/rpc/calm"].post.responses.default;
+  assert.equal(calm, { $ref: "#/components/responses/RpcProblem" });
+  assert.is(get.parameters[0].example, "0x1", "an example may be a reference");
+});
+
+openrpc("what a method says of itself, its tags and its examples is kept", async () => {
+  const externalDocs = { url: "https://node.example/m" };
+  const result = { name: "r", value: 1 };
+  const { paths, tags } = await openApiOfMethods({
+    methods: [
+      method({
+        externalDocs,
+        tags: [{ name: "T" }, { name: "U", summary: "Us" }],
+        examples: [
+          { name: "one", summary: "S", description: "D", params: [], result },
+          { name: "one", params: [], result },
+        ],
+      }),
+      method({ name: "other", tags: [{ name: "T", description: "Ts" }, { name: "U" }] }),
+    ],
+    // deno-lint-ignore no-explicit-any -- the test looks at few places of the result
+  }) as any;
+  const { get } = paths["/v1/rpc/m"];
+  assert.equal(get.externalDocs, externalDocs);
+  assert.equal(get.responses[200].content["application/json"].examples, {
+    one: { summary: "S", description: "D", value: 1 },
+    one2: { value: 1 },
+  });
+  assert.equal(tags, [{ name: "T", description: "Ts" }, { name: "U", description: "Us" }]);
+});
+
 openrpc("each method name becomes a single path segment, whatever its characters", async () => {
   const names = ["rpc.discover", "a/b", "{c}", "d e?#", "__proto__", "ü"];
   const { paths } = await made(

@@ -87,7 +87,7 @@ const ANY_PARAMS = {
  */
 export async function openApiOfMethods(
   openrpc: unknown,
-): Promise<{ paths: Json; components: Json; tags: readonly { readonly name: string }[] }> {
+): Promise<{ paths: Json; components: Json; tags: readonly Json[] }> {
   const document = objectOf(await mapSchemas(openrpc, { openrpc: "1.3" }, upgradeSchema));
   const follow = (value: unknown) => followReference(document, value);
   const methods = new Map<string, Json>();
@@ -97,27 +97,41 @@ export async function openApiOfMethods(
   }
   const freeId = createFreeName(new Set(methods.keys()));
   const paths: Json = {};
-  const tags = new Set<string>();
+  const tags = new Map<string, Json>();
   const weights = new Map<unknown, number>();
   let left: number = LIMITS.added;
   for (const [name, method] of methods) {
     await pause();
     const params = listOf(method.params).map(follow);
     const result = follow(method.result);
-    for (const part of [...params, result]) left -= estimateSize(part, weights);
+    const errors = listOf(method.errors).map(follow);
+    const examples = listOf(method.examples).map(follow).map((example) => ({
+      ...example,
+      params: listOf(example.params).map(follow),
+      result: follow(example.result),
+    }));
+    for (const part of [...params, result, ...errors, ...examples]) {
+      left -= estimateSize(part, weights);
+    }
     if (left < 0) throw new RangeError("the converted document would be many times larger");
     const takesScalars = params.every(({ schema }) =>
       typesIn(document, schema).some((type) => SCALARS.has(type))
     );
     // Browsers read events by GET only.
     const isGettable = method["x-access"] === "read" && (takesScalars || isSubscription(method));
-    const own = listOf(method.tags).flatMap((tag) => textOf(follow(tag).name) ?? []);
-    own.forEach((tag) => tags.add(tag));
+    const own = listOf(method.tags).map(follow).filter((tag) => textOf(tag.name) !== undefined);
+    for (const { name, description, summary } of own) {
+      const tag = textOf(name)!;
+      const known = textOf(description ?? summary) ?? tags.get(tag)?.description;
+      tags.set(tag, present({ name: tag, description: known }));
+    }
     const isByPosition = method.paramStructure === "by-position";
     const parts = {
       method,
       result,
-      tags: own,
+      errors,
+      examples,
+      tags: own.map(({ name }) => textOf(name)!),
       params: isByPosition ? params.map((param, at) => ({ ...param, "x-position": at })) : params,
     };
     setMember(paths, pathOfMethod(name), {
@@ -131,7 +145,7 @@ export async function openApiOfMethods(
       schemas: objectOf(objectOf(document.components).schemas),
       responses: { RpcProblem: PROBLEM },
     },
-    tags: [...tags].map((name) => ({ name })),
+    tags: [...tags.values()],
   };
 }
 
@@ -149,6 +163,8 @@ interface Parts {
   readonly method: Json;
   readonly params: readonly Json[];
   readonly result: Json;
+  readonly errors: readonly Json[];
+  readonly examples: readonly Json[];
   readonly tags: readonly string[];
 }
 
@@ -159,13 +175,15 @@ const EVENTS = {
   content: { "text/event-stream": { schema: { type: "string" } } },
 };
 
-function operationOf({ method, result, tags }: Parts, operationId: string, input: Json): Json {
-  const { summary, description, deprecated } = method;
-  const examples = examplesOf(method, (example) => objectOf(example.result).value);
+function operationOf(parts: Parts, operationId: string, input: Json): Json {
+  const { method, result, tags } = parts;
+  const { summary, description, externalDocs, deprecated } = method;
+  const examples = examplesOf(parts, (example) => objectOf(example.result).value);
   return present({
     operationId,
     summary,
     description,
+    externalDocs,
     deprecated,
     tags: filled(tags),
     ...input,
@@ -176,15 +194,28 @@ function operationOf({ method, result, tags }: Parts, operationId: string, input
           "application/json": present({ schema: result.schema ?? {}, examples }),
         },
       },
-      default: { $ref: "#/components/responses/RpcProblem" },
+      default: present({
+        $ref: "#/components/responses/RpcProblem",
+        description: describeErrors(parts),
+      }),
     },
     ...marksOf(method),
   });
 }
 
-function byQuery({ method, params }: Parts): Json {
+/** Lists the errors of a method, such as `- 24: Block not found`. */
+function describeErrors({ errors }: Parts): string | undefined {
+  const lines = errors.flatMap(({ code, message }) => {
+    const texts = [textOf(code), textOf(message)].filter((text) => text !== undefined);
+    return texts.length > 0 ? `- ${texts.join(": ")}` : [];
+  });
+  return filled(lines) && [PROBLEM.description, "The node's own errors:", lines.join("\n")]
+    .join("\n\n");
+}
+
+function byQuery({ params, examples: [example = {}] }: Parts): Json {
   if (params.length === 0) return {};
-  const values = valuesOf(objectOf(listOf(method.examples)[0]));
+  const values = valuesOf(example);
   const parameters = params.map((param) =>
     present({
       name: textOf(param.name) ?? "",
@@ -199,7 +230,8 @@ function byQuery({ method, params }: Parts): Json {
   return { parameters };
 }
 
-function byBody({ method, params }: Parts): Json {
+function byBody(parts: Parts): Json {
+  const { method, params } = parts;
   if (method.params === undefined) return ANY_PARAMS;
   if (params.length === 0) return {};
   const properties = Object.fromEntries(params.map((param) => {
@@ -213,7 +245,7 @@ function byBody({ method, params }: Parts): Json {
     required: filled(required),
     additionalProperties: false,
   });
-  const examples = examplesOf(method, valuesOf);
+  const examples = examplesOf(parts, valuesOf);
   return {
     requestBody: present({
       required: required.length > 0 || undefined,
@@ -235,11 +267,15 @@ function valuesOf(example: Json): Json {
   return Object.fromEntries(params.map(({ name, value }) => [textOf(name)!, value]));
 }
 
-function examplesOf(method: Json, partOf: (example: Json) => unknown): Json | undefined {
+function examplesOf({ examples }: Parts, partOf: (example: Json) => unknown): Json | undefined {
   const all: Json = {};
-  for (const example of listOf(method.examples).map(objectOf)) {
+  const freeName = createFreeName(new Set());
+  for (const example of examples) {
     const value = partOf(example);
-    if (value !== undefined) setMember(all, textOf(example.name) ?? "example", { value });
+    if (value === undefined) continue;
+    const [summary, description] = [textOf(example.summary), textOf(example.description)];
+    const name = freeName(textOf(example.name) ?? "example");
+    setMember(all, name, present({ summary, description, value }));
   }
   return filled(all);
 }

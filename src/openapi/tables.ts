@@ -149,7 +149,8 @@ export const OPENRPC_1_3: Rows = {
   license: COMMON.license!,
   externalDocs: COMMON.externalDocs!,
   components: "schemas:{schema} contentDescriptors:{contentDescriptor} *",
-  method: "name! tags:names params:contentDescriptor[] result:contentDescriptor *",
+  method: "name! tags:names externalDocs:externalDocs params:contentDescriptor[] " +
+    "result:contentDescriptor *",
   contentDescriptor: "name! schema:schema *",
   schema: OPENAPI_3_1.schema!,
   discriminator: OPENAPI_3_1.discriminator!,
