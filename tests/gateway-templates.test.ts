@@ -193,7 +193,7 @@ templates(
       ["GET /f/{bucket}/{key}", "read", { key: true }],
       ["GET /f/{path}/meta", "read", { path: true }],
       ["GET /same/{a}"],
-      ["GET /same/{b}"],
+      ["GET /same/{b}", "write"],
       ["GET /g/{a}"],
       ["GET /g/{p}", "read", { p: true }],
       ["GET /z/{a}", "read", { a: true }],
@@ -227,6 +227,48 @@ templates(
     assert.match(shown, "its path has two parameters side by side");
   },
 );
+
+templates("two operations with the same path can be called if both may be called", async () => {
+  const description = describe(
+    ["POST /auth/{github}/login"],
+    ["POST /auth/{ldap}/login"],
+    ["GET /a/{name}"],
+    ["GET /a/{secret}", "secret"],
+    ["GET /b/{secret}", "secret"],
+    ["GET /b/{name}"],
+  );
+  const taken = (name: string) => `${name} matches the same paths`;
+  assert.equal(await rowsOf(description), [
+    ["POST /auth/{github}/login", "allowed", "it is read-only"],
+    ["POST /auth/{ldap}/login", "allowed", "it is read-only"],
+    ["GET /a/{name}", "allowed", "it is read-only"],
+    ["GET /a/{secret}", "refused", taken("GET /a/{name}")],
+    [
+      "GET /b/{secret}",
+      "refused",
+      "it reveals sensitive data; forward.clients can allow it",
+    ],
+    ["GET /b/{name}", "refused", taken("GET /b/{secret}")],
+  ]);
+  const { ask } = forwarding(node.url, description);
+  const { paths } = await (await ask("/spec.json")).json();
+  assert.is(paths["/auth/{ldap}/login"].post["x-call"], "open");
+  assert.is((await ask("/v1/node/auth/ldap/login", { method: "POST" })).status, 200);
+  assert.equal(node.come.map(({ url }) => url), ["/auth/ldap/login"]);
+  assert.is((await ask("/v1/node/b/x")).status, 403);
+});
+
+templates("an operation that a client may call has no twin that others may call", async () => {
+  const { ask } = forwarding(
+    node.url,
+    describe(["PUT /queues/{host}/{name}", "write"], ["PUT /queues/{a}/{b}"]),
+    withToken,
+  );
+  const { paths } = await (await ask("/spec.json")).json();
+  assert.is(paths["/queues/{host}/{name}"].put["x-call"], "token");
+  assert.is(paths["/queues/{a}/{b}"].put["x-call"], "refused");
+  assert.is((await ask("/v1/node/queues/a/b", { method: "PUT" })).status, 401);
+});
 
 templates(
   "a description with half of a surrogate pair in a path is served",

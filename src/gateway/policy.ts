@@ -7,6 +7,7 @@
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ClientSettings, ForwardSettings } from "../setting-types.ts";
 import { describeValue } from "../untrusted-text.ts";
+import { isEqual } from "../json/values.ts";
 import { bytesOf, milliseconds } from "../units.ts";
 import { isAddedByProxies } from "./request-headers.ts";
 
@@ -99,7 +100,28 @@ export function decide(
   operations: readonly NodeOperation[],
   forward: Pick<ResolvedForward, "open" | "clients">,
 ): PolicyEntry[] {
-  return operations.map((operation) => decideOne(operation, forward));
+  const entries = operations.map((operation) => decideOne(operation, forward));
+  const byName = new Map(entries.map((entry) => [entry.operation.name, entry]));
+  return entries.map((entry) => {
+    const twin = byName.get(entry.operation.twin ?? "");
+    return twin ? decideTwin(entry, twin, forward) : entry;
+  });
+}
+
+/**
+ * Two operations of one path, such as `/auth/{github}/login` and `/auth/{ldap}/login`, can be
+ * called if the policy says the same of both.
+ */
+function decideTwin(
+  entry: PolicyEntry,
+  twin: PolicyEntry,
+  forward: Parameters<typeof decide>[1],
+): PolicyEntry {
+  const { operation } = entry;
+  if (operation.isChecked || twin.operation.isChecked) return entry;
+  const own = decideOne({ ...operation, obstacle: undefined }, forward);
+  const isSame = own.permission === twin.permission && isEqual(own.clients, twin.clients);
+  return isSame ? { ...own, operation } : entry;
 }
 
 function decideOne(

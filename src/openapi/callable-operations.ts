@@ -95,6 +95,11 @@ export interface NodeOperation {
   /** Empty if the operation is foreign: such a description could ask for credentials. */
   readonly headers: DescribedHeaders;
   readonly obstacle?: string | undefined;
+  /**
+   * The name of an operation with an equal path template: calls of this operation are calls of that
+   * one.
+   */
+  readonly twin?: string | undefined;
 }
 
 /**
@@ -120,10 +125,7 @@ export async function listNodeOperations(
     } else if (method === "POST") operations.push(read.method(name, operation, isObject(item.get)));
   }
   const obstacles = findObstacles(operations);
-  return operations.map((operation) => {
-    const obstacle = obstacles.get(operation);
-    return obstacle === undefined ? operation : { ...operation, obstacle };
-  });
+  return operations.map((operation) => ({ ...operation, ...obstacles.get(operation) }));
 }
 
 const ELSEWHERE_MAX = 20;
@@ -323,15 +325,19 @@ function templateOf(operation: NodeOperation): Templated {
   return { operation, template, rank: `${operation.method} ${template.rank}` };
 }
 
-function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
-  const obstacles = new Map<NodeOperation, string>();
+type Obstacle = Pick<NodeOperation, "obstacle" | "twin">;
+
+function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, Obstacle> {
+  const obstacles = new Map<NodeOperation, Obstacle>();
   const reachable: Templated[] = [];
   // More specific templates come first.
   const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf).sort(byRank);
   for (const own of all) {
-    const obstacle = mistakeIn(own) ?? takenBy(own, reachable);
-    if (obstacle === undefined) reachable.push(own);
-    else obstacles.set(own.operation, obstacle);
+    const mistake = mistakeIn(own);
+    const taker = mistake === undefined ? takerOf(own, reachable) : undefined;
+    if (mistake !== undefined) obstacles.set(own.operation, { obstacle: mistake });
+    else if (taker) obstacles.set(own.operation, obstacleBy(taker, own));
+    else reachable.push(own);
   }
   return obstacles;
 }
@@ -344,11 +350,17 @@ function mistakeIn({ operation, template: { names, spanning } }: Templated): str
   return spanning > 1 ? "its path has two parameters that span several segments" : undefined;
 }
 
-function takenBy(own: Templated, before: readonly Templated[]): string | undefined {
+function takerOf(own: Templated, before: readonly Templated[]): Templated | undefined {
   // Without multi-segment parameters, only an equal template takes all paths, and it is the last.
   const takers = own.template.spanning > 0 ? before : before.slice(-1);
-  const taker = takers.find(({ operation, template }) =>
+  return takers.find(({ operation, template }) =>
     operation.method === own.operation.method && template.covers(own.template)
   );
-  return taker && `${taker.operation.name} matches the same paths`;
+}
+
+function obstacleBy({ operation, rank }: Templated, own: Templated): Obstacle {
+  return {
+    obstacle: `${operation.name} matches the same paths`,
+    twin: rank === own.rank ? operation.name : undefined,
+  };
 }
