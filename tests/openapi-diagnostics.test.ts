@@ -14,6 +14,10 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
     false,
     "6:1 is not YAML: Flow map in block collection must be sufficiently indented and end with a }",
   ],
+  "no-quote.yaml": [
+    false,
+    '6:1 the text must end with " before this place, or its next line needs more indentation',
+  ],
   "bad-json.json": [
     false,
     "1:51 is not JSON: expected a comma or }, not a string",

@@ -71,6 +71,17 @@ swagger("a body parameter becomes the request body, even if it is a shared param
   });
 });
 
+swagger("the description beside a reference is kept, as in OpenAPI 3.0", async () => {
+  const rate = { $ref: "#/definitions/Rate", description: "Bytes", "x-nullable": true };
+  const { document } = await upgrade({}, {
+    definitions: { Rate: { type: "object" }, Drive: { properties: { rate } } },
+  });
+  assert.equal(document.components.schemas.Drive.properties.rate, {
+    description: "Bytes",
+    $ref: "#/components/schemas/Rate",
+  });
+});
+
 swagger("form parameters of an operation and its path become one form", async () => {
   const file = { name: "f", in: "formData", type: "file", required: true };
   const list = { name: "l", in: "formData", type: "array", items: { type: "string", enum: ["a"] } };

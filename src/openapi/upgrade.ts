@@ -54,7 +54,10 @@ export async function upgradeSwagger(document: Json): Promise<Json> {
 
 /** Converts a schema whose inner schemas have been converted. */
 function upgradeSchema(schema: Json): Json {
-  if (typeof schema.$ref === "string") return { $ref: redirect(schema.$ref) };
+  if (typeof schema.$ref === "string") {
+    // Viewers show the description, although neither version lets it count.
+    return { ...keep(schema, ["description"], false), $ref: redirect(schema.$ref) };
+  }
   const { "x-nullable": isNullable, ...converted } = keep(schema, sharedNames("schema"));
   const types = listOf(schema.type);
   if (isNullable === true || types.includes("null")) converted.nullable = true;

@@ -87,7 +87,7 @@ class Composition {
   readonly parted = new Map<unknown, Parted>();
   readonly #diagnostics: Diagnostics;
   readonly #large: Large[] = [];
-  #errors = 0;
+  readonly #errors: { readonly offset: number; readonly message: string }[] = [];
   #documents = 0;
   /** True while a second document is composed, whose faults are not reported. */
   #isMuted = false;
@@ -111,8 +111,24 @@ class Composition {
       this.contents = document!.contents as YamlNode | null;
     } catch (error) {
       if (error !== ENOUGH) throw error;
+    } finally {
+      this.#addErrors();
     }
-    return this.#errors === 0;
+    return this.#errors.length === 0;
+  }
+
+  /** After a text without its end, everything is read as something else, and looks wrong. */
+  #addErrors(): void {
+    const open = this.#errors.filter(({ message }) => UNCLOSED.test(message));
+    const last = Math.min(...open.map(({ offset }) => offset));
+    for (const { offset, message } of this.#errors) {
+      const [, quote] = UNCLOSED.exec(message) ?? [];
+      if (quote ? offset > last : offset >= last) continue;
+      const fault = quote
+        ? `the text must end with ${quote} before this place, or its next line needs more indentation`
+        : `is not YAML: ${message}`;
+      this.#diagnostics.add("fatal", fault, () => offset);
+    }
   }
 
   *#composeDocuments(text: string, tally: Tally): Work<Document.Parsed[]> {
@@ -209,10 +225,12 @@ class Composition {
 
   #report(source: ErrorSource, message: string): void {
     if (this.#isMuted) return;
-    if (++this.#errors > LIMITS.errors) throw ENOUGH;
-    this.#diagnostics.add("fatal", `is not YAML: ${message}`, () => offsetOfError(source));
+    if (this.#errors.length === LIMITS.errors) throw ENOUGH;
+    this.#errors.push({ offset: offsetOfError(source), message });
   }
 }
+
+const UNCLOSED = /^Missing closing (["'])quote$/;
 
 type ErrorSource = number | readonly number[] | { readonly offset: number };
 
