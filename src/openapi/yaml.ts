@@ -125,7 +125,8 @@ class Composition {
       const [, quote] = UNCLOSED.exec(message) ?? [];
       if (quote ? offset > last : offset >= last) continue;
       const fault = quote
-        ? `the text must end with ${quote} before this place, or its next line needs more indentation`
+        ? `the text must end with ${quote} before this place, or its next line needs more ` +
+          "indentation"
         : `is not YAML: ${message}`;
       this.#diagnostics.add("fatal", fault, () => offset);
     }
