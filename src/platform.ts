@@ -112,6 +112,21 @@ export async function findFile(
   }
 }
 
+/**
+ * True also for what cannot be read as a file, such as a folder, so that whoever reads it says why.
+ */
+export async function isThere(path: string): Promise<boolean> {
+  try {
+    await builtin("node:fs/promises", NO_FILES).lstat(expand(path));
+    return true;
+  } catch (error) {
+    const { name, code = name } = error as { code?: string; name: string };
+    return ![name, code].some((word) => ABSENT.includes(word));
+  }
+}
+
+const ABSENT = ["ENOENT", "ENOTDIR", "NotCapable", "PlatformError"];
+
 /** `place` must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   try {

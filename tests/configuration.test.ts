@@ -1,7 +1,10 @@
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readFileSync } from "node:fs";
+import { Buffer } from "node:buffer";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { WRITTEN } from "../src/build/write-documents.ts";
@@ -603,6 +606,32 @@ config(
 config("an existing file is found on every runtime", async () => {
   const path = fileURLToPath(import.meta.url);
   assert.equal([await files.isThere(path), await files.isThere(`${path}x`)], [true, false]);
+});
+
+config(
+  "what has the name of the file, but is no file, is there, so that it is reported",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+    const link = join(folder, "link");
+    symlinkSync("nowhere", link);
+    assert.equal([await files.isThere(folder), await files.isThere(link)], [true, true]);
+    rmSync(folder, { recursive: true });
+  },
+);
+
+config("a file that is not UTF-8 is refused, with line and column", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  const path = join(folder, "n.yaml");
+  const readAs = (encoding: BufferEncoding) => {
+    writeFileSync(path, Buffer.from("\ufeffmetrics: true\npage: { title: Café }\n", encoding));
+    return files.read(path).then((text) => text.slice(0, 7), ({ message }) => message);
+  };
+  assert.is(await readAs("utf8"), "metrics");
+  const complaint = "is not UTF-8; save the file in this encoding";
+  assert.is(await readAs("utf16le"), `${path}:1:1: ${complaint}`);
+  writeFileSync(path, Buffer.from("metrics: true\npage: { title: Café }\n", "latin1"));
+  assert.is(await files.read(path).catch(({ message }) => message), `${path}:2:19: ${complaint}`);
+  rmSync(folder, { recursive: true });
 });
 
 config("an unknown variable NODEFACE_… is reported, with a similar known name", async () => {

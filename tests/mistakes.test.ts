@@ -466,6 +466,24 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "metrics: true\n---\nmetrics: true\n",
     "2:1: a second document begins here; a configuration has only one",
   ],
+  ["metrics: true\nmetrics: false", "2:1: this key occurs twice"],
+  ['{ "metrics": true, "metrics": false }', "1:20: this key occurs twice"],
+  [
+    "cors: *",
+    '1:7: is not YAML: Alias cannot be an empty string; a text that begins with * needs quotes, as in "*"',
+  ],
+  [
+    "hosts:\n  - *.example\nnode: &n { url: *n }",
+    '2:5: no anchor before it is named ".example"; a text that begins with * needs quotes, as in "*"',
+  ],
+  [
+    "a: " + "[".repeat(40),
+    '1:44: a closing "]" is missing before this place',
+  ],
+  [
+    "~: 1",
+    '1:1: unknown key ""; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, events, kinds, page, node, info',
+  ],
   [
     "info: { static: { owner: &o { friends: [*o] } } }",
     "1:41: info.static.owner.friends[0] contains itself",

@@ -10,7 +10,7 @@ import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";
 import type { PageSettings } from "../options.ts";
-import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
+import { fileUrl, findFile, isThere, PlatformError, readFile } from "../platform.ts";
 import { type FileConfig, forwardConflicts } from "../settings/configuration.ts";
 import { type AccessLog, CLI_OPTIONS, type CliOption, type CliValues } from "../settings/flags.ts";
 import { ConfigError, readValue, UsageError } from "../settings/schema.ts";
@@ -136,11 +136,18 @@ const TEXT_BYTES_MAX = 1024 * 1024, TIMEOUT_MS = 2000;
 
 export const files: Files = {
   async read(path) {
-    return new TextDecoder().decode(await files.readBytes(path, TEXT_BYTES_MAX));
+    const bytes = await files.readBytes(path, TEXT_BYTES_MAX);
+    try {
+      return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    } catch {
+      const before = new TextDecoder().decode(bytes).split("\ufffd", 1)[0]!.split("\n");
+      const place = `${path}:${before.length}:${before.at(-1)!.length + 1}:`;
+      throw new Error(`${place} is not UTF-8; save the file in this encoding`);
+    }
   },
   readBytes: (path, limit) => naming(path, readFile(path, { limit, timeout: TIMEOUT_MS })),
   find: (path) => naming(path, fileUrl(path).then(findFile).then(() => {})),
-  isThere: (path) => files.find(path).then(() => true, () => false),
+  isThere,
 };
 
 async function naming<T>(path: string, work: Promise<T>): Promise<T> {

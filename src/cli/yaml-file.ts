@@ -15,6 +15,7 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  type Scalar,
   stringify,
   visit,
   type YAMLError,
@@ -29,6 +30,7 @@ import {
   type SettingDiagnostic,
 } from "../settings/schema.ts";
 import { FILE } from "../settings/texts.ts";
+import { quote } from "../untrusted-text.ts";
 
 export interface YamlFile {
   readonly name: string;
@@ -49,6 +51,8 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
     lineCounter: lines,
     prettyErrors: false,
     intAsBigInt: true,
+    // A warning would appear on standard error beside our message.
+    logLevel: "error",
   });
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset);
@@ -57,15 +61,21 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
   // An unexpected token causes further errors, which are omitted.
   const first = document.errors.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   const errors = first < 0 ? document.errors : document.errors.slice(0, first + 1);
-  if (errors.length > 0) {
-    throw new ConfigError(errors.map((error) => `${at(error.pos[0])} ${explain(error, what)}`));
-  }
+  refuse(errors.map((error) => `${at(error.pos[0])} ${explain(error, what)}`));
+  const strayed: string[] = [];
+  const anchors = new Set<string | undefined>();
   visit(document, {
-    Scalar(_, node) {
-      const number = typeof node.value === "bigint" ? Number(node.value) : NaN;
-      if (Number.isSafeInteger(number)) node.value = number;
+    Value(_, node) {
+      anchors.add(node.anchor);
+      const number = isScalar(node) && typeof node.value === "bigint" ? Number(node.value) : NaN;
+      if (Number.isSafeInteger(number)) (node as Scalar).value = number;
+    },
+    Alias(_, { source, range }) {
+      if (anchors.has(source)) return;
+      strayed.push(`${at(range![0])} no anchor before it is named ${quote(source)}; ${STAR}`);
     },
   });
+  refuse(strayed);
   let value: unknown;
   try {
     // The limit protects against alias bombs.
@@ -80,7 +90,16 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
   return { name, value, describe, placeOf: (path) => at(offsetOf(document, { path })) };
 }
 
+/** Each level of a nested list that is not closed has the same error, which is said once. */
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
+}
+
+const STAR = 'a text that begins with * needs quotes, as in "*"';
+
 function explain({ code, message }: YAMLError, what: string): string {
+  if (code === "DUPLICATE_KEY") return "this key occurs twice";
+  if (code === "BAD_ALIAS") return `is not YAML: ${message}; ${STAR}`;
   if (code === "MULTIPLE_DOCS") return `a second document begins here; ${what} has only one`;
   const unclosed = /^Flow (?:map|sequence).* end with a ([\]}])/.exec(message)?.[1];
   if (unclosed) return `a closing "${unclosed}" is missing before this place`;

@@ -388,7 +388,7 @@ const UNKNOWN_KEY = "unknown key";
 
 export function formatSettingDiagnostic({ path, message }: SettingDiagnostic): string {
   const name = path
-    .map((key, at) => typeof key === "number" ? `[${key}]` : at > 0 ? `.${key}` : key)
+    .map((key, at) => typeof key === "number" ? `[${key}]` : at > 0 ? `.${key}` : key || '""')
     .join("");
   if (name === "") return message;
   return message.startsWith(UNKNOWN_KEY)
