@@ -12,7 +12,7 @@ import { runService, WITHOUT_NODE } from "./serve.ts";
 import { usage } from "./usage.ts";
 import { COMMIT, VERSION } from "../generated/build-info.js";
 import { UsageError } from "../settings/schema.ts";
-import { withoutKeys } from "../untrusted-text.ts";
+import { printable, withoutKeys } from "../untrusted-text.ts";
 
 /** `EXIT_CODES` in `usage.ts` explains them. */
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
@@ -28,7 +28,7 @@ export async function main(): Promise<number> {
     const message = withoutKeys(error instanceof Error ? error.message : String(error));
     if (args.command === "check" && args.asJson) {
       const { jsonOfFailure } = await import("./check.ts");
-      await print(jsonOfFailure(message.split("\n")));
+      await print(jsonOfFailure(message.split("\n"))).catch(() => printError(message));
     } else await printError(message);
     return code;
   }
@@ -98,6 +98,6 @@ function runtime(): string {
 }
 
 async function printError(message: string): Promise<void> {
-  const lines = message.split("\n").map((line) => `nodeface: ${line}\n`);
+  const lines = message.split("\n").map((line) => `nodeface: ${printable(line)}\n`);
   await openOutput("stderr")(lines.join(""));
 }

@@ -19,15 +19,25 @@ declare const Deno:
   | Record<"stdout" | "stderr", { write(bytes: Uint8Array): Promise<number> }>
   | undefined;
 
+/** Whoever writes goes on if the output fails, as a service does whose log has no reader. */
 export function openOutput(name: "stdout" | "stderr"): WriteText {
+  const write = openWholeOutput(name);
+  return (text) => write(text).catch(() => {});
+}
+
+/** Rejects if the output fails, unless its reader has closed the pipe, as `head` does. */
+function openWholeOutput(name: "stdout" | "stderr"): WriteText {
   let write: WriteText | undefined;
   return async (text) => {
     if (text === "") return;
     try {
       write ??= openWriter(name);
       await write(text);
-    } catch {
-      // EPIPE: the reader has closed the pipe, which is not an error here.
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string };
+      if (code === "EPIPE") return;
+      const reason = code === "ENOSPC" ? "no space left" : message;
+      throw new Error(`cannot write to standard output: ${reason}`);
     }
   };
 }
@@ -49,7 +59,7 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
     });
 }
 
-export const print: WriteText = openOutput("stdout");
+export const print: WriteText = openWholeOutput("stdout");
 
 /** The limit of queued text, in UTF-16 code units. */
 const WAITING_MAX = 1_048_576;

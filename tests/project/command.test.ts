@@ -37,7 +37,8 @@ const WRONG: [code: 1 | 2, args: string[], env: Record<string, string>, complain
   [2, ["kinds", "xyz"], {}, 'unknown kind "xyz"; see nodeface kinds'],
   [1, ["--spec", "/none.yaml"], {}, "--spec names /none.yaml: no such file"],
   [1, ["check", "--spec", "/none.yaml"], {}, "--spec names /none.yaml: no such file"],
-  [1, ["--config", "/none"], {}, "/none: no such file"],
+  // What could drive a terminal is not printed as it came.
+  [1, ["--config", "/no\u001bne"], {}, "/no\ufffdne: no such file"],
   [1, ["--config", BROKEN], {}, UNKNOWN],
   [1, ["check", "--offline", "--config", BROKEN], {}, UNKNOWN],
   [
@@ -233,6 +234,14 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       assert.is(help.code, 0);
     },
   );
+
+  suiteOf("if its output cannot be written, the command says so and exits with 1", async () => {
+    if (process.platform !== "linux") return;
+    const shell = ["sh", "-c", '"$@" > /dev/full', "sh"];
+    const { code, stderr } = await run([...shell, ...command, "kinds"]);
+    assert.is(stderr, "nodeface: cannot write to standard output: no space left\n");
+    assert.is(code, 1);
+  });
 
   suiteOf("an unknown flag is reported in one line, with exit code 2", async () => {
     const { code, stderr, stdout } = await run([...command, "--prot", "80"]);
