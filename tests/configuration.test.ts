@@ -368,6 +368,10 @@ config("an IPv6 address to listen on may be written in brackets", async () => {
   assert.is((await read([], { NODEFACE_HOST: "[::1]" })).host, "::1");
   assert.is((await read([], { NODEFACE_HOST: "::1" })).host, "::1");
   assert.is((await read(["--config", "x"], {}, "listen: '[::1]:1'")).host, "::1");
+  // An interface may follow a link-local address, as --host takes it.
+  const local = "fe80::1%eth0";
+  assert.is((await read(["--host", local])).host, local);
+  assert.is((await read(["--config", "x"], {}, `listen: '[${local}]:1'`)).host, local);
   for (const host of ["[::1", "::1]", "[]", "[a b]", "[::1]:80"]) {
     await read(["--host", host]).then(
       () => assert.unreachable(host),

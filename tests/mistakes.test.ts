@@ -76,7 +76,16 @@ const ARGUMENTS: readonly Row<string>[] = [
   ],
   [
     "--host [::1]:80",
-    '--host must be a host name or an address, not "[::1]:80"',
+    '--host must be a host name or an address, without a port, not "[::1]:80"',
+  ],
+  [
+    "--host node.example:80",
+    '--host must be a host name or an address, without a port, not "node.example:80"',
+  ],
+  ["--host ::1::", '--host must be a host name or an address, without a port, not "::1::"'],
+  [
+    "--host 999.0.0.1",
+    '--host must be a host name or an address, without a port, not "999.0.0.1"',
   ],
   [
     "--help=yes --port x",
@@ -205,7 +214,7 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
   ],
   [
     { "NODEFACE_HOST": "a b", "NODEFACE_METRICS": "1" },
-    'NODEFACE_HOST must be a host name or an address, not "a b"',
+    'NODEFACE_HOST must be a host name or an address, without a port, not "a b"',
     'NODEFACE_METRICS must be true or false, not "1"; did you mean true?',
   ],
 ];
@@ -229,6 +238,10 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "listen: 127.0.0.1",
     '1:9: listen must be an address and a port up to 65535, as in 127.0.0.1:8080, not "127.0.0.1"',
+  ],
+  [
+    "listen: '[::1::]:80'",
+    '1:9: listen must be an address and a port up to 65535, as in 127.0.0.1:8080, not "[::1::]:80"',
   ],
   [
     "listen: '*:80'",

@@ -278,7 +278,8 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EACCES: "not allowed to listen there; ports below 1024 need privileges",
   ENOTFOUND: "the host name is unknown; see --host",
   EAI_AGAIN: "the host name is unknown; see --host",
-  EINVAL: "the host name is unknown; see --host",
+  EINVAL: "no host name and no address of this machine; a link-local address needs its " +
+    "interface, as in fe80::1%eth0",
 };
 
 function loadAdapter(): Promise<Pick<typeof import("../adapters/node.ts"), "serve">> {
@@ -292,10 +293,7 @@ async function listen(app: Pick<App, "fetch">, options: ServeOptions): Promise<L
     return await serve(app, options);
   } catch (error) {
     const { code = "", message } = error as { code?: string; message: string };
-    const hasPort = /^[^:]*:\d+$/.test(options.hostname ?? "");
-    const reason = hasPort
-      ? "the host must not have a port; see --port"
-      : LISTEN_FAILURES[code] ?? message;
+    const reason = LISTEN_FAILURES[code] ?? message;
     throw new Error(`cannot listen on ${options.hostname}, port ${options.port}: ${reason}`);
   }
 }

@@ -45,10 +45,22 @@ export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
 const ANY_ADDRESS = 'must be an address, not "*"; 0.0.0.0 listens on all IPv4 addresses, :: on all';
 
 export const HOST: Schema<string> = text(
-  "a host name or an address",
-  /^(\[[\da-fA-F:.]+\]|[^\s/[\]*]+)$/,
-  { explain: (text) => text === "*" ? ANY_ADDRESS : undefined, read: withoutBrackets },
+  "a host name or an address, without a port",
+  /^(\[[^\s/[\]]+\]|[^\s/[\]*?#@\\]+)$/,
+  {
+    explain: (text) => text === "*" ? ANY_ADDRESS : undefined,
+    isValid: isHost,
+    read: withoutBrackets,
+  },
 );
+
+/** A link-local address may name its interface, as in `fe80::1%eth0`. */
+function isHost(text: string): boolean {
+  const host = withoutBrackets(text);
+  const hasBrackets = host !== text || /:.*:/.test(host);
+  return URL.canParse(`http://${hasBrackets ? `[${host.replace(/%[\w.-]+$/, "")}]` : host}`) &&
+    (hasBrackets || !host.includes(":"));
+}
 
 const isPort = (digits: string) => Number(digits) <= 65535;
 
@@ -57,14 +69,17 @@ export const PORT: Schema<number> = text("a whole number from 0 to 65535", /^\d{
   read: Number,
 });
 
-const ADDRESS = /^(\[[\da-fA-F:.]+\]|[^\s/[\]:*]+):(\d{1,5})$/;
+const ADDRESS = /^(\[[^\s/[\]]+\]|[^\s/[\]:*?#@\\]+):(\d{1,5})$/;
 
 export const LISTEN: Schema<{ host: string; port: number }> = text(
   "an address and a port up to 65535, as in 127.0.0.1:8080",
   ADDRESS,
   {
     explain: (text) => text.startsWith("*:") ? ANY_ADDRESS : undefined,
-    isValid: (text) => isPort(ADDRESS.exec(text)![2]!),
+    isValid(text) {
+      const [, host, port] = ADDRESS.exec(text)!;
+      return isHost(host!) && isPort(port!);
+    },
     read(text) {
       const [, host = "", port] = ADDRESS.exec(text)!;
       return { host: withoutBrackets(host), port: Number(port) };
