@@ -111,12 +111,23 @@ export class App implements Nodeface {
   };
 
   readonly close = async (): Promise<void> => {
-    this.#calls.sockets?.end();
+    const retired = this.retire();
     this.#calls.gateway?.close();
-    await this.#resources.close();
+    await retired;
   };
 
   readonly [Symbol.asyncDispose]: () => Promise<void> = this.close;
+
+  /** Ends all but calls. */
+  async retire(): Promise<void> {
+    this.#calls.sockets?.end();
+    await this.#resources.close();
+  }
+
+  /** Resolves when no call waits or runs. */
+  async idle(): Promise<void> {
+    await this.#calls.gateway?.idle();
+  }
 
   /** Ends the calls of clients that the next configuration does not have, or not as they are. */
   endOtherClients(forward: ResolvedOptions["forward"]): void {

@@ -10,6 +10,7 @@ import { VERSION } from "../generated/build-info.js";
 import { lintSettings } from "../gateway/lint-settings.ts";
 import { NodeMemory } from "../info/state-log.ts";
 import { isWithoutNode } from "../info/query-plan.ts";
+import { isEqual } from "../json/values.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/description.ts";
@@ -82,6 +83,8 @@ class Service {
   #isReloading = false;
   #reloading = Promise.resolve();
   #current: RunningService;
+  /** Services of earlier configurations, whose calls run on. */
+  readonly #replaced = new Set<App>();
   #stopWatching = () => {};
 
   constructor(config: Config, read: () => Promise<Config>, log: WriteLog) {
@@ -113,7 +116,8 @@ class Service {
 
   async close(): Promise<void> {
     this.#stopWatching();
-    await this.#current.nodeface.close();
+    const all = [...this.#replaced, this.#current.nodeface];
+    await Promise.all(all.map((nodeface) => nodeface.close()));
   }
 
   #make(config: Config, memory: NodeMemory): RunningService {
@@ -168,8 +172,7 @@ class Service {
       const before = this.#current;
       this.#current = next;
       this.#watch();
-      before.nodeface.endOtherClients(config.forward);
-      await before.nodeface.close();
+      await this.#replace(before, config);
       await logSettings(config, this.#log);
       this.#log("the configuration has been read again", "info");
       this.#meters.countReload(true);
@@ -179,6 +182,14 @@ class Service {
     } finally {
       this.#isReloading = false;
     }
+  }
+
+  async #replace({ nodeface, config }: RunningService, next: Config): Promise<void> {
+    nodeface.endOtherClients(next.forward);
+    if (!isEqual(calledBy(config), calledBy(next))) return await nodeface.close();
+    this.#replaced.add(nodeface);
+    await nodeface.retire();
+    void nodeface.idle().then(() => this.#replaced.delete(nodeface));
   }
 
   #watch(): void {
@@ -239,6 +250,15 @@ function isSameNode(next: Config, now: Config): boolean {
   const identify = ({ node, info }: Config) => JSON.stringify([node.url, node.kind, info.hide]);
   return identify(next) === identify(now);
 }
+
+/** What decides who calls what. If it is the same, calls run on: each has a time limit. */
+const calledBy = ({ node, kinds, description, base, forward }: Config): unknown[] => [
+  node,
+  kinds,
+  description,
+  base,
+  forward?.open,
+];
 
 const SLOW_MS = 1000;
 

@@ -111,6 +111,11 @@ export class Gateway {
     this.#leases.close();
   }
 
+  /** Resolves when no call waits or runs. */
+  idle(): Promise<void> {
+    return this.#leases.idle();
+  }
+
   /** Resolves to a refusal if the node is not the one that `node.expect` describes. */
   async refusalOfNode(): Promise<Refusal | undefined> {
     const reason = await this.#options.resources.monitor.reasonAgainstCalls();

@@ -50,6 +50,7 @@ export class Leases {
   readonly budget: Budget = new Budget();
   readonly #begun = new Set<Lease>();
   #closing: ReturnType<typeof setTimeout> | undefined;
+  #onIdle: (() => void) | undefined;
   /** @param verify is called before each request; `undefined` if any node may be at the address */
   constructor(
     node: Pick<Node, "send" | "losses">,
@@ -67,7 +68,14 @@ export class Leases {
 
   remove(lease: Lease): void {
     this.#begun.delete(lease);
-    if (this.#begun.size === 0) clearTimeout(this.#closing);
+    if (this.#begun.size > 0) return;
+    clearTimeout(this.#closing);
+    this.#onIdle?.();
+  }
+
+  /** Resolves when no call waits or runs. */
+  async idle(): Promise<void> {
+    if (this.#begun.size > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
   }
 
   /** A running call has `GRACE_MS` to finish if its client is still connected. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -7,7 +7,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { formatJson } from "../../src/json/lossless.ts";
 import type { Json } from "../../src/json/values.ts";
+import { playNode, REST } from "../_gateway.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 import { readMetrics } from "../_metrics.ts";
 import { COMMANDS, run, start } from "../_server.ts";
@@ -321,5 +323,54 @@ command(
     await service.stop();
   },
 );
+
+command("calls run on in a reload, unless what everybody may call has changed", async () => {
+  const node = await playNode();
+  const config = join(folder, "calls.yaml");
+  await writeFile(join(folder, "calls.json"), formatJson(REST));
+  const write = (name: string, open: readonly string[]) =>
+    writeFile(
+      config,
+      JSON.stringify({
+        node: { url: node.url, kind: "none" },
+        info: { static: { name } },
+        description: "calls.json",
+        metrics: true,
+        forward: { open, concurrency: 1 },
+      }),
+    );
+  await write("first", ["GET /open"]);
+  const service = await start([...COMMANDS.Node, "--config", config]);
+  const held: ServerResponse[] = [];
+  node.answer = (_, response) => void held.push(response);
+  const call = async () => (await fetch(`${service.url}open`)).status;
+  const reload = async (name: string, open: readonly string[]) => {
+    await write(name, open);
+    const { length } = service.stderr();
+    process.kill(service.pid, "SIGHUP");
+    await until(() => Promise.resolve(service.stderr().slice(length).includes("has been read")));
+  };
+  const isWaiting = async () =>
+    readMetrics(await (await fetch(`${service.url}v1/metrics`)).text())
+      .get("nodeface_queue_length") === "1";
+  const running = call();
+  await until(() => Promise.resolve(held.length === 1));
+  const waiting = call();
+  await until(isWaiting);
+  await reload("second", ["GET /open"]);
+  held[0]!.end("{}");
+  assert.is(await running, 200);
+  await until(() => Promise.resolve(held.length === 2));
+  const later = call();
+  await until(() => Promise.resolve(held.length === 3));
+  const refused = call();
+  await until(isWaiting);
+  await reload("third", ["GET /balance"]);
+  assert.is(await refused, 503);
+  for (const response of held) response.end("{}");
+  assert.equal(await Promise.all([waiting, later]), [200, 200]);
+  await service.stop();
+  await node.close();
+});
 
 command.run();
