@@ -117,7 +117,7 @@ function openSession(token?: LightSignal) {
     {
       gateway,
       openNodeSocket: (isAnonymous) =>
-        NodeSocket.open(played.node as unknown as Node, connect, isAnonymous),
+        NodeSocket.open(played.node as unknown as Node, connect, isAnonymous, 30_000),
       onNodeSocketEnd() {},
       makeRoom() {},
       count() {},
@@ -362,11 +362,24 @@ sockets(
   },
 );
 
+sockets("the time limit of calls is that of subscriptions, too", async () => {
+  const played = Object.assign(playGateway(), { timeout: 5000 });
+  const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
+  const nodeSocket = await all.openNodeSocket(true);
+  const called = nodeSocket.call("eth_subscribe", '["newHeads"]');
+  const now = performance.now();
+  nodeSocket.check(now + 4000);
+  assert.not(nodeSocket.hasEnded);
+  nodeSocket.check(now + 6000);
+  assert.ok(nodeSocket.hasEnded);
+  assert.ok((await called).error);
+});
+
 sockets(
   "a call to the node is not late while nothing is read, since the client reads slowly",
   async () => {
     const node = new PlayedNode();
-    const nodeSocket = await NodeSocket.open(node as unknown as Node, {} as Connect, true);
+    const nodeSocket = await NodeSocket.open(node as unknown as Node, {} as Connect, true, 30_000);
     let resume = () => {};
     const isRead = new Promise<void>((told) => {
       nodeSocket.owner = {

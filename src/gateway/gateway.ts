@@ -67,6 +67,7 @@ const LONG_WORD = new RegExp(`[\\w.~+/-]{${TOKEN_LENGTH_MIN}}`);
 
 export class Gateway {
   readonly limit: number;
+  readonly timeout: number;
   readonly hasClients: boolean;
   readonly ownCredentials: OwnCredentials;
   readonly node: Node;
@@ -82,6 +83,7 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
     this.limit = forward.limit;
+    this.timeout = forward.timeout;
     this.hasClients = forward.clients.length > 0;
     this.ownCredentials = {
       secretHeader: node.auth && "header" in node.auth

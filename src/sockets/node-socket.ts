@@ -40,8 +40,8 @@ interface NodeSocketOwner {
 /** The messages that may wait before reading stops, and the sum of their lengths. */
 const UNREAD_MAX = 64, UNREAD_LENGTH_MAX = 65_536;
 
-/** The time for a response, and the time without any sign of life. */
-const CALL_MS = 30_000, SILENCE_MS = 55_000;
+/** The time without any sign of life. */
+const SILENCE_MS = 55_000;
 
 const MEMBERS = /^(?:id|method|params|subscription|result|error)$/;
 
@@ -49,6 +49,7 @@ export class NodeSocket implements PeerEvents {
   /** Whether the node was not told our secret. */
   readonly isAnonymous: boolean;
   readonly #node: Node;
+  readonly #timeout: number;
   #owner: NodeSocketOwner | undefined;
   #peer: Peer | undefined;
   readonly #calls = new Map<string, PendingCall>();
@@ -62,13 +63,20 @@ export class NodeSocket implements PeerEvents {
   lastId = 0;
   #hasEnded = false;
 
-  constructor(node: Node, isAnonymous: boolean) {
+  /** @param timeout the time for a response, in milliseconds */
+  constructor(node: Node, isAnonymous: boolean, timeout: number) {
     this.#node = node;
     this.isAnonymous = isAnonymous;
+    this.#timeout = timeout;
   }
 
-  static async open(node: Node, connect: Connect, isAnonymous: boolean): Promise<NodeSocket> {
-    const nodeSocket = new NodeSocket(node, isAnonymous);
+  static async open(
+    node: Node,
+    connect: Connect,
+    isAnonymous: boolean,
+    timeout: number,
+  ): Promise<NodeSocket> {
+    const nodeSocket = new NodeSocket(node, isAnonymous, timeout);
     nodeSocket.#peer = await node.connect(connect, isAnonymous, nodeSocket);
     return nodeSocket;
   }
@@ -99,7 +107,7 @@ export class NodeSocket implements PeerEvents {
     // While the client is waited for, neither a response nor a sign of life can arrive.
     if (this.#isReading) this.#heardAt = this.#waitedAt = now;
     const [oldest] = this.#calls.values();
-    const isLate = oldest && now - Math.max(oldest.sentAt, this.#waitedAt) > CALL_MS;
+    const isLate = oldest && now - Math.max(oldest.sentAt, this.#waitedAt) > this.#timeout;
     if (isLate || now - this.#heardAt > SILENCE_MS) this.#peer!.terminate();
   }
 

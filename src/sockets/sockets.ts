@@ -145,7 +145,8 @@ export class Sockets implements SessionOwner, Follower {
 
   async openNodeSocket(isAnonymous: boolean): Promise<NodeSocket> {
     this.#isNodeReady = false;
-    const opening = NodeSocket.open(this.gateway.node, this.#connect!, isAnonymous);
+    const { node, timeout } = this.gateway;
+    const opening = NodeSocket.open(node, this.#connect!, isAnonymous, timeout);
     const nodeSocket = await opening.catch(() => {
       throw NO_NODE;
     });
