@@ -1,6 +1,7 @@
 /** Connections of clients, whose ends, node and gateway are simulated. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Call } from "../src/gateway/call.ts";
 import type { Gateway } from "../src/gateway/gateway.ts";
 import { Refusal } from "../src/gateway/refusal.ts";
 import type { ReadyCall } from "../src/gateway/send-calls.ts";
@@ -278,6 +279,23 @@ sockets("a connection ends with its token", () => {
   late.abort(new Error("replaced"));
   assert.equal(openSession(late).ends, ["right"]);
 });
+
+sockets(
+  "a stream of events ends with the token of its call, not with the one after it",
+  async () => {
+    const played = Object.assign(playGateway(), { timeout: 30_000 });
+    const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
+    const token = new LightSignal();
+    token.abort(new Error("replaced before the subscription"));
+    const request = Object.assign(new Request("http://localhost/"), { connect: () => {} });
+    const caller = { client: { token: new LightSignal() } };
+    const call = { request, query: "", caller, lease: { token } } as unknown as Call;
+    const { entry, params } = openSession().callOf();
+    await all.follow(call, entry, params);
+    assert.is(all.size, 0);
+    assert.not.ok(caller.client.token.isHeard);
+  },
+);
 
 sockets(
   "the loss of a connection to the node counts, and its end does not",

@@ -96,7 +96,8 @@ export class Lease {
   readonly gone: Signal;
   readonly sharer: Sharer;
   readonly quota: Quota | undefined;
-  readonly #token: Signal | undefined;
+  /** The token that the call came with. */
+  readonly token: Signal | undefined;
   /** The bytes of the request so far. */
   readonly requestRoom: Room;
   readonly #leases: Leases;
@@ -127,7 +128,7 @@ export class Lease {
     token?: Signal,
   ) {
     this.gone = gone;
-    this.#token = token;
+    this.token = token;
     this.sharer = client ?? EVERYBODY;
     this.quota = quota;
     this.#leases = leases;
@@ -155,8 +156,8 @@ export class Lease {
     this.quota?.count(calls);
     const { limits, slots, waits } = this.#leases;
     const deadline = this.#deadline = isWaiting
-      ? new Deadline(this.gone, this.#token, WAIT_MS, "with client")
-      : new Deadline(this.gone, this.#token, limits.timeout, isHeavy ? "late" : "in time");
+      ? new Deadline(this.gone, this.token, WAIT_MS, "with client")
+      : new Deadline(this.gone, this.token, limits.timeout, isHeavy ? "late" : "in time");
     this.#leases.add(this);
     const among = isWaiting ? waits : slots;
     this.#slot = await among.acquire(this.sharer, isHeavy, deadline.clientSignal, calls);

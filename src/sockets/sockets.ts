@@ -125,14 +125,13 @@ export class Sockets implements SessionOwner, Follower {
 
   /** Subscribes for a request whose rights have been checked. */
   async follow(
-    { request, query, caller }: Call,
+    { request, query, caller, lease: { token } }: Call,
     entry: PolicyEntry,
     params: string | undefined,
   ): Promise<Followed> {
     if (!request.connect) throw NO_CONNECTIONS;
     this.#connect = request.connect;
     const drop = this.#takePlace(caller);
-    const token = caller.client?.token;
     const { gone = request.signal } = request;
     const peer = new EventPeer();
     const session = this.#open(peer, { request, query, caller, token, drop });
