@@ -111,22 +111,19 @@ export class App implements Nodeface {
   };
 
   readonly close = async (): Promise<void> => {
-    const retired = this.retire();
+    this.#calls.sockets?.end();
     this.#calls.gateway?.close();
-    await retired;
+    await this.#resources.close();
   };
 
   readonly [Symbol.asyncDispose]: () => Promise<void> = this.close;
 
-  /** Ends all but calls. */
+  /** Closes the service when its calls have ended; ends everything else at once. */
   async retire(): Promise<void> {
     this.#calls.sockets?.end();
-    await this.#resources.close();
-  }
-
-  /** Resolves when no call waits or runs. */
-  async idle(): Promise<void> {
+    this.#resources.retire();
     await this.#calls.gateway?.idle();
+    await this.close();
   }
 
   /** Ends the calls of clients that the next configuration does not have, or not as they are. */

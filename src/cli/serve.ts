@@ -188,8 +188,7 @@ class Service {
     nodeface.endOtherClients(next.forward);
     if (!isEqual(calledBy(config), calledBy(next))) return await nodeface.close();
     this.#replaced.add(nodeface);
-    await nodeface.retire();
-    void nodeface.idle().then(() => this.#replaced.delete(nodeface));
+    void nodeface.retire().then(() => this.#replaced.delete(nodeface));
   }
 
   #watch(): void {

@@ -113,7 +113,7 @@ export class Gateway {
     this.#leases.close();
   }
 
-  /** Resolves when no call waits or runs. */
+  /** Resolves when all calls have ended. */
   idle(): Promise<void> {
     return this.#leases.idle();
   }

@@ -48,7 +48,7 @@ export class Leases {
   /** The slots of calls that wait for an event at the node. */
   readonly waits: Slots = new Slots(WAITS, true);
   readonly budget: Budget = new Budget();
-  readonly #begun = new Set<Lease>();
+  readonly #open = new Set<Lease>();
   #closing: ReturnType<typeof setTimeout> | undefined;
   #onIdle: (() => void) | undefined;
   /** @param verify is called before each request; `undefined` if any node may be at the address */
@@ -63,29 +63,29 @@ export class Leases {
   }
 
   add(lease: Lease): void {
-    this.#begun.add(lease);
+    this.#open.add(lease);
   }
 
   remove(lease: Lease): void {
-    this.#begun.delete(lease);
-    if (this.#begun.size > 0) return;
+    this.#open.delete(lease);
+    if (this.#open.size > 0) return;
     clearTimeout(this.#closing);
     this.#onIdle?.();
   }
 
-  /** Resolves when no call waits or runs. */
+  /** Resolves when all calls have ended. */
   async idle(): Promise<void> {
-    if (this.#begun.size > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
+    if (this.#open.size > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
   }
 
   /** A running call has `GRACE_MS` to finish if its client is still connected. */
   close(): void {
     this.slots.close();
     this.waits.close();
-    for (const lease of this.#begun) if (lease.isAbandoned) lease.breakOff();
-    if (this.#begun.size === 0) return;
+    for (const lease of this.#open) if (lease.isAbandoned) lease.breakOff();
+    if (this.#open.size === 0) return;
     this.#closing ??= setTimeout(() => {
-      for (const lease of this.#begun) lease.breakOff();
+      for (const lease of this.#open) lease.breakOff();
     }, GRACE_MS);
   }
 }
@@ -135,6 +135,7 @@ export class Lease {
     this.requestRoom = new Room(leases.budget, client ? "token" : "body");
     this.#responseRoom = new Room(leases.budget, client ? "token" : "response");
     this.#bytesLeft = leases.limits.limit;
+    leases.add(this);
   }
 
   get isAbandoned(): boolean {
@@ -158,7 +159,6 @@ export class Lease {
     const deadline = this.#deadline = isWaiting
       ? new Deadline(this.gone, this.token, WAIT_MS, "with client")
       : new Deadline(this.gone, this.token, limits.timeout, isHeavy ? "late" : "in time");
-    this.#leases.add(this);
     const among = isWaiting ? waits : slots;
     this.#slot = await among.acquire(this.sharer, isHeavy, deadline.clientSignal, calls);
     deadline.clientSignal.addEventListener("abort", () => void this.#end());

@@ -135,11 +135,16 @@ export class Resources {
     await (await this.#opened.get()).refresh();
   }
 
-  async close(): Promise<void> {
+  /** Ends all but the monitor, which calls may need. */
+  retire(): void {
     this.#hasEnded = true;
     this.#opened.made?.close();
     this.#watch.end();
     this.events.stream.end();
+  }
+
+  async close(): Promise<void> {
+    this.retire();
     await this.monitor[Symbol.asyncDispose]();
   }
 
