@@ -77,6 +77,17 @@ for (const count of [2, 7]) {
   );
 }
 
+servers("if a server lacks its scheme, a note says so and offers its path", async () => {
+  const text = `${HEAD}servers: [{ url: "localhost:3333/core" }]\npaths: { /a: { get: {} } }\n`;
+  const { diagnostics, document } = await load({ text }, { node: "http://127.0.0.1:9000" });
+  assert.equal(diagnostics.map(formatDiagnostic).filter((said) => said.includes("base path")), [
+    'openapi.yaml:3:10 the server "localhost:3333/core" lacks http://, so the base path of the ' +
+    "node is unknown, and / is used; to use another path, write description: " +
+    "{ from: openapi.yaml, base: /core }",
+  ]);
+  assert.equal(document!.servers, [{ url: "./v1/node" }]);
+});
+
 for (const prefix of sampleOf(["", "/node1", "/deep/node"])) {
   for (
     const [name, options, path] of [

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json, objectOf, type Path, textOf } from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf, type Path, textOf } from "../json/values.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { inSlices, pause } from "../slices.ts";
 import { excerpt } from "../untrusted-text.ts";
@@ -14,6 +14,7 @@ import {
   type Diagnostics,
   diagnosticsIn,
   explainSize,
+  quoteName,
   SIZES,
   sourceKindOf,
 } from "./diagnostics.ts";
@@ -152,7 +153,7 @@ async function toServed(
   checkServers(placed, where, diagnostics);
   const paths = basePathsAtNode(openapi, where, from);
   if (where.node !== undefined && paths.length !== 1) {
-    diagnostics.add("note", explainBase(paths, entry.href), () => ["servers"]);
+    diagnostics.add("note", explainBase(paths, openapi, entry.href), () => ["servers"]);
   }
   return isTrusted ? placed : await withOtherPart(await withMarks(placed, known), known);
 }
@@ -178,8 +179,21 @@ function checkVersion(document: unknown, diagnostics: Diagnostics): boolean {
   return refuse([key], `unknown version ${excerpt(formatJson(document[key]))}; `);
 }
 
-function explainBase([path = "", other = "/v1"]: readonly string[], entry: string): string {
-  const line = `description: { from: ${spell(entry)}, base: ${plain(other || "/")} }`;
-  return `the servers do not determine the base path of the node, so ${path || "/"} is used; ` +
-    `to use another path, write ${line}`;
+/** Matches `localhost:3333/core`, whose scheme would be `localhost:`. */
+const WITHOUT_SCHEME = /^[\w.-]+:\d+(\/.*)?$/;
+
+function explainBase(
+  [path = "", other = "/v1"]: readonly string[],
+  { servers }: Json,
+  entry: string,
+): string {
+  const urls = listOf(servers).map((server) => textOf(objectOf(server).url) ?? "");
+  const [url, base = "/"] = urls.map((url) => WITHOUT_SCHEME.exec(url)).find(Boolean) ?? [];
+  const isUnknown = url !== undefined && path === "";
+  const reason = isUnknown
+    ? `the server ${quoteName(url)} lacks http://, so the base path of the node is unknown, and`
+    : "the servers do not determine the base path of the node, so";
+  const wanted = isUnknown ? base : other || "/";
+  return `${reason} ${path || "/"} is used; to use another path, write ` +
+    `description: { from: ${spell(entry)}, base: ${plain(wanted)} }`;
 }
