@@ -99,8 +99,11 @@ swagger("form parameters of an operation and its path become one form", async ()
   const schema = { type: "object", properties, required: ["f"] };
   const encoding = { l: { style: "form", explode: false } };
   assert.equal(document.paths["/a"].post.requestBody, {
+    required: true,
     content: { "multipart/form-data": { schema, encoding } },
   });
+  const { operation } = await upgrade({ parameters: [{ ...file, required: false }] });
+  assert.is(operation.requestBody.required, undefined);
 });
 
 swagger("produces in an operation takes precedence over produces in the document", async () => {

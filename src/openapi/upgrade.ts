@@ -182,7 +182,10 @@ class SwaggerConverter {
     const hasFile = fields.some(({ type }) => type === "file");
     const types = mediaTypes(consumes).filter((type) => FORMS.includes(type));
     const form = filled(types) ?? [hasFile ? FORMS[0]! : FORMS[1]!];
-    return { content: this.#content(form, present({ schema, encoding: filled(encoding) })) };
+    return present({
+      required: required.length > 0 || undefined,
+      content: this.#content(form, present({ schema, encoding: filled(encoding) })),
+    });
   }
 
   #response(response: Json, produces: readonly string[]): Json {
