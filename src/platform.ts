@@ -125,7 +125,7 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-const ABSENT = ["ENOENT", "ENOTDIR", "NotCapable", "PlatformError"];
+const ABSENT = ["ENOENT", "ENOTDIR", "ENAMETOOLONG", "NotCapable", "PlatformError"];
 
 /** `place` must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {

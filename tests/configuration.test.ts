@@ -142,7 +142,7 @@ config(
     const off = ["--config", "n.yaml", "--forward", "off"];
     assert.equal(await wrong(off, {}, `hosts: "*"\nforward: reads\n${node}`), []);
     const file = ["--config", "n.yaml"];
-    assert.equal(await wrong(file, {}, "forward: reads"), [`n.yaml: forward ${noNode}`]);
+    assert.equal(await wrong(file, {}, "forward: reads"), [`n.yaml:1:10: forward ${noNode}`]);
     assert.equal(await wrong([...file, "http://127.0.0.1:1"], {}, "forward: reads"), []);
     const halfRight = await wrong(file, {}, "forward: reads\nnode: { url: nope }");
     assert.is(halfRight.length, 1, halfRight.join("\n"));
@@ -780,7 +780,7 @@ config("a description file must exist, but a description URL may be unreachable"
   assert.is(await of(["--spec", `${here}x`]), `--spec names ${here}x: no such file`);
   assert.is(
     await of(["--config", "/etc/n.yaml"], "description: none.yaml"),
-    "/etc/n.yaml: description names /etc/none.yaml: no such file",
+    "/etc/n.yaml:1:14: description names /etc/none.yaml: no such file",
   );
   for (const place of ["http://127.0.0.1:9/x.yaml", "none"]) {
     assert.is(await of(["--spec", place]), place);

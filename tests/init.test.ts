@@ -24,9 +24,10 @@ const EMPTY = { head: ["Head"], values: {}, remarks: {}, examples: {} };
 
 async function inFolder(
   use: (folder: string, run: (...args: string[]) => Promise<string>) => Promise<void>,
+  name = "nodeface.yaml",
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-init-"));
-  const config = join(folder, "nodeface.yaml");
+  const config = join(folder, name);
   try {
     await use(folder, async (...args) => {
       const given = new Arguments(["init", ...args, "--config", config], {});
@@ -122,6 +123,27 @@ starts("a file that cannot be written completely is removed", () =>
     assert.match(await refusal(written), "nodeface.yaml");
     assert.equal(readdirSync(folder), []);
   }));
+
+starts("if the token cannot be written, no configuration stays that has none", () =>
+  inFolder(
+    async (folder, run) => {
+      const said = await refusal(run(NOWHERE, "--kind", "nats", "--forward", "reads"));
+      assert.match(said, "ENAMETOOLONG");
+      assert.equal(readdirSync(folder), []);
+    },
+    // With `.token` in the place of `.yaml`, the name is longer than a name may be.
+    `${"x".repeat(250)}.yaml`,
+  ));
+
+starts("a name that a shell would split is quoted in the commands to run next", () =>
+  inFolder(
+    async (folder, run) => {
+      const path = `'${join(folder, "it'\\''s mine.yaml")}'`;
+      const said = await run(NOWHERE, "--kind", "nats");
+      assert.ok(said.endsWith(`check --config ${path}, then nodeface --config ${path}\n`), said);
+    },
+    "it's mine.yaml",
+  ));
 
 starts(
   "if a node does not respond, nothing is written unless --kind is given",
@@ -226,8 +248,12 @@ starts(
   "init converts a path in a flag to a path relative to the new file",
   () =>
     inFolder(async (folder, run) => {
-      await run(NOWHERE, "--kind", "nats", "--spec", join(folder, "my.yaml"));
-      writeFileSync(join(folder, "my.yaml"), "openapi: 3.1.1");
+      const spec = join(folder, "my.yaml");
+      const missing = await refusal(run(NOWHERE, "--kind", "nats", "--spec", spec));
+      assert.is(missing, `--spec names ${spec}: no such file`);
+      assert.equal(readdirSync(folder), []);
+      writeFileSync(spec, "openapi: 3.1.1");
+      await run(NOWHERE, "--kind", "nats", "--spec", spec);
       assert.is((await readBack(folder)).description, join(folder, "my.yaml"));
     }),
 );

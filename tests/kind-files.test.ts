@@ -296,7 +296,7 @@ kinds("errors in kind files are reported with the name of the file", async () =>
   for (
     const message of [
       "bad.yaml:10:1: unknown key colour",
-      "cannot read gone.json: no such file",
+      "nodeface.yaml:1:30: kinds[2] names cannot read gone.json: no such file",
       "nodeface.yaml:1:19: kinds[1] must be a file such as mine.yaml, named after its kind",
       "nodeface.yaml:1:41: kinds[3] has the same name as kinds[0]: bad",
       "nodeface.yaml:2:15: node.kind must be a kind of node",

@@ -148,19 +148,27 @@ function describeShown(
 
 const NAMES_MAX = 20;
 
+/** Reports what the service logs about its clients and addresses when it starts. */
+export async function lintForward(
+  { forward, node, host, port }: Config,
+): Promise<ForwardDiagnostic[]> {
+  if (!forward) return [];
+  const facts = { url: node.url, listening: { host, port } };
+  return [...await lintTokens(forward), ...await lintSettings(forward, facts)];
+}
+
 export async function describeCalls(
   config: Config,
   described: Described,
   chainNode: Node,
 ): Promise<Section[]> {
-  const { forward, node, host, port } = config;
+  const { forward, node } = config;
   if (!forward) return [];
   const { operations = [], isBuiltIn = false } = described.description ?? {};
   const known = await knowKind(chainNode);
   const { auth } = known?.kind ?? {};
   const diagnostics = [
-    ...await lintTokens(forward),
-    ...await lintSettings(forward, { url: node.url, listening: { host, port } }),
+    ...await lintForward(config),
     // Without a description, `lintNames` would report every operation name as unknown.
     ...described.description ? lintNames(operations, forward) : [],
     ...isBuiltIn ? [] : lintParameters(operations, forward).slice(0, NAMES_MAX),

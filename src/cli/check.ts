@@ -20,7 +20,7 @@ import type { Reference } from "../kinds/kind.ts";
 import { questionOf } from "../settings/node.ts";
 import { ConfigError, UsageError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
-import { describeCalls, describeDescription } from "./check-description.ts";
+import { describeCalls, describeDescription, lintForward } from "./check-description.ts";
 import type { Config } from "./read-config.ts";
 import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
 
@@ -73,6 +73,18 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
     json: jsonOf(config, sections, troubles, info),
     isWell: troubles.length === 0,
   };
+}
+
+/**
+ * Checks the configuration without any query, and returns the report as JSON.
+ *
+ * @throws {ConfigError} with the errors that the service would log
+ */
+export async function checkOffline(config: Config): Promise<string> {
+  const found = await lintForward(config);
+  const errors = found.filter(({ level }) => level === "error").map(({ message }) => message);
+  if (errors.length > 0) throw new ConfigError(errors);
+  return jsonOfTroubles([], config.remarks.map(({ message }) => withoutKeys(message)));
 }
 
 function describeSecrets(notes: readonly string[]): Section[] {
@@ -233,8 +245,11 @@ function jsonOf(
   });
 }
 
-export function jsonOfFailure(troubles: readonly string[]): string {
-  return formatObject({ ok: false, troubles, notes: [] });
+export function jsonOfTroubles(
+  troubles: readonly string[],
+  notes: readonly string[] = [],
+): string {
+  return formatObject({ ok: troubles.length === 0, troubles, notes });
 }
 
 function formatObject(value: unknown): string {

@@ -27,8 +27,8 @@ export async function main(): Promise<number> {
     const code = error instanceof UsageError ? WRONG_USE : COULD_NOT_RUN;
     const message = withoutKeys(error instanceof Error ? error.message : String(error));
     if (args.command === "check" && args.asJson) {
-      const { jsonOfFailure } = await import("./check.ts");
-      await print(jsonOfFailure(message.split("\n"))).catch(() => printError(message));
+      const { jsonOfTroubles } = await import("./check.ts");
+      await print(jsonOfTroubles(message.split("\n"))).catch(() => printError(message));
     } else await printError(message);
     return code;
   }
@@ -63,12 +63,13 @@ async function run(): Promise<number> {
       const config = await read();
       // With JSON output, the remarks are part of the JSON object.
       if (!args.asJson) await printRemarks(config);
+      const { check, checkOffline } = await import("./check.ts");
       if (args.isOffline) {
         if (isWithoutNode(config)) throw new Error(WITHOUT_NODE);
-        await print("The configuration has no errors\n");
+        const json = await checkOffline(config);
+        await print(args.asJson ? json : "The configuration has no errors\n");
         return STOPPED;
       }
-      const { check } = await import("./check.ts");
       const { report, json, isWell } = await check(config, openProgress());
       await print(args.asJson ? json : color(report));
       return isWell ? STOPPED : COULD_NOT_RUN;

@@ -43,6 +43,7 @@ export interface ReadFiles {
   readonly page?: PageSettings | undefined;
   readonly warnings: readonly string[];
   readonly problems: readonly string[];
+  readonly describe: YamlFile["describe"];
 }
 
 export type Overrides = Pick<FileConfig, "forward"> & {
@@ -72,26 +73,32 @@ export async function readConfigurationFile(
       kinds[name] = kind;
       warnings.push(...loosened.map((line) => `${yaml.name}: in the kind ${name}, ${line}`));
     });
-  const addKindFile = (path: string) =>
+  const addKindFile = (path: string, placed = (message: string) => [message]) =>
     attempt(async () => {
-      const yaml = parseYaml(await files.read(path), path, "a kind");
-      await addKind(kindNameOf(path) ?? path, yaml);
+      const text = await files.read(path).catch(({ message }) => {
+        throw new ConfigError(placed(message));
+      });
+      await addKind(kindNameOf(path) ?? path, parseYaml(text, path, "a kind"));
     });
   if (kindFile !== undefined) await addKindFile(kindFile);
   const read = path === undefined ? undefined : await attempt(async () => {
     const yaml = parseConfiguration(await files.read(path), path);
     for (const [at, { name, file, value }] of kindsIn(yaml).entries()) {
-      if (file !== undefined) await addKindFile(locateBeside(file, path));
-      else if (name !== undefined) await addKind(name, yaml, { at: ["kinds", at], value });
+      if (file !== undefined) {
+        await addKindFile(
+          locateBeside(file, path),
+          (message) => yaml.describe([{ path: ["kinds", at], message: `names ${message}` }]),
+        );
+      } else if (name !== undefined) await addKind(name, yaml, { at: ["kinds", at], value });
     }
     const logo = await readLogo(yaml, files);
     const file = checkFile(yaml, kinds, overrides, logo);
     const shared = await sharedTokens(file);
     if (shared.length > 0) throw new ConfigError(yaml.describe(shared));
     const page = file.page && { ...file.page, logo: logo?.bytes };
-    return { file, page };
+    return { file, page, describe: yaml.describe };
   });
-  return { file: {}, ...read, kinds, warnings, problems };
+  return { file: {}, describe: () => [], ...read, kinds, warnings, problems };
 }
 
 async function sharedTokens({ forward }: FileConfig): Promise<SettingDiagnostic[]> {

@@ -85,13 +85,22 @@ export async function init(
   });
   await writeNewFile(path, text, secret ? PRIVATE : PUBLIC);
   if (token !== undefined && !await files.isThere(token)) {
-    await writeNewFile(token, `${randomBytes(32).toString("hex")}\n`, PRIVATE);
+    try {
+      await writeNewFile(token, `${randomBytes(32).toString("hex")}\n`, PRIVATE);
+    } catch (error) {
+      // Without its token, the configuration has an error, and would be in the way of the next try.
+      await rm(path);
+      throw error;
+    }
   }
-  const flag = values.config === undefined ? "" : ` --config ${path}`;
+  const flag = values.config === undefined ? "" : ` --config ${inShell(path)}`;
   const lines = report(config, path, flag, node, status, secret);
   if (token !== undefined) lines.splice(1, 0, `${token} has the token of the client ${CLIENT}`);
   return lines.join("\n");
 }
+
+const inShell = (path: string): string =>
+  /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
 const CLIENT = "app";
 

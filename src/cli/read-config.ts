@@ -65,8 +65,8 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
     // This module loads YAML and all kinds, so it is imported only if a file must be read.
     ? await (await import("./configuration-file.ts"))
       .readConfigurationFile(isNew ? undefined : path, kindFile, overrides, files)
-    : { file: {}, kinds: {}, warnings: [], problems: [] };
-  const { file, kinds, page } = read;
+    : { file: {}, kinds: {}, warnings: [], problems: [], describe: () => [] };
+  const { file, kinds, page, describe } = read;
   if (values.kind !== undefined && kindFile === undefined) {
     const { diagnostics } = readValue(values.kind, kindName(Object.keys(kinds)));
     for (const { message } of diagnostics) args.report("kind", message);
@@ -78,13 +78,16 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
   const node = { ...file.node, ...overrides.node };
   const { hosts, cors, forward } = { ...file, ...overrides };
   const place: FileConfig["description"] = values.spec ? { from: values.spec } : file.description;
+  const add = (name: "forward" | "spec", key: string, message: string) => {
+    if (args.has(name)) problems.push(`${args.called(name)} ${message}`);
+    else problems.push(...describe([{ path: [key], message }]));
+  };
   for (const { message } of forwardConflicts(forward, hosts, node.url !== undefined)) {
-    problems.push(`${args.called("forward") ?? `${path}: forward`} ${message}`);
+    add("forward", "forward", message);
   }
-  if (!isNew && place && isFilePlace(place.from)) {
-    await files.find(place.from).catch(({ message }) => {
-      problems.push(`${args.called("spec") ?? `${path}: description`} names ${message}`);
-    });
+  if (place && isFilePlace(place.from)) {
+    const missing = await files.find(place.from).then(() => undefined, (error: Error) => error);
+    if (missing) add("spec", "description", `names ${missing.message}`);
   }
   if (problems.length > 0) throw new ConfigError(problems);
 

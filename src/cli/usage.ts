@@ -11,7 +11,7 @@ export type CommandName = "check" | "init" | "kinds" | "probe";
 
 export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
   check: {
-    arguments: "[NODE_URL] [options] [--json | --offline]",
+    arguments: "[NODE_URL] [options] [--json] [--offline]",
     text: "query the node once, print /v1/info and any errors in the configuration or the " +
       "description; exit 1 on trouble",
   },

@@ -307,6 +307,26 @@ for (
   });
 }
 
+json("check --offline reports an error that the service would log, as JSON, too", async () => {
+  const config = join(folder, "itself.yaml");
+  const write = (port: number) =>
+    writeFileSync(
+      config,
+      `listen: 127.0.0.1:8080\nnode: { url: "http://127.0.0.1:${port}" }\nforward: reads\n`,
+    );
+  const check = async (...more: string[]) => {
+    const args = ["check", "--offline", "--config", config, ...more];
+    const { code, stdout, stderr } = await run([...COMMANDS.Bun, ...args]);
+    return [code, more.length > 0 ? JSON.parse(stdout) : stdout + stderr];
+  };
+  write(8080);
+  const itself = "node.url http://127.0.0.1:8080 is the address of this service itself";
+  assert.equal(await check(), [1, `nodeface: ${itself}\n`]);
+  assert.equal(await check("--json"), [1, { ok: false, troubles: [itself], notes: [] }]);
+  write(8545);
+  assert.equal(await check("--json"), [0, { ok: true, troubles: [], notes: [] }]);
+});
+
 json("check --json prints one object and exits with 0 if there is no error", async () => {
   const spec = join(folder, "well.json");
   writeFileSync(spec, JSON.stringify({ openapi: "3.1.0", info, paths: {} }));
