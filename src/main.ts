@@ -8,7 +8,8 @@
 // This import comes first, so that signals are handled while other modules load.
 import "./cli/signals.ts";
 
-const isProbe = process.argv[2] === "probe";
+const [, , first, ...others] = process.argv;
+const isProbe = first === "probe" && !others.some((word) => /^(?:-h|--help)$/.test(word));
 const { main } = isProbe ? await import("./cli/probe.ts") : await import("./cli/command.ts");
 
 process.exit(await main());

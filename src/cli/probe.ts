@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { openerOf, type OpenSocket, SocketClient } from "../node/connection.ts";
 import { SourceError } from "../node/failures.ts";
 import { requestText } from "../node/request.ts";
+import { quote, withoutKeys } from "../untrusted-text.ts";
 import { endOnSignals } from "./signals.ts";
 
 /** Longer than the service waits for its node. */
@@ -34,8 +35,9 @@ export async function main(): Promise<number> {
       signal: new AbortController().signal,
       headers: { accept: "application/json" },
     });
-    console.log(lineOf(status, text));
-    return status === 200 ? WELL : NOT_WELL;
+    const line = lineOf(status, text);
+    console.log(line ?? `the service responded with ${status}, but not with its health`);
+    return status === 200 && line !== undefined ? WELL : NOT_WELL;
   } catch (error) {
     const reason = error instanceof SourceError ? error.message : String(error);
     console.log(`the service at ${url.origin} does not respond: ${reason}`);
@@ -59,7 +61,8 @@ const openPlain: OpenSocket = ({ hostname, port }) =>
 /** @throws {TypeError} if the arguments are wrong */
 function addressIn(args: string[]): URL {
   // The service ignores empty variables, too.
-  const port = process.env.NODEFACE_PORT || process.env.PORT || "8080";
+  const variable = ["NODEFACE_PORT", "PORT"].find((name) => process.env[name]);
+  const port = variable === undefined ? "8080" : process.env[variable]!;
   const { values: { accept }, positionals } = parseArgs({
     args,
     options: { accept: { type: "string" } },
@@ -67,23 +70,28 @@ function addressIn(args: string[]): URL {
   });
   const [base = `http://127.0.0.1:${port}`, ...others] = positionals;
   if (others.length > 0) throw new TypeError("probe takes one URL");
-  if (!URL.canParse(base) || !/^https?:/.test(base)) {
-    throw new TypeError(`"${base}" is not the URL of a service`);
+  if (!URL.canParse(base) || !/^https?:\/\/[^\s?#]+$/i.test(base)) {
+    const from = positionals.length === 0 ? `, with the port in ${variable}` : "";
+    throw new TypeError(`${quote(withoutKeys(base))} is not the URL of a service${from}`);
   }
   const url = new URL(base.replace(/\/*$/, "/v1/health"));
   if (accept !== undefined) url.searchParams.set("accept", accept);
   return url;
 }
 
-/** Returns one line, such as `unreachable (connection_refused): connection refused`. */
-function lineOf(status: number, text: string): string {
+/**
+ * Returns one line, such as `unreachable (connection_refused): connection refused`, or `undefined`
+ * for what no Nodeface sends.
+ */
+function lineOf(status: number, text: string): string | undefined {
   try {
     const { status: word, status_code, status_reason, detail } = JSON.parse(text);
     if (detail !== undefined) return `the service responded with ${status}: ${detail}`;
+    if (word === undefined) return undefined;
     const code = status_code === undefined ? "" : ` (${status_code})`;
     const reason = status_reason === undefined ? "" : `: ${status_reason}`;
     return `${word ?? "no node is configured"}${code}${reason}`;
   } catch {
-    return `the service responded with ${status}, but not with its health`;
+    return undefined;
   }
 }

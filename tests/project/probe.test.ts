@@ -48,10 +48,13 @@ probe(
     const url = `http://127.0.0.1:${await freePort()}`;
     const refused = `the service at ${url} does not respond: connection refused\n`;
     assert.equal(await asks(command, url), [1, refused, ""]);
-    const other = await play((_, response) => response.writeHead(404).end("<html>"));
-    const found = "the service responded with 404, but not with its health\n";
-    assert.equal(await asks(command, other.url), [1, found, ""]);
-    await other.close();
+    // Most programs respond with 200 to some paths, and some of them to all.
+    for (const [code, text] of [[404, "<html>"], [200, "<html>"], [200, "{}"]] as const) {
+      const other = await play((_, response) => response.writeHead(code).end(text));
+      const found = `the service responded with ${code}, but not with its health\n`;
+      assert.equal(await asks(command, other.url), [1, found, ""]);
+      await other.close();
+    }
     const service = await start(command);
     const [code, stdout] = await asks(command, service.url, "--accept=fine");
     assert.is(code, 1);
@@ -64,19 +67,26 @@ probe(
 );
 
 probe("exits with 2 if it is used wrongly", async () => {
-  for (const args of [["--wait"], ["here"], ["http://127.0.0.1:1", "http://127.0.0.1:2"]]) {
+  const two = ["http://127.0.0.1:1", "http://127.0.0.1:2"];
+  for (const args of [["--wait"], ["here"], ["http://127.0.0.1:1/?a=b"], two]) {
     const [code, stdout, stderr] = await asks(COMMANDS.Bun, ...args);
     assert.equal([code, stdout], [2, ""]);
     assert.match(String(stderr), /^nodeface: .*; see nodeface --help\n$/);
   }
+  const ofVariable = await run([...COMMANDS.Bun, "probe"], { NODEFACE_PORT: "http" });
+  const wrong = 'nodeface: "http://127.0.0.1:http" is not the URL of a service, ';
+  assert.is(ofVariable.stderr, `${wrong}with the port in NODEFACE_PORT; see nodeface --help\n`);
   const { code, stderr } = await run([...COMMANDS.Bun, "--port", "1", "probe"]);
   assert.is(code, 2);
   assert.match(stderr, /probe must be the first argument/);
 });
 
 probe("is part of --help", async () => {
-  const { stdout } = await run([...COMMANDS.Bun, "--help"]);
-  assert.match(stdout, /nodeface probe \[URL\] \[--accept LIST\]/);
+  for (const args of [["--help"], ["probe", "--help"], ["probe", "-h"]]) {
+    const { code, stdout } = await run([...COMMANDS.Bun, ...args]);
+    assert.match(stdout, /nodeface probe \[URL\] \[--accept LIST\]/);
+    assert.is(code, 0);
+  }
 });
 
 probe.run();
