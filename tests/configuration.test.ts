@@ -533,7 +533,7 @@ config("the error for an invalid value gives the limit or the nearest valid name
     "info.hide[0] must be a key in snake_case",
   );
   assert.match(of("info: { hide: [status, links, pears] }"), "did you mean peers?");
-  assert.match(of("info: { fields: { a: { from: [] } } }"), "it must not be empty");
+  assert.match(of("info: { fields: { a: { from: [] } } }"), "must not be empty");
   const mixed = "info: { sources: { b: { get: /b } }, fields: { a: { from: [b#/c, 7] } } }";
   assert.match(of(mixed), /^nodeface\.yaml:1:\d+: info\.fields\.a\.from\[1\] [^\n]*$/);
   assert.match(of("info: { fields: { a: { as: hex } } }"), "info.fields.a needs from");

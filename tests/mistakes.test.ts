@@ -300,8 +300,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "forward: { clients: [{ name: a, allow: [], token_env: B }] }",
-    "1:33: forward.clients[0].allow must be a list of operations, as in [reads, getblock]; " +
-    "it must not be empty, not a list",
+    "1:33: forward.clients[0].allow must not be empty",
   ],
   [
     "forward: { clients: [{ name: A, allow: [b], token_env: B }] }",
@@ -329,7 +328,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "forward: { limit: 2GB }",
-    '1:19: forward.limit must be a size such as "32MiB", at most 1GiB, not "2GB"',
+    '1:19: forward.limit must be a size such as "32MiB", from 1KiB to 1GiB, not "2GB"',
   ],
   [
     "forward: { concurrency: 0 }",
@@ -358,6 +357,26 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "node: { url: 'http://user:hunter2@x', auth: hunter2 }",
     "1:14: node.url must not contain a user or a password; put them into a file, and name it under node.auth",
     "1:45: node.auth must be an object with one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env",
+  ],
+  [
+    "node: { url: 'http://::1:8545' }",
+    "1:14: node.url must have brackets around an IPv6 address, as in http://[::1]:8545",
+  ],
+  [
+    "node: { auth: { basic_env: 'user:hunter2' } }",
+    "1:28: node.auth.basic_env must be a variable's name",
+  ],
+  [
+    `forward: { clients: [{ name: a, allow: [b], token_env: ${"c0ffee".repeat(6)} }] }`,
+    "1:56: forward.clients[0].token_env must be a variable's name",
+  ],
+  [
+    "node: { expect: { chainid: '1', chain_id: '1' } }",
+    "1:19: node.expect.chainid is not a key of /v1/info; did you mean chain_id?",
+  ],
+  [
+    "info: { watch: never }",
+    '1:16: info.watch must be a duration such as "2s", "500ms" or "1m", from 1s to 24h, or off, not "never"',
   ],
   [
     "node: { kind: bitcion }",
@@ -415,7 +434,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { sources: { a: { command: [] } } }",
-    "1:25: info.sources.a.command must be a list: the program and its arguments; it must not be empty, not a list",
+    "1:25: info.sources.a.command must not be empty",
   ],
   [
     "info: { sources: { 'a b': { file: x } } }",
@@ -441,7 +460,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { fields: { a: { from: [] } } }",
-    "1:24: info.fields.a.from must be a list of places; it must not be empty, not a list",
+    "1:24: info.fields.a.from must not be empty",
   ],
   [
     "info: { fields: { a: { from: 'a#', as: { match: '(' } } } }",
@@ -558,7 +577,7 @@ const KINDS: readonly Row<string>[] = [
   ["tried: ''", '7:8: tried must be a line of text, not ""'],
   [
     "openrpc: { methods: [] }",
-    "7:12: openrpc.methods must be a list of methods; it must not be empty, not a list",
+    "7:12: openrpc.methods must not be empty",
   ],
   [
     "openrpc: { methods: [{ name: a, summary: A, params: [], result: { name: r, schema: {} } }] }",

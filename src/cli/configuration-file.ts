@@ -248,17 +248,26 @@ function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kin
 const COMMON_KEYS = ["name", "software", "version", "started_at"];
 
 function unknownKeys(
-  { info }: FileConfig,
+  { info, node }: FileConfig,
   kinds: Readonly<Record<string, Kind>>,
 ): SettingDiagnostic[] {
   const shown = [...Object.values(kinds), info ?? {}].flatMap(({ static: fixed, fields }) =>
     Object.keys({ ...fixed, ...fields })
   );
   const names = new Set([...COMMON_KEYS, ...shown]);
-  return (info?.hide ?? []).flatMap((key, at) => {
-    if (key === undefined || names.has(key)) return [];
-    const meant = didYouMean(nearest(key, names));
-    const message = `is ${describeValue(key)}, which is not a key of /v1/info${meant}`;
-    return [{ path: ["info", "hide", at], message }];
-  });
+  const explain = (key: string | undefined) =>
+    key === undefined || names.has(key)
+      ? []
+      : [`is not a key of /v1/info${didYouMean(nearest(key, names))}`];
+  return [
+    ...(info?.hide ?? []).flatMap((key, at) =>
+      explain(key).map((message) => ({
+        path: ["info", "hide", at],
+        message: `is ${describeValue(key)}, which ${message}`,
+      }))
+    ),
+    ...Object.keys(node?.expect ?? {}).flatMap((key) =>
+      explain(key).map((message) => ({ path: ["node", "expect", key], message, isKey: true }))
+    ),
+  ];
 }

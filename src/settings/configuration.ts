@@ -62,6 +62,7 @@ import {
   PLACE,
   SIZE,
   TITLE,
+  VARIABLE,
 } from "./texts.ts";
 
 /** The content of a configuration file, with resolved paths. */
@@ -341,7 +342,7 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
         example: "/etc/nodeface/wallet-token",
       },
     ),
-    token_env: setting(LINE, "An environment variable with the client's token"),
+    token_env: setting(VARIABLE, "An environment variable with the client's token"),
     allow: needed(
       filledList(LINE, OPERATIONS_LIST),
       "The operations that the client may call, named as in forward.open. " +

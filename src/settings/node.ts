@@ -49,6 +49,7 @@ import {
   SOURCE_PATH,
   STALLED_AFTER,
   TIMEOUT,
+  VARIABLE,
   WATCH,
   WS_URL,
 } from "./texts.ts";
@@ -96,7 +97,7 @@ function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
   const variables = authForms(
     "env",
     (secret) =>
-      needed(LINE, `An environment variable with ${secret}`, {
+      needed(VARIABLE, `An environment variable with ${secret}`, {
         example: "NODE_SECRET",
       }),
   );

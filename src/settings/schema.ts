@@ -131,7 +131,7 @@ export function wholeNumber(least: number = -Infinity, most: number = Infinity):
 export const BOOLEAN: Schema<boolean> = v.boolean("true or false");
 
 export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
-  return v.pipe(v.array(of, expected), v.minLength(1, `${expected}; it must not be empty`));
+  return v.pipe(v.array(of, expected), v.minLength(1, "must not be empty"));
 }
 
 /** Allows an additional key, with any value, if `isOther` returns true for the key. */
@@ -360,7 +360,7 @@ export function readValue<T>(
 /**
  * The types of issues whose messages are complete. Other messages only say what the value must be.
  */
-const COMPLETE = ["raw_check", "raw_transform", "picklist"];
+const COMPLETE = ["raw_check", "raw_transform", "picklist", "min_length"];
 
 function diagnosticOf(
   { path: items, type, message, input }: v.BaseIssue<unknown>,

@@ -17,6 +17,13 @@ import { anyOf, meantWord, type Schema, secret, text, typed, word } from "./sche
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
+const VARIABLE_FORM = /^(?![\da-fA-F]{32,}$)[A-Za-z_]\w*$/;
+
+/** Its messages do not show what stands in its place, which may be the secret itself. */
+export const VARIABLE: Schema<string> = secret(
+  text("a variable's name", VARIABLE_FORM),
+);
+
 export const REASON: Schema<string> = text(
   "a line of text, with places in braces such as {net#/version}",
   /^(?:[^{}\r\n]|\{[\w-]+#[^{}\r\n]*\})+$/,
@@ -143,6 +150,9 @@ function explainUrl(text: string): string | undefined {
   if (hasUser(text)) return NO_USER;
   if (text.includes("?")) return 'must have no query: remove the "?" and the rest';
   if (text.includes("#")) return 'must have no fragment: remove the "#" and the rest';
+  if (/^[\da-f]*:[\da-f]*:/i.test(rest)) {
+    return "must have brackets around an IPv6 address, as in http://[::1]:8545";
+  }
   const port = /^(?:\[[^\]]*\]|[^/:]*):(\d+)/.exec(rest)?.[1];
   return port && Number(port) > 65535 ? "must have a port up to 65535" : undefined;
 }
@@ -277,8 +287,8 @@ export const EXPRESSION: Schema<string> = v.pipe(
   ),
 );
 
-function duration(longest: Duration, shortest?: Duration): Schema<Duration> {
-  const range = shortest ? `from ${shortest} to ${longest}` : `at most ${longest}`;
+function duration(longest: Duration, shortest?: Duration, or = ""): Schema<Duration> {
+  const range = (shortest ? `from ${shortest} to ${longest}` : `at most ${longest}`) + or;
   const [least, most] = [milliseconds(shortest ?? "0ms"), milliseconds(longest)];
   const schema = text<Duration>(`a duration such as "2s", "500ms" or "1m", ${range}`, DURATION, {
     isValid(text) {
@@ -292,15 +302,15 @@ function duration(longest: Duration, shortest?: Duration): Schema<Duration> {
 export const TIMEOUT: Schema<Duration> = duration("10s", "1ms");
 export const CALL_TIMEOUT: Schema<Duration> = duration("10m", "100ms");
 export const AGE: Schema<Duration> = duration("24h");
-export const WATCH: Schema<Duration | "off"> = durationOrOff(duration("24h", "1s"));
-export const HISTORY: Schema<Duration | "off"> = durationOrOff(duration("24h", "4m"));
+export const WATCH: Schema<Duration | "off"> = durationOrOff("24h", "1s");
+export const HISTORY: Schema<Duration | "off"> = durationOrOff("24h", "4m");
 export const STALLED_AFTER: Schema<Duration> = duration("24h", "10s");
 
-function durationOrOff(duration: Schema<Duration>): Schema<Duration | "off"> {
+function durationOrOff(longest: Duration, shortest: Duration): Schema<Duration | "off"> {
   const expected = 'a duration such as "30s", or off';
-  return anyOf([duration, word(["off"], expected)], expected);
+  return anyOf([duration(longest, shortest, ", or off"), word(["off"], expected)], expected);
 }
 
-export const SIZE: Schema<string> = text('a size such as "32MiB", at most 1GiB', SIZE_FORM, {
+export const SIZE: Schema<string> = text('a size such as "32MiB", from 1KiB to 1GiB', SIZE_FORM, {
   isValid: (text) => bytesOf(text) >= 1024 && bytesOf(text) <= 1024 ** 3,
 });
