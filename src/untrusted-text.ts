@@ -41,17 +41,22 @@ export function excerpt(text: string, length: number = 120): string {
 
 export const printable = (line: string): string => line.replaceAll(UNSEEN, "\ufffd");
 
+/** A segment of a path that may be a key, as hosted nodes have it. */
+const KEY_IN_PATH = /([^/:]\/+)(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{20,}(?=[/?#,;:)]|$)/gi;
+
 /**
- * Masks possible secrets in the URLs of a text: query values, user names and passwords. Takes
- * linear time, so each part of a URL is looked for only in the word that may be one.
+ * Masks possible secrets in the URLs of a text: query values, user names, passwords, and long
+ * segments of letters and digits. Takes linear time, so each part of a URL is looked for only in
+ * the word that may be one.
  */
 export function withoutKeys(text: string): string {
-  if (!/[?@]/.test(text)) return text;
+  if (!/[?@]|:\/\//.test(text)) return text;
   return text.replaceAll(/[^\s"'`<>\\]+/g, (word) => {
     const masked = word.replaceAll(/(:\/\/)[^/?#]*@/g, "$1***@")
       .replaceAll(/([?&][\w.~%+[\]-]+=)[^&#]+/g, "$1***");
     // A query may be a key without a name.
-    return word.includes("://") ? masked.replaceAll(/\?[^=&#?]+(?=[&#?]|$)/g, "?***") : masked;
+    if (!word.includes("://")) return masked;
+    return masked.replaceAll(/\?[^=&#?]+(?=[&#?]|$)/g, "?***").replaceAll(KEY_IN_PATH, "$1***");
   });
 }
 

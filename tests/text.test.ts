@@ -54,6 +54,15 @@ text("secrets in a URL are replaced before it is printed", () => {
       ["http://***@a.example/", "http://user:pass@a.example/", "http://u:p@ss@a.example/"],
       ['"https://a.example/?***"', '"https://a.example/?secret"'],
       ["/path?token=***", "/path?token=k"],
+      // The keys of hosted nodes. Names of methods have no digit, and a host is shown.
+      [
+        "at https://a.example/v3/***/eth_getBlockTransactionCount by x",
+        "at https://a.example/v3/0123456789abcdef01234567/eth_getBlockTransactionCount by x",
+      ],
+      [
+        "http://0123456789abcdef01234567/***",
+        "http://0123456789abcdef01234567/a-1_b2C3d4e5f6g7h8i9j0",
+      ],
       ["is it? a=b, ^(?:x)?(?=y)$, me@a.example, GET /blocks/{height}"],
     ] as const
   ) {
@@ -67,6 +76,8 @@ text("secrets are masked in linear time", () => {
   assert.is(withoutKeys(`${many}?a=`), `${many}?a=`);
   assert.is(withoutKeys(`?${many}`), "?***");
   assert.is(withoutKeys(`${"://?a".repeat(200_000)}=`), `://${"?***".repeat(199_999)}?a=`);
+  assert.is(withoutKeys(`${many}a${"/".repeat(300_000)}`), `${many}a${"/".repeat(300_000)}`);
+  assert.is(withoutKeys(`${many}${"a/1".repeat(300_000)}`), `${many}${"a/1".repeat(300_000)}`);
   assert.is(withoutKeys(`${many}?secret`), `${many}?***`);
   assert.is(withoutKeys(`${many}?secret&${many}a?b`), `${many}?***&${many}a?***`);
 });

@@ -50,7 +50,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
   }
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);
-  const asked = `asking ${config.node.url ?? "the sources"}`;
+  const asked = `asking ${withoutKeys(config.node.url ?? "the sources")}`;
   const node = openNode(config.node, config.kinds);
   const inspection = await during(asked, inspectNode(node, config.info));
   const { info } = inspection;
@@ -239,7 +239,7 @@ function jsonOf(
     troubles,
     notes,
     ...file !== undefined && { configuration: file },
-    ...node.url !== undefined && { url: node.url },
+    ...node.url !== undefined && { url: withoutKeys(node.url) },
     ...Object.assign({}, ...sections.map(({ data }) => data)),
     info,
   });

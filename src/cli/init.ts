@@ -19,7 +19,7 @@ import { NO_ANSWER } from "../node/failures.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { ForwardSettings } from "../setting-types.ts";
 import { isFilePlace, isKindFile } from "../settings/texts.ts";
-import { excerpt } from "../untrusted-text.ts";
+import { excerpt, withoutKeys } from "../untrusted-text.ts";
 import { inspectNode } from "./check.ts";
 import type { Config } from "./read-config.ts";
 import type { Files } from "./configuration-file.ts";
@@ -50,7 +50,7 @@ export async function init(
   if (await files.isThere(path)) {
     throw new Error(`${path} exists already and is not changed; name another file with --config`);
   }
-  const asked = `asking ${config.node.url}`;
+  const asked = `asking ${withoutKeys(config.node.url!)}`;
   const { status, detection, info } = await during(
     asked,
     inspectNode(openNode(config.node, config.kinds), config.info),
@@ -197,7 +197,7 @@ function report(
   { status, code, reason }: NodeStatus,
   secret: SecretPlaces | undefined,
 ): string[] {
-  const lines = [`Wrote ${path} for ${node.url}: ${name}`];
+  const lines = [`Wrote ${path} for ${withoutKeys(node.url!)}: ${name}`];
   if (code !== undefined) lines.push(`The node is ${status}: ${reason}`);
   if (WANTS_SECRET.includes(code)) {
     const example = inFlow(secret?.example ?? { basic_file: "/path/to/secret" });
