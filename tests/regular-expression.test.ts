@@ -187,7 +187,7 @@ expressions("a hostile file does not stop the search for a secret", async () => 
     return "reason" in secret && secret.reason;
   };
   assert.is(await reasonFor(SOURCE), "must have the form user:password");
-  assert.is(await reasonFor("(a.*)*b"), "must be one line of printable ASCII");
+  assert.is(await reasonFor("(a.*)*b"), "match finds nothing in it");
   assert.is(await reasonFor(String.raw`\w{1,490}!`), "takes too long to search with match");
   await rm(folder, { recursive: true });
 });

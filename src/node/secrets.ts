@@ -95,6 +95,7 @@ export async function readSecret(place: SecretPlace, since?: number): Promise<Se
   const matched = expression ? await matchSecret(found.text, expression) : found;
   if ("reason" in matched) return matched;
   const text = matched.text.trim();
+  if (text === "") return { reason: expression ? "match finds nothing in it" : "it is empty" };
   // Every runtime accepts printable ASCII in a header. For any other character, a runtime might
   // throw an error that quotes the secret.
   if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "must be one line of printable ASCII" };
