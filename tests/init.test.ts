@@ -135,6 +135,22 @@ starts("if the token cannot be written, no configuration stays that has none", (
     `${"x".repeat(250)}.yaml`,
   ));
 
+starts(
+  "a token that is there is kept, and one that no client could use is refused",
+  () =>
+    inFolder(async (folder, run) => {
+      const token = join(folder, "nodeface.token");
+      const args = [NOWHERE, "--kind", "nats", "--forward", "reads"];
+      writeFileSync(token, "short");
+      const place = `the token of the client app (token_file ${token}): it must be at least 32 `;
+      assert.ok((await refusal(run(...args))).startsWith(place));
+      assert.equal(readdirSync(folder), ["nodeface.token"]);
+      writeFileSync(token, "t".repeat(32));
+      await run(...args);
+      assert.is(readFileSync(token, "utf8"), "t".repeat(32));
+    }),
+);
+
 starts("a name that a shell would split is quoted in the commands to run next", () =>
   inFolder(
     async (folder, run) => {

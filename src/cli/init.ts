@@ -12,6 +12,8 @@ import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Detection } from "../info/detect-kind.ts";
 import { openNode } from "../info/open-node.ts";
+import { lintTokens } from "../gateway/lint-settings.ts";
+import { resolveForward } from "../gateway/policy.ts";
 import type { Info } from "../info/info.ts";
 import type { NodeStatus } from "../info/status.ts";
 import { checkPlace } from "../node/secrets.ts";
@@ -27,7 +29,7 @@ import { type Progress, SILENT, wrap } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
 import { configuration } from "../settings/configuration.ts";
 import { CLI_OPTIONS, type CliValues } from "../settings/flags.ts";
-import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
+import { aboutOf, ConfigError, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
 const PLACES_MAX = 6;
 
@@ -64,6 +66,11 @@ export async function init(
     [title || "a node of unknown kind", info.network].filter(Boolean).join(", "),
   );
   const token = values.forward === "reads" ? `${path.replace(/\.[^./\\]*$/, "")}.token` : undefined;
+  const isKept = token !== undefined && await files.isThere(token);
+  if (isKept) {
+    const wrong = await lintTokens(resolveForward(withOneClient(token)));
+    if (wrong.length > 0) throw new ConfigError(wrong.map(({ message }) => message));
+  }
   const text = newConfiguration({
     head: [
       `The configuration of Nodeface ${VERSION} for ${node}.`,
@@ -84,7 +91,7 @@ export async function init(
     examples: secret ? { "node.auth": secret.example } : {},
   });
   await writeNewFile(path, text, secret ? PRIVATE : PUBLIC);
-  if (token !== undefined && !await files.isThere(token)) {
+  if (token !== undefined && !isKept) {
     try {
       await writeNewFile(token, `${randomBytes(32).toString("hex")}\n`, PRIVATE);
     } catch (error) {
