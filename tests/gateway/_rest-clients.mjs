@@ -68,10 +68,11 @@ async function aptos(url) {
   };
 }
 
-async function algosdk(url) {
+async function algosdk(url, password) {
   const { default: algosdk } = await import("algosdk");
   const { protocol, hostname, port } = new URL(url);
-  const client = new algosdk.Algodv2("", `${protocol}//${hostname}`, port);
+  const token = password ? { Authorization: `Bearer ${password}` } : "";
+  const client = new algosdk.Algodv2(token, `${protocol}//${hostname}`, port);
   const nobody = "A".repeat(52) + "Y5HFKQ";
   return {
     status: () => client.status().do(),

@@ -31,13 +31,11 @@ interface Case {
   readonly kind: string;
   /** Operations that need the token. The client sends it. */
   readonly withToken?: readonly string[];
-  /** Operations that everybody may call, besides reads. */
-  readonly open?: readonly string[];
 }
 
 const PLAYED: readonly Case[] = [
   { client: "@aptos-labs/ts-sdk", kind: "aptos" },
-  { client: "algosdk", kind: "algorand", open: ["TealCompile"] },
+  { client: "algosdk", kind: "algorand", withToken: ["TealCompile"] },
   { client: "kubo-rpc-client", kind: "kubo" },
 ];
 
@@ -57,8 +55,13 @@ const REAL: readonly Case[] = [
 
 const isPackage = (client: string) => client !== "etcd" && client !== "nats";
 
+const forwardFor = (withToken: readonly string[]) => ({
+  open: ["reads"],
+  clients: [{ name: "app", allow: withToken, token_file: TOKEN_FILE }],
+});
+
 for (const { name, command, files } of SERVICES) {
-  for (const { client, kind, open = [] } of PLAYED) {
+  for (const { client, kind, withToken = [] } of PLAYED) {
     testWhere(
       clients,
       without(installed(client), ...files),
@@ -72,12 +75,13 @@ for (const { name, command, files } of SERVICES) {
           Promise.resolve(node),
           kind,
           async ({ url }) => {
-            assert.equal(await outcomesOf(PROGRAM, client, url), direct);
+            const token = withToken.length > 0 ? TOKEN : "";
+            assert.equal(await outcomesOf(PROGRAM, client, url, token), direct);
             const arrived = new Set(node.come.map(summaryOf));
             assert.equal(asked.filter((each) => !arrived.has(each)), []);
             assertMeant(direct);
           },
-          { open: ["reads", ...open] },
+          withToken.length > 0 ? forwardFor(withToken) : "reads",
           command,
         );
       },
@@ -86,8 +90,7 @@ for (const { name, command, files } of SERVICES) {
   for (const { client, kind, withToken = [] } of REAL) {
     const { path, start } = PROGRAMS[kind]!;
     const programs = [path, ...isPackage(client) ? [installed(client)] : []];
-    const app = { name: "app", allow: withToken, token_file: TOKEN_FILE };
-    const forward = { open: ["reads"], clients: [app] };
+    const forward = forwardFor(withToken);
     testWhere(
       clients,
       without(...programs, ...files),
