@@ -64,6 +64,21 @@ detect("no secret is sent if the refusals only resemble those of a kind", async 
   }
 });
 
+detect("a node has the time that node.timeout gives it to say which kind it is", async () => {
+  const { setTimeout } = globalThis;
+  const reasonWith = async (timeout: number) => {
+    const fetch = () => new Promise<never>(() => {});
+    const played = contextFor("http://127.0.0.1:1", { kinds: KINDS, timeout, fetch });
+    // Each timer ends at once; the reason tells the time that it had.
+    globalThis.setTimeout = ((end: () => void) => setTimeout(end, 0)) as typeof setTimeout;
+    const found = await detectKind(played, new AbortController().signal);
+    globalThis.setTimeout = setTimeout;
+    return (found as { status: NodeStatus }).status.reason;
+  };
+  assert.is(await reasonWith(500), "did not finish its response within 3 s");
+  assert.is(await reasonWith(8000), "did not finish its response within 8 s");
+});
+
 detect("if a refusal matches two kinds, no secret is sent, and the error names both", async () => {
   const challenge = { "www-authenticate": 'Basic realm="node"' };
   assert.equal(await sentTo(() => challenge), []);

@@ -13,7 +13,7 @@ import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { querySources, settle } from "./sources.ts";
 
-/** The timeout of each detection request, in milliseconds. */
+/** The shortest timeout of a detection request, in milliseconds. */
 const TIMEOUT = 3000;
 
 export type Detection =
@@ -27,10 +27,13 @@ type Trial =
 /** Does not set the kind of `node`. */
 export async function detectKind(node: Node, signal: AbortSignal): Promise<Detection> {
   const kinds = await node.kinds.get();
+  const timeout = Math.max(TIMEOUT, node.timeout);
   /** @param filesOf the kind whose default secret files may be tried */
   const attempt = async (name: string, filesOf: string): Promise<Trial> => {
     const kind = kinds[name]!;
-    const outcomes = await settle(querySources(node, questionsOf(kind), { signal, filesOf }));
+    const outcomes = await settle(
+      querySources(node, questionsOf(kind, timeout), { signal, filesOf }),
+    );
     const evidence: string[] = [];
     for (const [reference, pattern] of Object.entries(kind.detect)) {
       const [source, pointer] = parseReference(reference as Reference);
@@ -103,13 +106,13 @@ function statusOfUnknown(
   return statusOfError(new SourceError("unknown_kind", reason, details));
 }
 
-function questionsOf({ detect, sources }: Kind): Map<string, PlannedSource> {
+function questionsOf({ detect, sources }: Kind, timeout: number): Map<string, PlannedSource> {
   const questions = new Map<string, PlannedSource>();
   for (const reference of Object.keys(detect)) {
     const [name, pointer] = parseReference(reference as Reference);
     const pointers = [...questions.get(name)?.pointers ?? [], pointer];
     const source = { ...sources[name]!, optional: false };
-    questions.set(name, { source, pointers, ttl: 0, timeout: TIMEOUT, role: "required" });
+    questions.set(name, { source, pointers, ttl: 0, timeout, role: "required" });
   }
   return questions;
 }
