@@ -334,7 +334,7 @@ remote("files that are too large or cannot be reached are reported", async () =>
   assert.equal(diagnostics(), [
     "large:1:1 cannot be read: it has more than 4 MiB, the limit for a description from the network; " +
     "a file may have 32 MiB",
-    "x.yaml:1:1 cannot be read: the server cannot be reached",
+    "x.yaml:1:1 cannot be read: http://127.0.0.1:1 cannot be reached",
   ]);
 });
 

@@ -127,8 +127,8 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
   } catch (error) {
     if (error instanceof ReadError) throw error;
     const reason = (error as Error).name === "TimeoutError"
-      ? `the server did not finish its response within ${TIMEOUT / 1000} s`
-      : "the server cannot be reached";
+      ? `${url.origin} did not finish its response within ${TIMEOUT / 1000} s`
+      : `${url.origin} cannot be reached`;
     throw new ReadError(reason, { cause: error });
   }
   throw new ReadError(`it redirects more than ${REDIRECTS_MAX} times`);
