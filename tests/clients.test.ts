@@ -364,7 +364,7 @@ clients("a token of each client is sent nowhere", async () => {
 clients("metrics and the log count each call for its client, and none has a token", async () => {
   const names = Array.from({ length: 64 }, (_, at) => `client-${at}`);
   const calls = 4;
-  const variableOf = (name: string) => `CLIENTS_TEST_${name}`;
+  const variableOf = (name: string) => `CLIENTS_TEST_${name.replace("-", "_")}`;
   for (const name of names) process.env[variableOf(name)] = tokenOf(name);
   const { ask, calls: logged } = forwarding(node.url, RPC, {
     open: ["number"],
