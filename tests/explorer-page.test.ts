@@ -347,6 +347,22 @@ page("an operation shows parameter constraints, and schemas two levels deep", as
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
 });
 
+page("a list shows which values its items may have", async () => {
+  const states = { type: "array", items: { $ref: "#/components/schemas/State" } };
+  const html = await render({
+    paths: {
+      "/pins": {
+        get: {
+          parameters: [{ name: "state", in: "query", schema: { ...states, maxItems: 2 } }],
+          responses: { 200: { description: "" } },
+        },
+      },
+    },
+    components: { schemas: { State: { type: "string", enum: ["queued", "pinned"] } } },
+  });
+  assert.match(html, "<small>· each one of <code>queued, pinned</code></small>");
+});
+
 page("the version is shown only for descriptions from the operator or the network", async () => {
   const document = { openapi: "3.1.1", info: { title: "A", version: "7.7.7" }, paths: {} };
   for (

@@ -242,7 +242,7 @@ function createItemReader(root: Json) {
       name,
       facts: factsOf(place, ...typeOf(schema), required === true && "required"),
       description: descriptionOf(root, value, parameter) || text(schema.description),
-      rules: rulesOf({ ...schema, example }),
+      rules: rulesOf({ ...schema, example }, followReference(root, schema.items)),
     };
   };
 
@@ -323,8 +323,17 @@ const KEYWORDS = [
   ["default", "default"],
 ] as const;
 
-function rulesOf(schema: Json): Rule[] {
-  const rules = KEYWORDS.flatMap(([name, keyword]): Rule[] => {
+/** @param items the schema of the items, if the schema is one of a list */
+function rulesOf(schema: Json, items: Json): Rule[] {
+  const each = limitsOf({ enum: items.enum }).map(([, values]): Rule => ["each one of", values]);
+  const rules = [...limitsOf(schema), ...each];
+  const example = write(schema.example ?? listOf(schema.examples)[0] ?? "");
+  const isShown = example !== "" && example.length <= VALUE_LENGTH_MAX;
+  return isShown ? [...rules, ["example", example]] : rules;
+}
+
+function limitsOf(schema: Json): Rule[] {
+  return KEYWORDS.flatMap(([name, keyword]): Rule[] => {
     const value = schema[keyword];
     if (value === undefined || value === null) return [];
     const values = keyword === "enum" ? listOf(value) : [value];
@@ -332,9 +341,6 @@ function rulesOf(schema: Json): Rule[] {
     const rest = values.length > VALUES_MAX ? ", …" : "";
     return values.length > 0 ? [[name, shown.join(", ") + rest]] : [];
   });
-  const example = write(schema.example ?? listOf(schema.examples)[0] ?? "");
-  const isShown = example !== "" && example.length <= VALUE_LENGTH_MAX;
-  return isShown ? [...rules, ["example", example]] : rules;
 }
 
 const write = (value: unknown): string => textOf(value) ?? formatJson(value);
@@ -390,7 +396,7 @@ function createFieldReader(root: Json): (schema: unknown, levels?: number) => It
             description: descriptionOf(root, value, schema),
             // The rules of nested fields are omitted, since they would double the length of the
             // page.
-            rules: levels > LEVELS ? rulesOf(schema) : [],
+            rules: levels > LEVELS ? rulesOf(schema, followReference(root, schema.items)) : [],
             fieldsOf: () => read(value, levels - 1),
           };
         });
