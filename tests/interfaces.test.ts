@@ -172,7 +172,7 @@ interfaces(
     );
     assertProblems("openrpc: { methods: [] }\n", [[
       "7:12",
-      "must be a list of methods",
+      "openrpc.methods must not be empty",
     ]]);
   },
 );
