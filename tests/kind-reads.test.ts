@@ -600,7 +600,8 @@ reads("only patterns of operations marked x-checked are evaluated", async () => 
     "monero POST /get_transactions",
     ...["substrate state_call", "substrate state_subscribeStorage"],
     "substrate system_accountNextIndex",
-    ...["substrate archive_v1_call", "substrate bitswap_v1_get", "substrate bitswap_v1_getMany"],
+    ...["substrate archive_v1_call", "substrate chainHead_v1_call"],
+    ...["substrate bitswap_v1_get", "substrate bitswap_v1_getMany"],
   ]);
 });
 

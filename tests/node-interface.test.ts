@@ -147,12 +147,13 @@ shown("if the paths in a tree are far longer than the tree, no operation is omit
 });
 
 shown(
-  "methods of Substrate that end or follow up a subscription are listed, but not shown",
+  "methods of Substrate that end a subscription are listed, but not shown",
   async () => {
     const listed = [
       ...["author_unwatchExtrinsic", "chainHead_v1_body", "chainHead_v1_follow", "chain_getBlock"],
       ...[
         "archive_v1_stopStorage",
+        "chainHead_v1_unfollow",
         "chain_unsubscribeNewHeads",
         "new_method",
         "unsubscribe_newHead",
@@ -161,6 +162,7 @@ shown(
     methods = { rpc_methods: { result: { methods: listed, version: 1 } } };
     const { read } = create({ node: { url, kind: "substrate" } });
     assert.equal(await namesOf(await read()).sort(), [
+      "chainHead_v1_body",
       "chainHead_v1_follow",
       "chain_getBlock",
       "new_method",

@@ -153,7 +153,7 @@ function openSession(token?: LightSignal) {
       params: '["newHeads"]',
       ...parts,
     }) as ReadyCall;
-  const call = (...parts: Parameters<typeof callOf>) => session.subscribe(callOf(...parts), []);
+  const call = (...parts: Parameters<typeof callOf>) => session.send(callOf(...parts), []);
   return { played, node: played.node, peer, ends, session, callOf, call };
 }
 

@@ -7,12 +7,13 @@ import { encodeText } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
 import { bareResponse, makeResponse } from "../http/response.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { isLong, nextTurn } from "../slices.ts";
 import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
-import { HOW_TO_SUBSCRIBE, NO_UPGRADE, type Refusal } from "./refusal.ts";
+import { HOW_TO_CALL_WITHIN, HOW_TO_SUBSCRIBE, NO_UPGRADE, type Refusal } from "./refusal.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./read-rpc.ts";
 import {
@@ -57,8 +58,11 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
 
 /** Sends calls that need the connection of a client. */
 export interface Subscriber {
-  subscribe(call: ReadyCall): Promise<RpcOutcome>;
+  send(call: ReadyCall): Promise<RpcOutcome>;
 }
+
+const needsConnection = ({ subscription, isWithinSubscription = false }: NodeOperation): boolean =>
+  subscription !== undefined || isWithinSubscription;
 
 /**
  * Responds to a message as to the content of `POST /v1/rpc`. Resolves to `undefined` if all calls
@@ -157,8 +161,9 @@ class Calls {
     const subscription = this.#subscriber && table.unsubscribing.get(call.method);
     const entry = table.methods.get(call.method) ?? subscription;
     if (!entry) throw unavailable(call.method, "the description has no such method");
-    if (entry.operation.subscription && !this.#subscriber) {
-      throw unavailable(call.method, HOW_TO_SUBSCRIBE);
+    if (needsConnection(entry.operation) && !this.#subscriber) {
+      const { subscription } = entry.operation;
+      throw unavailable(call.method, subscription ? HOW_TO_SUBSCRIBE : HOW_TO_CALL_WITHIN);
     }
     if (caller.isRefused(entry)) throw unavailable(call.method, entry.publicReason, "forward");
     caller.check(entry, call.method);
@@ -199,7 +204,7 @@ class Calls {
 
   async #sendTogether(calls: readonly SentCall[]): Promise<SentOutcome[]> {
     const [first] = calls as [SentCall];
-    if (first.entry.operation.subscription) return [await this.#subscriber!.subscribe(first)];
+    if (needsConnection(first.entry.operation)) return [await this.#subscriber!.send(first)];
     return await sendCalls(this.#gateway, this.#call, calls);
   }
 
@@ -208,8 +213,7 @@ class Calls {
     const parts: BatchPart[] = [];
     for (const one of calls) {
       const { operation } = one.entry;
-      const isAlone = operation.access !== "read" || one.isHeavy ||
-        operation.subscription !== undefined;
+      const isAlone = operation.access !== "read" || one.isHeavy || needsConnection(operation);
       const last = parts.at(-1);
       if (!isAlone && last && !last.isAlone) last.calls.push(one);
       else parts.push({ calls: [one], isAlone });

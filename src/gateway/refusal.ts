@@ -83,6 +83,9 @@ export const HOW_TO_SUBSCRIBE: string =
   "it subscribes to notifications; call it over WebSocket, or " +
   "at /v1/rpc/METHOD with Accept: text/event-stream";
 
+export const HOW_TO_CALL_WITHIN: string =
+  "it is about a subscription; call it over WebSocket, on the connection of the subscription";
+
 export const NO_UPGRADE: Refusal = invalidCall(NO_WEBSOCKET);
 
 export const CREDENTIALS_REJECTED: Refusal = new Refusal(

@@ -13,7 +13,7 @@ export interface Subscription {
   readonly unsubscribe: string;
   /** If it is missing, the notifications are further responses with the id of the call. */
   readonly notification?: string | undefined;
-  /** True if the node ends the subscription itself, usually after one notification. */
+  /** True if the node may end the subscription itself, as after one notification. */
   readonly once?: true | undefined;
 }
 
@@ -27,6 +27,7 @@ export interface OperationMarks {
   "x-common"?: true | undefined;
   "x-checked"?: true | undefined;
   "x-subscription"?: Subscription | undefined;
+  "x-within-subscription"?: true | undefined;
 }
 
 export interface Mark {
@@ -114,7 +115,13 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "`unsubscribe` is the method that ends the subscription, and `notification` the method of " +
       "the notifications, whose `params` have the result of the call as `subscription`. Without " +
       "`notification`, they are further responses with the id of the call. `once: true` marks a " +
-      "subscription that the node ends itself",
+      "subscription that the node may end itself",
+  },
+  "x-within-subscription": {
+    on: "operation",
+    value: "`true`",
+    text: "The method is about a subscription, whose id is a parameter, and the node takes it on " +
+      "the connection of the subscription only. So it can be called over WebSocket only",
   },
   "x-multi-segment": {
     on: "parameter",

@@ -66,10 +66,11 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
     object({
       unsubscribe: needed(METHOD_NAME, "The method that ends the subscription"),
       notification: setting(METHOD_NAME, "The method of the notifications"),
-      once: setting(TRUE, "The node ends the subscription itself"),
+      once: setting(TRUE, "The node may end the subscription itself"),
     }),
     MARKS["x-subscription"].text,
   ),
+  "x-within-subscription": setting(TRUE, MARKS["x-within-subscription"].text),
 };
 
 const SUMMARY = needed(LINE, "A summary in one line");

@@ -100,8 +100,10 @@ interface Subscription {
   readonly call: ReadyCall;
   /** Whether a notification has come. */
   isNotified: boolean;
-  /** Notifications that wait for our response to the call that subscribed. */
-  waiting: string[] | undefined;
+  /** The number of responses about it that are not sent yet. */
+  holds: number;
+  /** Notifications that wait for these responses. */
+  readonly waiting: string[];
 }
 
 export class Session implements PeerEvents {
@@ -219,11 +221,12 @@ export class Session implements PeerEvents {
     const subscription = this.#subscriptions.get(notification.subscription);
     if (!subscription || subscription.notification !== notification.method) return;
     subscription.isNotified = true;
+    if (subscription.once) this.#moveToEnd(notification.subscription, subscription);
     const text = this.#peer.textOf
       ? this.#peer.textOf(notification)
       : textFor(notification, subscription.call);
     if (text === undefined) return this.end("node");
-    if (!subscription.waiting) {
+    if (subscription.holds === 0) {
       this.#send(text);
       return await this.#drain();
     }
@@ -251,10 +254,20 @@ export class Session implements PeerEvents {
     this.end("node");
   }
 
-  /** Subscribes for a message, or ends a subscription. */
-  async subscribe(call: ReadyCall, made: Subscription[]): Promise<RpcOutcome> {
+  /**
+   * Sends a call on the connection to the node. Notifications of the subscriptions in `held` wait
+   * until `#release`, so that they come after the response, as at the node.
+   */
+  async send(call: ReadyCall, held: Subscription[]): Promise<RpcOutcome> {
     const { entry: { operation }, params, unsubscribe } = call;
     if (unsubscribe !== undefined) return await this.#unsubscribe(unsubscribe, params);
+    return operation.isWithinSubscription
+      ? await this.#callWithin(call, held)
+      : await this.#subscribe(call, held);
+  }
+
+  async #subscribe(call: ReadyCall, held: Subscription[]): Promise<RpcOutcome> {
+    const { entry: { operation }, params } = call;
     this.#forgetEnded();
     if (this.#subscriptions.size + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
     this.#subscribing++;
@@ -278,10 +291,11 @@ export class Session implements PeerEvents {
         once,
         call,
         isNotified: false,
+        holds: 1,
         waiting: [],
       };
       this.#subscriptions.set(id, subscription);
-      made.push(subscription);
+      held.push(subscription);
       return outcome;
     } catch (error) {
       return failure(error);
@@ -292,10 +306,26 @@ export class Session implements PeerEvents {
 
   /** Makes the only subscription of a client. */
   async follow(call: ReadyCall): Promise<RpcOutcome> {
-    const made: Subscription[] = [];
-    const outcome = await this.subscribe(call, made);
-    this.#release(made);
+    const held: Subscription[] = [];
+    const outcome = await this.#subscribe(call, held);
+    this.#release(held);
     if (outcome.error) this.#finish("left");
+    return outcome;
+  }
+
+  async #callWithin(call: ReadyCall, held: Subscription[]): Promise<RpcOutcome> {
+    const { entry: { operation }, params = "" } = call;
+    const nodeSocket = this.#nodeSocket;
+    if (!nodeSocket) return failure(NO_SUBSCRIPTION);
+    if (nodeSocket.isAnonymous !== this.#owner.gateway.isAnonymous(operation)) {
+      return failure(MIXED);
+    }
+    const outcome = await nodeSocket.call(operation.name, params);
+    for (const [id, subscription] of this.#subscriptions) {
+      if (!params.includes(id)) continue;
+      subscription.holds++;
+      held.push(subscription);
+    }
     return outcome;
   }
 
@@ -312,7 +342,15 @@ export class Session implements PeerEvents {
     return outcome;
   }
 
-  /** Drops the first of the subscriptions that the node may have ended, if there are many. */
+  #moveToEnd(id: string, subscription: Subscription): void {
+    this.#subscriptions.delete(id);
+    this.#subscriptions.set(id, subscription);
+  }
+
+  /**
+   * Drops one of the subscriptions that the node may have ended, if there are many: the one whose
+   * last notification came first.
+   */
   #forgetEnded(): void {
     if (this.#subscriptions.size < SUBSCRIPTIONS_MAX) return;
     const ended = [...this.#subscriptions].find(([, { once, isNotified }]) => once && isNotified);
@@ -364,8 +402,8 @@ export class Session implements PeerEvents {
     const caller = await this.#identify();
     if (!caller || this.#reason) return;
     const lease = gateway.lease({ gone: this.#gone }, caller);
-    const made: Subscription[] = [];
-    const subscriber: Subscriber = { subscribe: (call) => this.subscribe(call, made) };
+    const held: Subscription[] = [];
+    const subscriber: Subscriber = { send: (call) => this.send(call, held) };
     try {
       const refusal = !table.isKnown
         ? NOT_FORWARDED.unknown
@@ -380,15 +418,13 @@ export class Session implements PeerEvents {
     } finally {
       lease.dispose();
     }
-    this.#release(made);
+    this.#release(held);
   }
 
-  /** Sends the notifications that came before the response to their subscription was sent. */
-  #release(made: readonly Subscription[]): void {
-    for (const subscription of made) {
-      const { waiting = [] } = subscription;
-      subscription.waiting = undefined;
-      for (const text of waiting) {
+  #release(held: readonly Subscription[]): void {
+    for (const subscription of held) {
+      if (--subscription.holds > 0) continue;
+      for (const text of subscription.waiting.splice(0)) {
         this.#heldLength -= text.length;
         this.#send(text);
       }

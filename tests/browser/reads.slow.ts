@@ -126,7 +126,8 @@ function readsIn(paths: Readonly<Record<string, Json>>): string[] {
   return Object.values(paths).flatMap((item) =>
     Object.values(item).map(objectOf).filter((operation) =>
       operation["x-access"] === "read" && operation["x-call"] === "open" &&
-      !operation["x-streaming"] && !operation["x-subscription"] && !operation["x-scalar-ignore"]
+      !operation["x-streaming"] && !operation["x-subscription"] &&
+      !operation["x-within-subscription"] && !operation["x-scalar-ignore"]
     ).map(({ operationId }) => String(operationId))
   );
 }

@@ -117,6 +117,33 @@ const CLIENTS = {
       refused: () => provider.send("author_submitExtrinsic", ["0x"]),
     };
   },
+  async papi() {
+    const { createClient } = await import("@polkadot-api/substrate-client");
+    const { getWsProvider } = await import("@polkadot-api/ws-provider");
+    const { default: websocketClass } = await import("ws");
+    const client = createClient(getWsProvider(url, { websocketClass }));
+    let isFollowed = false;
+    let last = Promise.resolve();
+    let followed;
+    const follow = () => {
+      const own = followed = client.chainHead(true, (event) => {
+        if (event.type !== "newBlock") return;
+        const body = own.body(event.blockHash);
+        last = last.then(async () => take(Number((await body)[0]))).catch(() => {});
+      }, () => isFollowed && setTimeout(follow, 200));
+    };
+    return {
+      subscribe() {
+        isFollowed = true;
+        follow();
+        return () => {
+          isFollowed = false;
+          followed.unfollow();
+        };
+      },
+      refused: () => client.request("author_submitExtrinsic", ["0x"]),
+    };
+  },
   async solana() {
     const { createSolanaRpcSubscriptions_UNSTABLE } = await import(
       "@solana/kit"

@@ -9,6 +9,7 @@ import process from "node:process";
 import { isDeepStrictEqual } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type WebSocket from "ws";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
@@ -16,7 +17,7 @@ import { COMMANDS, launch, run } from "../_server.ts";
 import { callsTo } from "../nodes/_calls.ts";
 import { startDaemon, until } from "../nodes/_daemon.ts";
 import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
-import { type Call, SocketClient, SocketNode } from "../raw/_socket-node.ts";
+import { type Call, type Results, SocketClient, SocketNode } from "../raw/_socket-node.ts";
 import { besideNode, installed, SERVICES } from "./_beside.ts";
 import { DeployProxy, PROXIES } from "./_deploy-proxies.ts";
 
@@ -98,6 +99,22 @@ class AnvilSource implements Source {
   }
 }
 
+/** Results of nodes, by kind. */
+const RESULTS: Readonly<Record<string, Results>> = {
+  cosmos: { subscribe: {}, unsubscribe: {}, status: {} },
+  substrate: {
+    /** The extrinsics come as a notification, at once after the response. */
+    chainHead_v1_body({ id, params: [subscription, hash] = [] }: Call, connection: WebSocket) {
+      const operationId = String(id);
+      const result = { event: "operationBodyDone", operationId, value: [hash] };
+      const params = { subscription, result };
+      const event = { jsonrpc: "2.0", method: "chainHead_v1_followEvent", params };
+      queueMicrotask(() => connection.send(JSON.stringify(event)));
+      return { result: "started", operationId };
+    },
+  },
+};
+
 class PlayedSource implements Source {
   readonly own: unknown[] = [];
   readonly #kind: string;
@@ -119,8 +136,7 @@ class PlayedSource implements Source {
   }
 
   async start(port: number): Promise<void> {
-    const results = this.#kind === "cosmos" ? { subscribe: {}, unsubscribe: {}, status: {} } : {};
-    const node = this.#node = await SocketNode.start(results, port);
+    const node = this.#node = await SocketNode.start(RESULTS[this.#kind], port);
     if (this.#kind === "solana") node.makeId = () => 23;
     node.onSubscribe = (connection, id, call) => {
       this.#send = (number) => {
@@ -184,6 +200,19 @@ const SUBSCRIBERS: readonly Subscriber[] = [
       new PlayedSource("substrate", (number, subscription) => ({
         method: "chain_newHead",
         params: { subscription, result: number },
+      })),
+  },
+  {
+    name: "papi",
+    folder: "@polkadot-api/substrate-client",
+    kind: "substrate",
+    makeSource: () =>
+      new PlayedSource("substrate", (number, subscription) => ({
+        method: "chainHead_v1_followEvent",
+        params: {
+          subscription,
+          result: { event: "newBlock", blockHash: `0x${number.toString(16)}`, newRuntime: null },
+        },
       })),
   },
   {

@@ -86,7 +86,8 @@ export async function callShown(
       return methods.size > 0 && !isUnsure && !missing.some((name) => methods.has(name));
     });
     const light = [...methods].filter(([, { "x-access": access, "x-cost": cost, ...marks }]) =>
-      access === "read" && cost !== "heavy" && !marks["x-streaming"] && !marks["x-subscription"]
+      access === "read" && cost !== "heavy" && !marks["x-streaming"] && !marks["x-subscription"] &&
+      !marks["x-within-subscription"]
     );
     const known = new Map(outcomes.map(({ name, params }) => [name, params]));
     const absent: string[] = [];

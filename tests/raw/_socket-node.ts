@@ -14,7 +14,10 @@ export interface Call {
   readonly params?: readonly unknown[];
 }
 
-const RESULTS: Readonly<Record<string, unknown>> = {
+/** The result of a method, or a function that makes it and may send more after it. */
+export type Results = Readonly<Record<string, unknown>>;
+
+const RESULTS: Results = {
   eth_chainId: "0x1",
   eth_blockNumber: "0x10",
   eth_syncing: false,
@@ -47,7 +50,7 @@ export class SocketNode {
   onSubscribe: (connection: WebSocket, id: string, call: Call) => void = () => {};
   /** Delays the responses to subscriptions. */
   hold: (call: Call) => Promise<unknown> | undefined = () => undefined;
-  readonly #results: Readonly<Record<string, unknown>>;
+  readonly #results: Results;
   readonly #sockets = new Set<Socket>();
   #above: Server | undefined;
   readonly #server = createServer(async (request, response) => {
@@ -69,7 +72,7 @@ export class SocketNode {
    * @param port the port of a node that starts again
    */
   static async start(
-    results: Readonly<Record<string, unknown>> = {},
+    results: Results = {},
     port = 0,
   ): Promise<SocketNode> {
     const node = new SocketNode(results);
@@ -105,7 +108,7 @@ export class SocketNode {
     return node;
   }
 
-  private constructor(results: Readonly<Record<string, unknown>>) {
+  private constructor(results: Results) {
     this.#results = { ...RESULTS, ...results };
   }
 
@@ -138,8 +141,9 @@ export class SocketNode {
       const held = this.hold(call);
       if (held) await held;
       const id = this.makeId ? this.makeId() as string : `0x${this.calls.length.toString(16)}`;
-      const isSubscribing = /^(?!.*unsub).*subscribe/i.test(call.method);
-      const result = this.#results[call.method] ?? (isSubscribing ? id : null);
+      const isSubscribing = /^(?!.*unsub).*subscribe|_follow$/i.test(call.method);
+      const known = this.#results[call.method] ?? (isSubscribing ? id : null);
+      const result = typeof known === "function" ? known(call, connection) : known;
       connection.send(JSON.stringify({ jsonrpc: "2.0", id: call.id, result }));
       if (isSubscribing) this.onSubscribe(connection, id, call);
     });

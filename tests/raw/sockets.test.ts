@@ -2,13 +2,21 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type WebSocket from "ws";
 import { besideNode, TOKEN, TOKEN_FILE, WITH_TOKEN } from "../gateway/_beside.ts";
 import { until as untilAsync } from "../nodes/_daemon.ts";
 import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
 import { callsTo } from "../nodes/_calls.ts";
 import { testWhere, without } from "../_needs.ts";
 import { COMMANDS } from "../_server.ts";
-import { notification, SocketClient, SocketNode, SocketStage, untilStill } from "./_socket-node.ts";
+import {
+  type Call,
+  notification,
+  SocketClient,
+  SocketNode,
+  SocketStage,
+  untilStill,
+} from "./_socket-node.ts";
 import { dial } from "./_socket.ts";
 
 const sockets = suite("JSON-RPC over WebSocket");
@@ -78,6 +86,67 @@ sockets(
       assert.is(ended.error, undefined);
       client.socket.close(1000, "");
     }),
+);
+
+sockets(
+  "calls about a subscription go over its connection, and events come after their responses",
+  () =>
+    besideNode(
+      SocketNode.start({
+        chainHead_v1_unfollow: null,
+        chainHead_v1_body(call: Call, connection: WebSocket) {
+          const [subscription, hash] = call.params ?? [];
+          const event = (at: number) => {
+            const params = { subscription, result: { operationId: `of ${hash}`, at } };
+            return JSON.stringify({ jsonrpc: "2.0", method: "chainHead_v1_followEvent", params });
+          };
+          queueMicrotask(() => [1, 2].forEach((at) => connection.send(event(at))));
+          return { result: "started", operationId: `of ${hash}` };
+        },
+      }),
+      "substrate",
+      async ({ url }, node) => {
+        const other = await SocketClient.open(url);
+        const follow = async (client: SocketClient) =>
+          (await client.call("chainHead_v1_follow", [true])).result;
+        const early = await other.call("chainHead_v1_body", ["0x1", "0x00"]);
+        assert.match(errorOf(early).message, "no such subscription");
+        const client = await SocketClient.open(url);
+        const subscription = await follow(client);
+        await follow(other);
+        client.messages.length = 0;
+        const numbers = Array.from({ length: 50 }, (_, at) => at);
+        await Promise.all(
+          numbers.map((at) => client.call("chainHead_v1_body", [subscription, `0x${at}`])),
+        );
+        await until(() => client.messages.length === 150);
+        const texts = client.messages.map((message) => JSON.stringify(message));
+        for (const at of numbers) {
+          const own = texts.filter((text) => text.includes(`"of 0x${at}"`));
+          assert.match(own[0]!, '"started"');
+          assert.equal(own.slice(1).map((text) => JSON.parse(text).params.result.at), [1, 2]);
+        }
+        assert.is(node.connections.length, 3);
+        assert.is(other.messages.filter(({ method }) => method).length, 0);
+        const refused = await client.call("chainHead_v1_call", [
+          subscription,
+          "0x0",
+          "Core_x",
+          "0x",
+        ]);
+        assert.is(errorOf(refused).code, -32602);
+        await client.call("chainHead_v1_unfollow", [subscription]);
+        for (const path of ["/v1/rpc", "/v1/rpc/chainHead_v1_body"]) {
+          const params = ["0x1", "0x0"];
+          const call = { jsonrpc: "2.0", id: 1, method: "chainHead_v1_body", params };
+          const body = JSON.stringify(path === "/v1/rpc" ? call : params);
+          const headers = { "content-type": "application/json" };
+          const response = await fetch(`${url}${path}`, { method: "POST", headers, body });
+          assert.match(await response.text(), "on the connection of the subscription", path);
+        }
+        for (const { socket } of [client, other]) socket.close(1000, "");
+      },
+    ),
 );
 
 sockets(
