@@ -13,6 +13,18 @@ type Queue = [name: string, ...suites: Run[]][];
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const { suites } = await parse(folder, process.argv[2] ?? String.raw`\.test\.ts$`);
 
+const { fetch } = globalThis;
+/** Node says of a failed request only that it failed, and uvu prints no cause. */
+globalThis.fetch = async (...request) => {
+  try {
+    return await fetch(...request);
+  } catch (error) {
+    const { cause, message } = error as Error;
+    if (!cause) throw error;
+    throw new TypeError(`${message}: ${cause}`, { cause });
+  }
+};
+
 /** The processor seconds of each file. */
 const costs = new Map<string, number>();
 
