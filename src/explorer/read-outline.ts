@@ -61,6 +61,8 @@ export interface ShownOperation {
   deprecated: boolean;
   marks: string[];
   isCommon: boolean;
+  /** True for a method that is called over WebSocket, or for events. */
+  isSubscription: boolean;
   /** The operation's name in settings; `undefined` if the node does not serve the operation. */
   nodeName: string | undefined;
   /** True for a GET operation if the page omits the equivalent POST operation. */
@@ -221,6 +223,7 @@ class SectionReader {
       deprecated: operation.deprecated === true,
       marks: wordsOf(operation),
       isCommon: operation["x-common"] === true,
+      isSubscription: operation["x-subscription"] !== undefined,
       call: note?.right,
       callSentence: isWebhook ? "Sent by the API to its subscribers." : sentence,
       isOpenable: isOff

@@ -210,9 +210,11 @@ function renderStart(outline: Outline, address: string): string {
     .filter(({ isCommon, anchor }) => isCommon && anchor).slice(0, COMMON_MAX)
     .map(({ anchor, title }) => `<a href="#${escape(anchor)}">${escape(title)}</a>`);
   const isBare = operations.length === 0 && outline.title === OWN_TITLE;
+  const isConnectable = callable.length > 0 || operations.length === 0;
+  const isWebSocketToo = callable.some(({ isSubscription }) => isSubscription);
   return (operations.length > 0 ? renderCount(operations, callable) : "") +
     `<div class="calls">` +
-    (isBare ? BARE : callable.length > 0 || operations.length === 0 ? renderAddress(address) : "") +
+    (isBare ? BARE : isConnectable ? renderAddress(address, isWebSocketToo) : "") +
     (first ? renderFirst(first) : "") +
     (common.length > 0 ? `<p class="common">Most used: ${common.join(" ")}</p>` : "") +
     "</div>";
@@ -221,8 +223,9 @@ function renderStart(outline: Outline, address: string): string {
 const BARE = `<p class="bare">This service runs without a node. Start it beside one: ` +
   `<code>nodeface http://127.0.0.1:8545 --forward reads</code> ${COPY}</p>`;
 
-const renderAddress = (address: string) =>
-  `<p class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ${COPY}</p>`;
+const renderAddress = (address: string, isWebSocketToo: boolean) =>
+  `<p class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ${COPY}` +
+  `${isWebSocketToo ? " also by WebSocket" : ""}</p>`;
 
 /** Tells whether the page may make a call unasked: it is public, light, and needs no value. */
 const isSimpleRead = ({ call, form, marks, path }: ShownOperation): boolean =>
