@@ -100,6 +100,18 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       '3:41 note a response needs "description"',
     ],
     [
+      "paths: {}\ncomponents: { parameters: { A: { name: a, in: query } } }",
+      "components parameters A",
+      { name: "a", in: "query" },
+      '4:32 note a parameter needs "schema" or "content"',
+    ],
+    [
+      "paths: {}\ncomponents: { headers: { A: { schema: {}, example: 1, examples: {} } } }",
+      "components headers A",
+      { schema: {}, example: 1, examples: {} },
+      '4:65 note a header must not have both "example" and "examples"',
+    ],
+    [
       "paths: { /a: text, /b: {} }",
       "paths /a",
       undefined,

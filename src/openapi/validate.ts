@@ -132,7 +132,33 @@ export function* validate(
     const message = `${withArticle(nameOfShape(shape))} needs ${quote(key)}`;
     found.set(key, { severity: "note", message });
   }
+  for (const [key, message] of misusedPairs(structure, shape, object)) {
+    if (!found.has(key)) found.set(key, { severity: "note", message });
+  }
   return found;
+}
+
+/** Members of which an object may have one only, as both say the same. */
+const PAIRS: Readonly<Record<Shape, readonly (readonly [key: string, other: string])[]>> = {
+  parameter: [["schema", "content"], ["example", "examples"]],
+  header: [["schema", "content"], ["example", "examples"]],
+  mediaType: [["example", "examples"]],
+  example: [["value", "externalValue"]],
+  license: [["url", "identifier"]],
+};
+
+function* misusedPairs(
+  { kinds }: Structure,
+  shape: Shape,
+  object: Json,
+): Iterable<readonly [key: string, message: string]> {
+  for (const [key, other] of PAIRS[shape] ?? []) {
+    if (!kinds[shape]?.members.has(other)) continue;
+    const noun = withArticle(nameOfShape(shape));
+    const count = [key, other].filter((one) => Object.hasOwn(object, one)).length;
+    if (count === 2) yield [other, `${noun} must not have both ${quote(key)} and ${quote(other)}`];
+    if (count === 0 && key === "schema") yield [key, `${noun} needs "schema" or "content"`];
+  }
 }
 
 /** The maps and lists of a document, or of its components, that may be of any size. */
