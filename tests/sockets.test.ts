@@ -153,7 +153,7 @@ function openSession(token?: LightSignal) {
       params: '["newHeads"]',
       ...parts,
     }) as ReadyCall;
-  const call = (...parts: Parameters<typeof callOf>) => session.send(callOf(...parts), []);
+  const call = (...parts: Parameters<typeof callOf>) => session.send(callOf(...parts), true, []);
   return { played, node: played.node, peer, ends, session, callOf, call };
 }
 
@@ -166,6 +166,40 @@ sockets(
     played.refusal = REFUSED;
     assert.match(whyNot(await call()), "not the expected one");
     assert.equal(node.calls, [["anonymous", "eth_subscribe"]]);
+  },
+);
+
+sockets("a node that is not the expected one gets no call of a connection either", async () => {
+  const { played, node, session, call, ends } = openSession();
+  await call();
+  played.refusal = REFUSED;
+  assert.match(whyNot(await call(ownCall('["0x1"]'))), "not the expected one");
+  assert.equal(node.calls, [["anonymous", "eth_subscribe"]]);
+  assert.equal(ends, []);
+  session.onClose();
+  const other = openSession();
+  other.played.refusal = REFUSED;
+  assert.match(whyNot(await other.call(ownCall('["0x1"]'))), "not the expected one");
+  assert.equal(other.node.calls, [["anonymous"]]);
+  // The next connection may reach the expected node.
+  assert.equal(other.ends, ["node"]);
+});
+
+sockets(
+  "notifications wait for the response to a call about them, but not to a batch",
+  async () => {
+    const { session, peer, callOf, call } = openSession();
+    await session.follow(callOf());
+    const next = () => session.onNotification({ ...eventOf("0x1", 1), method: "eth_subscription" });
+    assert.is((await session.send(callOf(ownCall('["0x1"]')), false, [])).error, undefined);
+    await next();
+    assert.is(peer.sent.length, 1);
+    assert.is((await call(ownCall('["0x2"]'))).error, undefined);
+    await next();
+    assert.is(peer.sent.length, 2);
+    assert.is((await call(ownCall('["0x1"]'))).error, undefined);
+    await next();
+    assert.is(peer.sent.length, 2);
   },
 );
 
@@ -187,6 +221,49 @@ sockets(
     node.result = true;
     await call({ unsubscribe: "eth_unsubscribe", params: '["0x1"]' });
     assert.is(session.subscriptions, 31);
+  },
+);
+
+/** The parts of a call of a method that belongs to its connection. */
+const ownCall = (params: string): Partial<ReadyCall> => {
+  const operation = { name: "chainHead_v1_body", isAnonymous: true, isOfConnection: true };
+  return { entry: { operation } as unknown as ReadyCall["entry"], params };
+};
+
+/** A subscription that the node ends with one of two events. */
+const ending = (ends: readonly string[]): Partial<ReadyCall> => {
+  const subscription = { unsubscribe: "unfollow", notification: "event", ends };
+  const operation = { name: "follow", isAnonymous: true, subscription };
+  return { entry: { operation } as unknown as ReadyCall["entry"] };
+};
+
+const eventOf = (id: string, result: unknown) => {
+  const params = { subscription: id, result };
+  const text = JSON.stringify({ method: "event", params });
+  return { method: "event", subscription: `"${id}"`, text, result: JSON.stringify(result) };
+};
+
+sockets(
+  "a subscription counts until the node ends it, and then its client may still end it",
+  async () => {
+    const ends: readonly [string, unknown][] = [
+      ["stop", { event: "stop" }],
+      ["ready", "ready"],
+      ["finalized", { finalized: "0x1" }],
+    ];
+    for (const [name, last] of ends) {
+      const { session, call } = openSession();
+      const follow = ending([name]);
+      for (let at = 1; at <= 32; at++) {
+        assert.is((await call(follow)).error, undefined);
+        await session.onNotification(eventOf(`0x${at}`, { event: "newBlock", note: name }));
+        await session.onNotification(eventOf(`0x${at}`, "x".repeat(5000)));
+      }
+      assert.is(session.subscriptions, 32);
+      assert.match(whyNot(await call(follow)), "at most 32");
+      await session.onNotification(eventOf("0x1", last));
+      assert.is(session.subscriptions, 31, name);
+    }
   },
 );
 

@@ -29,7 +29,7 @@ export function mayAskMethods({ url, ask_methods: isAllowed = true }: NodeSettin
 /** A call of such a method has no effect, whatever the parameters. */
 export const isAskable = (method: Method): boolean =>
   method["x-access"] === "read" && method["x-cost"] !== "heavy" && !method["x-streaming"] &&
-  !method["x-checked"] && !method["x-subscription"] && !method["x-within-subscription"];
+  !method["x-checked"] && !method["x-subscription"] && !method["x-connection"];
 
 const CALLS_AT_ONCE = 2;
 

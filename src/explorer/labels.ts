@@ -48,7 +48,7 @@ export const MARKS: readonly (readonly [
   ["x-access", "secret", "sensitive", "shows private data, changes nothing"],
   ["x-cost", "heavy", "slow", "may keep the node busy for seconds"],
   ["x-streaming", true, "streams", "stays open, or waits for an event"],
-  ["x-within-subscription", true, "WebSocket", "can be called over WebSocket only"],
+  ["x-connection", true, "WebSocket", "belongs to the connection that calls it"],
   [CALL_MARK, "open", "public", "anyone can call it here"],
   [CALL_MARK, "token", "token", "can be called here with a client's token"],
   [CALL_MARK, "refused", NOT_ENABLED, "cannot be called here"],

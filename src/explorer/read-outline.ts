@@ -229,7 +229,7 @@ class SectionReader {
       isOpenable: isOff
         ? operation["x-streaming"] !== true && CALL_METHODS.includes(method)
         : note?.right === "refused" && NAMED_SETTING.test(sentence),
-      form: isCalled && hasRoom && !isWebhook && operation["x-within-subscription"] !== true
+      form: isCalled && hasRoom && !isWebhook && operation["x-connection"] !== true
         ? readForm(root, operation, parameters, method, address)
         : undefined,
     };

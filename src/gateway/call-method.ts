@@ -18,15 +18,7 @@ import type { CallTable, Gateway } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { paramsOfQuery, readParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
-import {
-  HOW_TO_CALL_WITHIN,
-  HOW_TO_SUBSCRIBE,
-  invalidCall,
-  LATER,
-  NO_UPGRADE,
-  problemOf,
-  Refusal,
-} from "./refusal.ts";
+import { howToSubscribe, invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
 import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./read-rpc.ts";
 import { sendTexts } from "./rpc-replies.ts";
@@ -62,11 +54,8 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   caller.check(entry);
   if (isWebSocket(request)) throw NO_UPGRADE;
   const { subscription } = operation;
-  if (operation.isWithinSubscription) {
-    throw invalidCall(`${operation.name}: ${HOW_TO_CALL_WITHIN}`);
-  }
-  if (subscription && !wantsEvents(request)) {
-    throw invalidCall(`${operation.name}: ${HOW_TO_SUBSCRIBE}`, 406);
+  if (subscription && (operation.isOfConnection || !wantsEvents(request))) {
+    throw invalidCall(`${operation.name}: ${howToSubscribe(operation)}`, 406);
   }
   const given = await paramsOf(operation, call);
   if (isLong(given.length)) await nextTurn();

@@ -13,7 +13,7 @@ import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
 import { readParams } from "./params.ts";
-import { HOW_TO_CALL_WITHIN, HOW_TO_SUBSCRIBE, NO_UPGRADE, type Refusal } from "./refusal.ts";
+import { howToSubscribe, NO_UPGRADE, type Refusal } from "./refusal.ts";
 import { isAboutConnection, JSON_HEADERS } from "./response-headers.ts";
 import { isFault, readCalls, readRpcBody, type RpcBody, type RpcCall } from "./read-rpc.ts";
 import {
@@ -58,11 +58,12 @@ async function callRpc(gateway: Gateway, call: Call): Promise<Response> {
 
 /** Sends calls that need the connection of a client. */
 export interface Subscriber {
-  send(call: ReadyCall): Promise<RpcOutcome>;
+  /** @param isOnly true if no other call of the message is sent */
+  send(call: ReadyCall, isOnly: boolean): Promise<RpcOutcome>;
 }
 
-const needsConnection = ({ subscription, isWithinSubscription = false }: NodeOperation): boolean =>
-  subscription !== undefined || isWithinSubscription;
+const isOfConnection = ({ subscription, isOfConnection = false }: NodeOperation): boolean =>
+  subscription !== undefined || isOfConnection;
 
 /**
  * Responds to a message as to the content of `POST /v1/rpc`. Resolves to `undefined` if all calls
@@ -124,8 +125,8 @@ class Calls {
       const parts = this.#partsOf(ready);
       if (isPlain(parts, body)) return await this.#sendAsItCame(ready, body);
       for (const { calls } of parts) {
-        const outcomes = await this.#sendTogether(calls);
-        this.#setReplies(calls, outcomes, ready.length === 1);
+        const isOnly = ready.length === 1;
+        this.#setReplies(calls, await this.#sendTogether(calls, isOnly), isOnly);
       }
     }
     return written(body, this.#replies);
@@ -161,9 +162,8 @@ class Calls {
     const subscription = this.#subscriber && table.unsubscribing.get(call.method);
     const entry = table.methods.get(call.method) ?? subscription;
     if (!entry) throw unavailable(call.method, "the description has no such method");
-    if (needsConnection(entry.operation) && !this.#subscriber) {
-      const { subscription } = entry.operation;
-      throw unavailable(call.method, subscription ? HOW_TO_SUBSCRIBE : HOW_TO_CALL_WITHIN);
+    if (entry.operation.subscription && !this.#subscriber) {
+      throw unavailable(call.method, howToSubscribe(entry.operation));
     }
     if (caller.isRefused(entry)) throw unavailable(call.method, entry.publicReason, "forward");
     caller.check(entry, call.method);
@@ -202,10 +202,15 @@ class Calls {
     return { texts: [sent.text], status: 200, headers: { ...JSON_HEADERS } };
   }
 
-  async #sendTogether(calls: readonly SentCall[]): Promise<SentOutcome[]> {
+  /** @param isOnly true if no other call of the body is sent */
+  async #sendTogether(calls: readonly SentCall[], isOnly: boolean): Promise<SentOutcome[]> {
     const [first] = calls as [SentCall];
-    if (needsConnection(first.entry.operation)) return [await this.#subscriber!.send(first)];
-    return await sendCalls(this.#gateway, this.#call, calls);
+    if (!this.#subscriber || !isOfConnection(first.entry.operation)) {
+      return await sendCalls(this.#gateway, this.#call, calls);
+    }
+    // The response may wait behind notifications that the client reads slowly.
+    if (isOnly) this.#call.lease.freeSlot();
+    return [await this.#subscriber.send(first, isOnly)];
   }
 
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */
@@ -213,7 +218,8 @@ class Calls {
     const parts: BatchPart[] = [];
     for (const one of calls) {
       const { operation } = one.entry;
-      const isAlone = operation.access !== "read" || one.isHeavy || needsConnection(operation);
+      const isAlone = operation.access !== "read" || one.isHeavy ||
+        (this.#subscriber !== undefined && isOfConnection(operation));
       const last = parts.at(-1);
       if (!isAlone && last && !last.isAlone) last.calls.push(one);
       else parts.push({ calls: [one], isAlone });

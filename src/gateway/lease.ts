@@ -263,11 +263,16 @@ export class Lease {
     return parts.length === 1 ? parts[0]! : joinBytes(parts);
   }
 
+  /** Gives the slot back before the response has come. */
+  freeSlot(): void {
+    this.#slot?.dispose();
+  }
+
   dispose(): void {
     this.requestRoom.dispose();
     if (this.#state === "open") void this.#end();
     // The response is complete, so the node is free for the next call.
-    else if (this.#state === "handed over" && !this.#call) this.#freeSlot();
+    else if (this.#state === "handed over" && !this.#call) this.#leave();
   }
 
   breakOff(): void {
@@ -281,11 +286,11 @@ export class Lease {
     this.#responseRoom.dispose();
     if (response) await response.drain();
     this.#deadline?.dispose();
-    this.#freeSlot();
+    this.#leave();
   }
 
-  #freeSlot(): void {
-    this.#slot?.dispose();
+  #leave(): void {
+    this.freeSlot();
     this.#leases.remove(this);
   }
 }

@@ -8,6 +8,7 @@ import type { HttpStatus } from "../http/response.ts";
 import { clauseOf, failureOf } from "../node/failures.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 
 interface RefusalDetails {
   /** Shown after the message in problem details, but not in JSON-RPC errors. */
@@ -79,12 +80,12 @@ export const NOT_SENT: Refusal = new Refusal(
 export const NO_WEBSOCKET: string = "There is no WebSocket here; a started service that " +
   "forwards calls has JSON-RPC over WebSocket at /v1/rpc";
 
-export const HOW_TO_SUBSCRIBE: string =
-  "it subscribes to notifications; call it over WebSocket, or " +
-  "at /v1/rpc/METHOD with Accept: text/event-stream";
+const SUBSCRIBES = "it subscribes to notifications; call it over WebSocket";
 
-export const HOW_TO_CALL_WITHIN: string =
-  "it is about a subscription; call it over WebSocket, on the connection of the subscription";
+export const howToSubscribe = ({ isOfConnection }: NodeOperation): string =>
+  isOfConnection
+    ? SUBSCRIBES
+    : `${SUBSCRIBES}, or at /v1/rpc/METHOD with Accept: text/event-stream`;
 
 export const NO_UPGRADE: Refusal = invalidCall(NO_WEBSOCKET);
 

@@ -13,8 +13,10 @@ export interface Subscription {
   readonly unsubscribe: string;
   /** If it is missing, the notifications are further responses with the id of the call. */
   readonly notification?: string | undefined;
-  /** True if the node may end the subscription itself, as after one notification. */
+  /** True if the node ends the subscription itself after one notification. */
   readonly once?: true | undefined;
+  /** The events with which the node ends the subscription itself. */
+  readonly ends?: readonly string[] | undefined;
 }
 
 /** The marks of an operation. {@linkcode MARKS} explains each mark. */
@@ -27,7 +29,7 @@ export interface OperationMarks {
   "x-common"?: true | undefined;
   "x-checked"?: true | undefined;
   "x-subscription"?: Subscription | undefined;
-  "x-within-subscription"?: true | undefined;
+  "x-connection"?: true | undefined;
 }
 
 export interface Mark {
@@ -115,13 +117,15 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "`unsubscribe` is the method that ends the subscription, and `notification` the method of " +
       "the notifications, whose `params` have the result of the call as `subscription`. Without " +
       "`notification`, they are further responses with the id of the call. `once: true` marks a " +
-      "subscription that the node may end itself",
+      "subscription that the node ends itself after one notification, and `ends` lists the events " +
+      "with which it does: the result, its `event`, or its only key",
   },
-  "x-within-subscription": {
+  "x-connection": {
     on: "operation",
     value: "`true`",
-    text: "The method is about a subscription, whose id is a parameter, and the node takes it on " +
-      "the connection of the subscription only. So it can be called over WebSocket only",
+    text: "What the method does belongs to the connection that calls it, as a subscription does. " +
+      "Over WebSocket, each client has a connection to the node, over which such calls go. A " +
+      "subscription with this mark is not available as events",
   },
   "x-multi-segment": {
     on: "parameter",

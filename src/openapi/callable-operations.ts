@@ -78,8 +78,8 @@ export interface NodeOperation {
   readonly isStreaming: boolean;
   /** Present for a method that is called over WebSocket, or for events. */
   readonly subscription?: Subscription | undefined;
-  /** True for a method that the node takes on the connection of a subscription only. */
-  readonly isWithinSubscription?: boolean;
+  /** True for a method whose effect belongs to the connection that calls it. */
+  readonly isOfConnection?: boolean;
   /** True if the node responds once, but only after an event or after a time. */
   readonly isWaiting?: boolean;
   /**
@@ -247,7 +247,7 @@ class OperationReader {
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
       subscription: operation["x-subscription"] as Subscription | undefined,
-      isWithinSubscription: operation["x-within-subscription"] === true,
+      isOfConnection: operation["x-connection"] === true,
       isWaiting: operation["x-streaming"] === "waits",
       isChecked: operation["x-checked"] === true,
     } as const;

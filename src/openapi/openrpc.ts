@@ -168,7 +168,9 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
-const isSubscription = (method: Json): boolean => method["x-subscription"] !== undefined;
+/** Tells whether the notifications are available as events. */
+const isSubscription = (method: Json): boolean =>
+  method["x-subscription"] !== undefined && method["x-connection"] === undefined;
 
 const EVENTS = {
   description: "Each notification as an event, whose data is JSON.",

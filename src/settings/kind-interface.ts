@@ -39,6 +39,7 @@ import { LINE } from "./texts.ts";
 const VERSION = text('a version in quotes, as in "0.19"', /^\d+(\.\d+)*$/);
 const SOFTWARE = text("the name of software in lower case", /^[a-z0-9][a-z0-9._-]*$/);
 const METHOD_NAME = text("the name of a method", /^[^\s\p{Cc}]+$/u);
+const EVENT = text("the name of an event", /^\w+$/);
 const OPERATION_ID = text("a name of letters, digits, _ and -", /^[A-Za-z_][\w-]*$/);
 const TEMPLATE = text("a path such as /blocks/{hash}, without a query", /^\/[^\s?#]*$/);
 const BASE_PATH = text(
@@ -66,11 +67,15 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
     object({
       unsubscribe: needed(METHOD_NAME, "The method that ends the subscription"),
       notification: setting(METHOD_NAME, "The method of the notifications"),
-      once: setting(TRUE, "The node may end the subscription itself"),
+      once: setting(TRUE, "The node ends the subscription itself after one notification"),
+      ends: setting(
+        filledList(EVENT, "a list of names, as in [stop]"),
+        "The events with which the node ends the subscription itself",
+      ),
     }),
     MARKS["x-subscription"].text,
   ),
-  "x-within-subscription": setting(TRUE, MARKS["x-within-subscription"].text),
+  "x-connection": setting(TRUE, MARKS["x-connection"].text),
 };
 
 const SUMMARY = needed(LINE, "A summary in one line");

@@ -10,6 +10,7 @@ import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { Room } from "../gateway/budget.ts";
 import { FULL, NOT_FORWARDED, Refusal } from "../gateway/refusal.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
+import { objectOf } from "../json/values.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
@@ -96,10 +97,11 @@ interface Subscription {
   /** The method of the notifications, if these are no further responses. */
   readonly notification: string | undefined;
   readonly once: boolean;
+  readonly ends: readonly string[];
   /** The call that subscribed. */
   readonly call: ReadyCall;
-  /** Whether a notification has come. */
-  isNotified: boolean;
+  /** Whether the node has ended it. */
+  hasEnded: boolean;
   /** The number of responses about it that are not sent yet. */
   holds: number;
   /** Notifications that wait for these responses. */
@@ -155,8 +157,9 @@ export class Session implements PeerEvents {
 
   readonly #endRight = (): void => this.end("right");
 
+  /** The number of subscriptions that the node has not ended. */
   get subscriptions(): number {
-    return this.#subscriptions.size;
+    return [...this.#subscriptions.values()].filter(({ hasEnded }) => !hasEnded).length;
   }
 
   get waiting(): number {
@@ -220,8 +223,7 @@ export class Session implements PeerEvents {
   async onNotification(notification: Notification): Promise<void> {
     const subscription = this.#subscriptions.get(notification.subscription);
     if (!subscription || subscription.notification !== notification.method) return;
-    subscription.isNotified = true;
-    if (subscription.once) this.#moveToEnd(notification.subscription, subscription);
+    if (subscription.once || isEnd(notification, subscription)) subscription.hasEnded = true;
     const text = this.#peer.textOf
       ? this.#peer.textOf(notification)
       : textFor(notification, subscription.call);
@@ -257,30 +259,29 @@ export class Session implements PeerEvents {
   /**
    * Sends a call on the connection to the node. Notifications of the subscriptions in `held` wait
    * until `#release`, so that they come after the response, as at the node.
+   *
+   * @param isOnly true if no other call of the message is sent
    */
-  async send(call: ReadyCall, held: Subscription[]): Promise<RpcOutcome> {
+  async send(call: ReadyCall, isOnly: boolean, held: Subscription[]): Promise<RpcOutcome> {
     const { entry: { operation }, params, unsubscribe } = call;
     if (unsubscribe !== undefined) return await this.#unsubscribe(unsubscribe, params);
-    return operation.isWithinSubscription
-      ? await this.#callWithin(call, held)
-      : await this.#subscribe(call, held);
+    if (operation.subscription) return await this.#subscribe(call, held);
+    // What another call of the message takes must not keep notifications waiting.
+    return await this.#call(call, isOnly ? held : undefined);
   }
 
   async #subscribe(call: ReadyCall, held: Subscription[]): Promise<RpcOutcome> {
     const { entry: { operation }, params } = call;
-    this.#forgetEnded();
-    if (this.#subscriptions.size + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
+    if (this.subscriptions + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
     this.#subscribing++;
     try {
       const nodeSocket = await this.#open(this.#owner.gateway.isAnonymous(operation));
-      // Another node may have taken over the address while the call waited for its slot.
-      const unexpected = await this.#owner.gateway.refusalOfNode();
-      if (unexpected) return failure(unexpected);
+      await this.#checkNode();
       const responding = nodeSocket.call(operation.name, params);
       const callId = String(nodeSocket.lastId);
       const outcome = await responding;
       if (outcome.error || this.#reason) return outcome;
-      const { notification, once = false } = operation.subscription!;
+      const { notification, once = false, ends = [] } = operation.subscription!;
       const id = notification === undefined ? callId : outcome.result;
       if (!SUBSCRIPTION_ID.test(id)) {
         this.end("node");
@@ -289,12 +290,14 @@ export class Session implements PeerEvents {
       const subscription: Subscription = {
         notification,
         once,
+        ends,
         call,
-        isNotified: false,
+        hasEnded: false,
         holds: 1,
         waiting: [],
       };
       this.#subscriptions.set(id, subscription);
+      this.#forgetEnded();
       held.push(subscription);
       return outcome;
     } catch (error) {
@@ -313,20 +316,34 @@ export class Session implements PeerEvents {
     return outcome;
   }
 
-  async #callWithin(call: ReadyCall, held: Subscription[]): Promise<RpcOutcome> {
-    const { entry: { operation }, params = "" } = call;
-    const nodeSocket = this.#nodeSocket;
-    if (!nodeSocket) return failure(NO_SUBSCRIPTION);
-    if (nodeSocket.isAnonymous !== this.#owner.gateway.isAnonymous(operation)) {
-      return failure(MIXED);
+  async #call(call: ReadyCall, held: Subscription[] | undefined): Promise<RpcOutcome> {
+    const { entry: { operation }, params } = call;
+    try {
+      const nodeSocket = await this.#open(this.#owner.gateway.isAnonymous(operation));
+      await this.#checkNode();
+      const outcome = await nodeSocket.call(operation.name, params);
+      for (const [id, subscription] of this.#subscriptions) {
+        if (!held || !params?.includes(id)) continue;
+        subscription.holds++;
+        held.push(subscription);
+      }
+      return outcome;
+    } catch (error) {
+      return failure(error);
     }
-    const outcome = await nodeSocket.call(operation.name, params);
-    for (const [id, subscription] of this.#subscriptions) {
-      if (!params.includes(id)) continue;
-      subscription.holds++;
-      held.push(subscription);
-    }
-    return outcome;
+  }
+
+  /**
+   * Another node may have taken over the address while the call waited for its slot.
+   *
+   * @throws {Refusal} if the node is not the expected one
+   */
+  async #checkNode(): Promise<void> {
+    const unexpected = await this.#owner.gateway.refusalOfNode();
+    if (!unexpected) return;
+    // Nothing would be lost, and the next connection may reach the expected node.
+    if (this.subscriptions === 0) this.end("node");
+    throw unexpected;
   }
 
   async #unsubscribe(method: string, params: string | undefined): Promise<RpcOutcome> {
@@ -337,24 +354,19 @@ export class Session implements PeerEvents {
     );
     if (!this.#nodeSocket || ended.length === 0) return failure(NO_SUBSCRIPTION);
     const outcome = await this.#nodeSocket.call(method, params);
-    const hasEnded = !outcome.error && outcome.result !== "false";
-    if (hasEnded) { for (const [id] of ended) this.#subscriptions.delete(id); }
+    for (const [id, { hasEnded }] of ended) {
+      // A node says false of what it has ended itself.
+      if (hasEnded || (!outcome.error && outcome.result !== "false")) {
+        this.#subscriptions.delete(id);
+      }
+    }
     return outcome;
   }
 
-  #moveToEnd(id: string, subscription: Subscription): void {
-    this.#subscriptions.delete(id);
-    this.#subscriptions.set(id, subscription);
-  }
-
-  /**
-   * Drops one of the subscriptions that the node may have ended, if there are many: the one whose
-   * last notification came first.
-   */
+  /** Drops the first of the subscriptions that the node has ended, if there are many. */
   #forgetEnded(): void {
-    if (this.#subscriptions.size < SUBSCRIPTIONS_MAX) return;
-    const ended = [...this.#subscriptions].find(([, { once, isNotified }]) => once && isNotified);
-    if (ended) this.#subscriptions.delete(ended[0]);
+    const ended = [...this.#subscriptions].filter(([, { hasEnded }]) => hasEnded);
+    if (ended.length > SUBSCRIPTIONS_MAX) this.#subscriptions.delete(ended[0]![0]);
   }
 
   async #open(isAnonymous: boolean): Promise<NodeSocket> {
@@ -403,7 +415,7 @@ export class Session implements PeerEvents {
     if (!caller || this.#reason) return;
     const lease = gateway.lease({ gone: this.#gone }, caller);
     const held: Subscription[] = [];
-    const subscriber: Subscriber = { send: (call) => this.send(call, held) };
+    const subscriber: Subscriber = { send: (call, isOnly) => this.send(call, isOnly, held) };
     try {
       const refusal = !table.isKnown
         ? NOT_FORWARDED.unknown
@@ -477,6 +489,18 @@ export interface Handshake {
   readonly drop: () => void;
   /** Whether the connection ends without a closing handshake when it should be made again. */
   readonly isCut?: boolean;
+}
+
+/** The longest last notification, in characters. */
+const END_LENGTH_MAX = 4096;
+
+/** Tells whether it is the last notification of its subscription. */
+function isEnd({ result }: Notification, { ends }: Subscription): boolean {
+  if (ends.length === 0 || result === undefined || result.length > END_LENGTH_MAX) return false;
+  const value: unknown = JSON.parse(result);
+  const { event, ...others } = objectOf(value);
+  return [value, event, ...event === undefined ? Object.keys(others) : []]
+    .some((one) => typeof one === "string" && ends.includes(one));
 }
 
 /** A further response has the id that the client has chosen. */

@@ -127,7 +127,7 @@ function readsIn(paths: Readonly<Record<string, Json>>): string[] {
     Object.values(item).map(objectOf).filter((operation) =>
       operation["x-access"] === "read" && operation["x-call"] === "open" &&
       !operation["x-streaming"] && !operation["x-subscription"] &&
-      !operation["x-within-subscription"] && !operation["x-scalar-ignore"]
+      !operation["x-connection"] && !operation["x-scalar-ignore"]
     ).map(({ operationId }) => String(operationId))
   );
 }

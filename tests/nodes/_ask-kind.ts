@@ -87,7 +87,7 @@ export async function callShown(
     });
     const light = [...methods].filter(([, { "x-access": access, "x-cost": cost, ...marks }]) =>
       access === "read" && cost !== "heavy" && !marks["x-streaming"] && !marks["x-subscription"] &&
-      !marks["x-within-subscription"]
+      !marks["x-connection"]
     );
     const known = new Map(outcomes.map(({ name, params }) => [name, params]));
     const absent: string[] = [];

@@ -89,7 +89,7 @@ sockets(
 );
 
 sockets(
-  "calls about a subscription go over its connection, and events come after their responses",
+  "calls that belong to a connection go over the client's own, and their events come after them",
   () =>
     besideNode(
       SocketNode.start({
@@ -109,8 +109,6 @@ sockets(
         const other = await SocketClient.open(url);
         const follow = async (client: SocketClient) =>
           (await client.call("chainHead_v1_follow", [true])).result;
-        const early = await other.call("chainHead_v1_body", ["0x1", "0x00"]);
-        assert.match(errorOf(early).message, "no such subscription");
         const client = await SocketClient.open(url);
         const subscription = await follow(client);
         await follow(other);
@@ -136,18 +134,33 @@ sockets(
         ]);
         assert.is(errorOf(refused).code, -32602);
         await client.call("chainHead_v1_unfollow", [subscription]);
-        for (const path of ["/v1/rpc", "/v1/rpc/chainHead_v1_body"]) {
-          const params = ["0x1", "0x0"];
-          const call = { jsonrpc: "2.0", id: 1, method: "chainHead_v1_body", params };
-          const body = JSON.stringify(path === "/v1/rpc" ? call : params);
-          const headers = { "content-type": "application/json" };
-          const response = await fetch(`${url}${path}`, { method: "POST", headers, body });
-          assert.match(await response.text(), "on the connection of the subscription", path);
-        }
+        const headers = { accept: "text/event-stream" };
+        const asEvents = `${url}/v1/rpc/chainHead_v1_follow?withRuntime=true`;
+        assert.is((await fetch(asEvents, { headers })).status, 406);
+        assert.is((await fetch(asEvents, { method: "POST", headers, body: "[true]" })).status, 406);
         for (const { socket } of [client, other]) socket.close(1000, "");
       },
     ),
 );
+
+sockets("a call whose response waits behind notifications keeps no slot", async () => {
+  let respond = () => {};
+  const isHeld = new Promise<void>((resolve) => respond = resolve);
+  const forward = { open: ["reads"], concurrency: 1 };
+  await besideNode(SocketNode.start({ system_name: "a" }), "substrate", async ({ url }, node) => {
+    node.hold = ({ method }) => method === "chainHead_v1_body" ? isHeld : undefined;
+    const [client, other] = [await SocketClient.open(url), await SocketClient.open(url)];
+    const calls = Array.from(
+      { length: 4 },
+      () => client.call("chainHead_v1_body", ["0x1", "0x0"]),
+    );
+    await until(() => node.calls.length === 4);
+    assert.is((await other.call("system_name")).result, "a");
+    respond();
+    await Promise.all(calls);
+    for (const { socket } of [client, other]) socket.close(1000, "");
+  }, forward);
+});
 
 sockets(
   "a subscription that Solana's node ends itself does not count",
