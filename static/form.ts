@@ -109,6 +109,7 @@ function addLanguages(article: Element): void {
     language = select.value;
     for (const other of plain.querySelectorAll<HTMLSelectElement>(".command select")) {
       other.value = language;
+      other.closest<HTMLElement>(".command")!.style.minHeight = "";
       showCommand(other.closest("article")!);
     }
   });
@@ -259,7 +260,8 @@ function showCommand(article: Element): void {
   // The button below must not move while somebody types.
   if (form) command.style.minHeight = `${command.offsetHeight}px`;
   // Long addresses break after a slash or a value, and not within a name.
-  const parts = (text || "This call cannot be written so.").split(/(?<=[/&])/);
+  const parts = (text || `Not available for ${language}.`).split(/(?<=[/&])/);
+  command.querySelector("button")!.hidden = text === "";
   command.querySelector("code")!.replaceChildren(
     ...parts.flatMap((part) => [part, element("wbr")]),
   );

@@ -46,6 +46,8 @@ async function check({ request, requestBuilder, operation }: Call): Promise<void
     headers.set("X-Nodeface", "1");
     const secret = token.value.trim();
     if (secret) headers.set("Authorization", `Bearer ${secret}`);
+    // In the samples, a variable stands for the token.
+    else if (headers.get("Authorization")?.includes("$")) headers.delete("Authorization");
   }
   refusals.set(request, "");
   if (!mayChange(method, operation)) return;

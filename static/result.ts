@@ -89,7 +89,9 @@ function showContent(form: Form, bytes: ArrayBuffer, type: string, text: string 
   const code = element("code");
   const pre = element("pre", { tabIndex: 0, role: "region", ariaLabel: "Response body" }, code);
   const copy = element("button", { type: "button", textContent: "Copy" });
-  copy.addEventListener("click", () => copyFrom(copy, formatted));
+  // A hash is pasted into a field, which takes it without quotes.
+  const isText = lines?.length === 1 && formatted.startsWith('"');
+  copy.addEventListener("click", () => copyFrom(copy, isText ? JSON.parse(formatted) : formatted));
   tools.append(copy, download);
   if (lines) showLines(code, lines, new Map(Object.entries(form.data.units ?? {})));
   else {

@@ -42,7 +42,7 @@ async function describeOwner(token: string): Promise<string> {
   const { name, operations, detail } = objectOf(await response.json());
   if (!response.ok) return response.status === 404 ? "" : String(detail);
   const opened = excerpt(listOf(operations).join(", "), OPERATIONS_MAX) || "no further operation";
-  return `The token of ${name}. It opens ${opened}.`;
+  return `The token of the client "${name}". It opens ${opened}.`;
 }
 
 /** Updates the link to the other view so that it opens the current operation. */
@@ -56,6 +56,10 @@ export function leadToOther(fragment: () => string): void {
 /** Puts the service's address into the commands, makes them copyable, and shows a first call. */
 export function showAddress(): void {
   for (const name of document.querySelectorAll("var")) name.textContent = here;
+  const more = document.querySelector<HTMLDetailsElement>("#node details.more");
+  const close = () => more?.removeAttribute("open");
+  addEventListener("keydown", ({ key }) => key === "Escape" && close());
+  addEventListener("click", ({ target }) => more?.contains(target as Node) || close());
   addEventListener("click", ({ target }) => {
     const button = target as HTMLElement;
     if (!button.matches?.(".copy, .link")) return;

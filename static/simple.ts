@@ -80,21 +80,23 @@ function makeFilter(): void {
   const tree = nav.querySelector<HTMLElement>("ul")!;
   const list = element("ul");
   nav.append(list);
-  let entries: { title: string; text: string; id: string }[] | undefined;
+  let entries: { title: string; gist: string; text: string; id: string }[] | undefined;
   let found: { id: string }[] = [];
 
   const filter = () => {
     entries ??= [...plain.querySelectorAll("article")].map((article) => {
       const { id, textContent: title } = article.querySelector("h3")!;
+      const gist = article.querySelector(".gist")?.textContent ?? "";
       const group = article.closest("section")!.querySelector("h2")!;
       const parts = [group, ...article.querySelectorAll(".line, .gist, dt")];
-      return { id, title, text: parts.map(({ textContent }) => textContent).join(" ") };
+      return { id, title, gist, text: parts.map(({ textContent }) => textContent).join(" ") };
     });
     const isEmpty = input.value.trim() === "";
     const all = isEmpty ? [] : find(input.value, entries);
-    const items = all.slice(0, FOUND_MAX).map(({ id, title }) =>
-      element("li", {}, element("a", { href: `#${id}`, textContent: title }))
-    );
+    const items = all.slice(0, FOUND_MAX).map(({ id, title, gist }) => {
+      const words = element("span", {}, title, element("small", { textContent: gist }));
+      return element("li", {}, element("a", { href: `#${id}` }, words));
+    });
     found = all;
     tree.hidden = !isEmpty;
     list.replaceChildren(...items);

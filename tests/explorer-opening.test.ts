@@ -74,7 +74,7 @@ opening(
     assert.equal(parse(forKeys), {
       forward: { open: ["reads"], clients: [{ allow: ["GET /keys"] }] },
     });
-    assert.match(forKeys, "# Add to the list of the client that may call it:");
+    assert.match(forKeys, "# In the client that may call it:");
     const forReads = await linesFor("/height", { clients });
     assert.equal(parse(forReads), { forward: { open: ["reads"] } });
     assert.match(forReads, "# clients: as they are");

@@ -84,7 +84,7 @@ described(
       ["/read", "get", "open", "Reads.", []],
       ["/v1/rpc/call", "get", "open", undefined, []],
       ["/v1/rpc/call", "post", "open", undefined, []],
-      ["/write", "post", "token", "Needs a client's token.\n\nWrites.", [{
+      ["/write", "post", "token", "Needs a client's token, which the operator gives.\n\nWrites.", [{
         NodefaceToken: [],
       }]],
       ["/secret", "get", "refused", /^Not forwarded: it reveals sensitive data/, []],

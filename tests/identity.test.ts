@@ -285,7 +285,8 @@ testOnNode(identity, "no call reaches another node that takes over its address",
   });
   const call = () => app.fetch(new Request("http://localhost/v1/rpc/eth_gasPrice"));
   try {
-    assert.is((await call()).status, 200);
+    // On a busy machine, the first query of the node may be late.
+    await until(async () => (await call()).status === 200);
     await swap("0x1");
     for (const refused of await Promise.all([call(), call(), call()])) {
       assert.is(refused.status, 503, "between two calls");

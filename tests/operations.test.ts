@@ -339,7 +339,7 @@ operations(
   async () => {
     const id = { $ref: "#/components/parameters/Id" };
     const key = { name: "key", in: "path", required: true, schema: { type: "string" } };
-    const query = { name: "id", in: "query" };
+    const query = { name: "id", in: "query", schema: {} };
     const parameters = { Id: { ...key, name: "id", description: "Its address" } };
     const { paths } = await describe({
       document: { components: { parameters } },

@@ -12,8 +12,12 @@ export interface Entry {
 
 /** Words that mean the same, since each kind of node has words of its own. */
 const SYNONYMS: Readonly<Record<string, string>> = {
+  best: "newest",
+  head: "newest",
   height: "blocknumber",
+  last: "newest",
   latest: "newest",
+  tip: "newest",
   tx: "transaction",
   txid: "transactionhash",
 };

@@ -53,14 +53,12 @@ export function writeOpening(
 
 function clientsWith(name: string, { hasClients }: Enabled): string[] {
   const [allow] = listed("allow", [name]);
-  return hasClients
-    ? ["  clients:", "    # Add to the list of the client that may call it:", `    - ${allow}`]
-    : [
-      "  clients:",
-      "    - name: app",
-      "      token_file: token # 32 characters or more",
-      `      ${allow}`,
-    ];
+  return hasClients ? ["  clients:", "    # In the client that may call it:", `    - ${allow}`] : [
+    "  clients:",
+    "    - name: app",
+    "      token_file: token # 32 characters or more",
+    `      ${allow}`,
+  ];
 }
 
 function listed(key: string, names: readonly string[]): string[] {

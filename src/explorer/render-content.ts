@@ -287,11 +287,12 @@ function renderOpening(operation: ShownOperation, enabled: Enabled): string {
 }
 
 function renderNavigation({ sections }: Outline, detail: Detail, total: number): string {
-  const link = (id: string, text: string, method = "") =>
-    `<a href="#${escape(id)}">${renderName(text)}${method && ` ${renderMethod(method)}`}</a>`;
+  const link = (id: string, text: string, method = "", isOff = false) =>
+    `<a href="#${escape(id)}"${isOff ? ' class="off"' : ""}>${renderName(text)}` +
+    `${method && ` ${renderMethod(method)}`}</a>`;
   const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(({ id, name, operations }) => {
-    const titles = operations.slice(0, detail.listed).map(({ id, title, method }) =>
-      `<li>${link(id, shorten(title, detail.summary), method)}</li>`
+    const titles = operations.slice(0, detail.listed).map(({ id, title, method, call }) =>
+      `<li>${link(id, shorten(title, detail.summary), method, call === "refused")}</li>`
     );
     const list = titles.length ? `<ul>${titles.join("")}</ul>` : "";
     return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
@@ -301,6 +302,7 @@ function renderNavigation({ sections }: Outline, detail: Detail, total: number):
     `<nav id="list" popover aria-label="Operations"><p id="filter"><input type="search" ` +
     `placeholder="Filter (/)" ` +
     `aria-label="Filter the operations" aria-keyshortcuts="/ Control+K" autocomplete="off">` +
+    `<button type="button" popovertarget="list">Close</button>` +
     ` <span role="status"></span></p><ul>${items.join("")}</ul></nav>`;
 }
 

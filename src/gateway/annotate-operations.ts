@@ -98,7 +98,7 @@ export function callNoteOf(
 function withPermission(operation: Json, { permission, reason }: PolicyEntry, token: Json[]) {
   // The permission is described first, because a long description is truncated at its end.
   const sentence = permission === "token"
-    ? "Needs a client's token."
+    ? "Needs a client's token, which the operator gives."
     : permission === "refused"
     ? `Not forwarded: ${reason}.`
     : "";

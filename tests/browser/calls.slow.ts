@@ -195,7 +195,7 @@ test(
           "nodes-own-keys",
           `POST${path}`,
         );
-        await page.locator("#scalar").getByText("Needs a client's token.")
+        await page.locator("#scalar").getByText("Needs a client's token, which the operator gives.")
           .first().waitFor();
       };
       await visit();

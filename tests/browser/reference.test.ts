@@ -160,7 +160,8 @@ reference(
       assert.ok(await refused.evaluate((text) => text.getBoundingClientRect().bottom > 0));
       await field.fill(TOKEN);
       await field.blur();
-      const opened = /^The token of app\. It opens (?=.*GET \/api\/guarded).*POST \/api\/write/;
+      const opened =
+        /^The token of the client "app"\. It opens (?=.*GET \/api\/guarded).*POST \/api\/write/;
       await header.getByText(opened).waitFor();
       await openClient(page, "/api/guarded", "all/GET/api/guarded");
       assert.is(await send(page, "/guarded"), 200);
