@@ -198,7 +198,10 @@ described("the page shows each operation's permission and a working command", as
     `/v1/rpc/give&quot; -H &#39;Content-Type: application/json&#39; --data-raw &#39;{&quot;to&quot;:{}}&#39;`,
   );
   assert.match(article("call"), `<var>$BASE_URL</var>/v1/rpc/call&quot;</code>`);
-  assert.match(article("/write"), `<p class="call">Needs a client&#39;s token.</p>`);
+  assert.match(
+    article("/write"),
+    `<p class="call">Needs a client&#39;s token, which the operator gives.</p>`,
+  );
   assert.match(article("/write"), "<p>Writes.</p>");
   assert.match(article("/write"), "-H &quot;Authorization: Bearer $NODEFACE_TOKEN&quot;");
   assert.match(article("/secret"), `<span class="mark not">not enabled</span>`);

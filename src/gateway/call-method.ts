@@ -40,9 +40,10 @@ const entryOf = ({ methods }: CallTable, path: string): PolicyEntry | undefined 
 const methodsOf = ({ isGettable }: NodeOperation): readonly string[] =>
   isGettable ? ["GET", "HEAD", "POST"] : ["POST"];
 
-/** A response to HEAD has no events. */
+/** A response to HEAD has no events. Clients such as curl take any type. */
 const wantsEvents = ({ method, headers }: Request): boolean =>
-  method !== "HEAD" && /\btext\/event-stream\b/i.test(headers.get("accept") ?? "");
+  method !== "HEAD" &&
+  /^\*\/\*$|\btext\/event-stream\b/i.test(headers.get("accept") ?? "*/*");
 
 async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   const { request, path, table, caller, lease } = call;

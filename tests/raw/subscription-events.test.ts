@@ -343,7 +343,8 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     "a request that asks for no events is told what to do",
     stage.test(async (url, node) => {
       for (const method of ["GET", "POST", "HEAD"]) {
-        const response = await fetch(url + HEADS, { method, headers: { accept: "*/*" } });
+        const accept = "application/json, text/plain, */*";
+        const response = await fetch(url + HEADS, { method, headers: { accept } });
         assert.is(response.status, 406);
         if (method === "HEAD") continue;
         assert.match((await response.json()).detail, "Accept: text/event-stream");
@@ -351,6 +352,10 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       const head = await fetch(url + HEADS, { method: "HEAD", headers: ACCEPT });
       assert.is(head.status, 406);
       assert.equal(node.calls, []);
+      // As curl does.
+      const any = await EventReader.open(url + HEADS, { accept: "*/*" });
+      assert.is(any.response.headers.get("content-type"), "text/event-stream");
+      any.stop();
     }),
   );
 
