@@ -51,6 +51,10 @@ async function check({ request, requestBuilder, operation }: Call): Promise<void
   }
   refusals.set(request, "");
   if (!mayChange(method, operation)) return;
+  if (operation[CALL_MARK] === "refused") {
+    refusals.set(request, "Not sent: this operation is not enabled here");
+    return;
+  }
   const body = await request.clone().text();
   const hidden = ["accept", "authorization", "content-type", "x-nodeface"];
   const values = [
