@@ -117,8 +117,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "`unsubscribe` is the method that ends the subscription, and `notification` the method of " +
       "the notifications, whose `params` have the result of the call as `subscription`. Without " +
       "`notification`, they are further responses with the id of the call. `once: true` marks a " +
-      "subscription that the node ends itself after one notification, and `ends` lists the events " +
-      "with which it does: the result, its `event`, or its only key",
+      "subscription that the node ends itself after one notification, and `ends` lists the " +
+      "events with which it does: the result, its `event`, or its only key",
   },
   "x-connection": {
     on: "operation",
