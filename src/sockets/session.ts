@@ -10,12 +10,12 @@ import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { Room } from "../gateway/budget.ts";
 import { FULL, NOT_FORWARDED, Refusal } from "../gateway/refusal.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
-import { objectOf } from "../json/values.ts";
 import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import type { NodeSocket, Notification } from "./node-socket.ts";
+import { isEnd, type Subscription, SUBSCRIPTION_ID, textFor } from "./subscription.ts";
 
 /** A client, which may take notifications in a form of its own. */
 export interface SessionPeer extends Peer {
@@ -76,9 +76,6 @@ const CLOSING_WAITING_MAX = 65_536;
 
 const PING_MS = 25_000, SILENCE_MS = 55_000;
 
-/** The id of a subscription, as JSON text. */
-const SUBSCRIPTION_ID = /^(?:"(?:[^"\\]|\\.){0,200}"|\d{1,20})$/;
-
 const TOO_MANY = new Refusal(
   403,
   CODES.limited,
@@ -92,21 +89,6 @@ const MIXED = new Refusal(
 );
 
 const NO_SUBSCRIPTION = new Refusal(400, CODES.wrongParams, "There is no such subscription");
-
-interface Subscription {
-  /** The method of the notifications, if these are no further responses. */
-  readonly notification: string | undefined;
-  readonly once: boolean;
-  readonly ends: readonly string[];
-  /** The call that subscribed. */
-  readonly call: ReadyCall;
-  /** Whether the node has ended it. */
-  hasEnded: boolean;
-  /** The number of responses about it that are not sent yet. */
-  holds: number;
-  /** Notifications that wait for these responses. */
-  readonly waiting: string[];
-}
 
 export class Session implements PeerEvents {
   readonly #owner: SessionOwner;
@@ -490,21 +472,5 @@ export interface Handshake {
   /** Whether the connection ends without a closing handshake when it should be made again. */
   readonly isCut?: boolean;
 }
-
-/** The longest last notification, in characters. */
-const END_LENGTH_MAX = 4096;
-
-/** Tells whether it is the last notification of its subscription. */
-function isEnd({ result }: Notification, { ends }: Subscription): boolean {
-  if (ends.length === 0 || result === undefined || result.length > END_LENGTH_MAX) return false;
-  const value: unknown = JSON.parse(result);
-  const { event, ...others } = objectOf(value);
-  return [value, event, ...event === undefined ? Object.keys(others) : []]
-    .some((one) => typeof one === "string" && ends.includes(one));
-}
-
-/** A further response has the id that the client has chosen. */
-const textFor = ({ text, idPart }: Notification, { id = "null" }: ReadyCall): string =>
-  idPart ? text.slice(0, idPart.start) + id + text.slice(idPart.end) : text;
 
 const failure = (reason: unknown): RpcOutcome => ({ error: failureOf(reason), reason });
