@@ -322,7 +322,7 @@ test("if an operation is not forwarded, the page says why, even without JavaScri
     );
     assert.match(
       await article("eth_accounts").textContent() ?? "",
-      /token[^]*Needs a client's token\./,
+      /token[^]*Needs a client's token, which the operator gives\./,
     );
     assert.match(
       await article("eth_gasPrice").textContent() ?? "",
