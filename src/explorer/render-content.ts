@@ -225,7 +225,7 @@ const BARE = `<p class="bare">This service runs without a node. Start it beside 
 
 const renderAddress = (address: string, isWebSocketToo: boolean) =>
   `<p class="connect">Connect to <code><var>…</var>${escape(trim(address))}</code> ${COPY}` +
-  `${isWebSocketToo ? " also by WebSocket" : ""}</p>`;
+  `${isWebSocketToo ? " <span>also by WebSocket</span>" : ""}</p>`;
 
 /** Tells whether the page may make a call unasked: it is public, light, and needs no value. */
 const isSimpleRead = ({ call, form, marks, path }: ShownOperation): boolean =>
