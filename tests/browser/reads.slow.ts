@@ -13,6 +13,7 @@ import * as assert from "uvu/assert";
 import { type Json, objectOf } from "../../src/json/values.ts";
 import { testWhere, without } from "../_needs.ts";
 import { type Beside, startBeside, TOKEN, TOKEN_FILE } from "../gateway/_beside.ts";
+import { callsTo } from "../nodes/_calls.ts";
 import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { closePages, launch, PATIENCE, QUIET, watch } from "./_browser.ts";
 import { SIMPLE, visit } from "./_page.ts";
@@ -71,6 +72,8 @@ for (const [kind, write] of Object.entries(KINDS)) {
     `${kind}: nearly every read needs no input, and its sample sends the same`,
     async () => {
       const node = await start();
+      // Without a transaction, its reads have no examples.
+      if (kind === "ethereum") await sendTransaction(node.url);
       const client = { name: "wallet", token_file: TOKEN_FILE, allow: [write] };
       const clients = write ? [client] : [];
       const beside = await startBeside(node, kind, { open: ["reads"], clients });
@@ -90,6 +93,13 @@ for (const [kind, write] of Object.entries(KINDS)) {
       }
     },
   );
+}
+
+async function sendTransaction(url: string): Promise<void> {
+  const call = callsTo(url);
+  const { result } = await call("eth_accounts") as { result: string[] };
+  const [from, to] = result;
+  await call("eth_sendTransaction", [{ from, to, value: "0x1" }]);
 }
 
 /** Returns the reads that did not succeed, with the reasons. */
