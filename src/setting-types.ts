@@ -18,13 +18,13 @@ export interface NodeSettings {
   kind?: string | undefined;
   /**
    * The URL for WebSocket connections to the node.
-   * @default as the kind says, below url
+   * @default url, with the path and port of the kind
    */
   ws?: string | undefined;
   /**
    * The file or variable with the node's secret. Only the origin of node.url receives the
-   * secret. A response that contains the secret is refused, unless the secret is shorter than 8
-   * characters, which may occur by chance.
+   * secret. If the secret has at least 8 characters, a response that contains the secret is
+   * refused.
    * @default the usual secret files of this kind of node
    */
   auth?: SecretPlace | undefined;
@@ -40,13 +40,13 @@ export interface NodeSettings {
   timeout?: Duration | undefined;
   /**
    * The identity of the node: values that /v1/info must have. If another node responds, its
-   * status is degraded (wrong_network), and no call is passed on.
+   * status is degraded (wrong_network), and calls are not forwarded.
    * @default any node
    */
   expect?: Readonly<Record<string, string | number>> | undefined;
   /**
-   * Ask the node once which of its kind's methods it lacks; only a node in this machine or
-   * network is asked.
+   * If true, the service asks the node once which methods of its kind the node lacks. Only a
+   * node on this machine or in its network is asked.
    * @default true
    */
   ask_methods?: boolean | undefined;
@@ -62,13 +62,13 @@ export interface NodeOptions {
   kind?: string | undefined;
   /**
    * The URL for WebSocket connections to the node.
-   * @default as the kind says, below url
+   * @default url, with the path and port of the kind
    */
   ws?: string | undefined;
   /**
    * The file or variable with the node's secret. Only the origin of node.url receives the
-   * secret. A response that contains the secret is refused, unless the secret is shorter than 8
-   * characters, which may occur by chance.
+   * secret. If the secret has at least 8 characters, a response that contains the secret is
+   * refused.
    * @default the usual secret files of this kind of node
    */
   auth?: SecretPlace | undefined;
@@ -84,13 +84,13 @@ export interface NodeOptions {
   timeout?: Duration | undefined;
   /**
    * The identity of the node: values that /v1/info must have. If another node responds, its
-   * status is degraded (wrong_network), and no call is passed on.
+   * status is degraded (wrong_network), and calls are not forwarded.
    * @default any node
    */
   expect?: Readonly<Record<string, string | number>> | undefined;
   /**
-   * Ask the node once which of its kind's methods it lacks; only a node in this machine or
-   * network is asked.
+   * If true, the service asks the node once which methods of its kind the node lacks. Only a
+   * node on this machine or in its network is asked.
    * @default true
    */
   ask_methods?: boolean | undefined;
@@ -99,7 +99,7 @@ export interface NodeOptions {
 /** The keys of `info`: see [Configuration](../docs/configuration.md#info). */
 export interface InfoSettings {
   /**
-   * The shortest time between two queries of the node.
+   * The minimum time between two queries of the node.
    * @default 1s
    */
   ttl?: Duration | undefined;
@@ -113,8 +113,8 @@ export interface InfoSettings {
   /** Keys to omit. */
   hide?: readonly string[] | undefined;
   /**
-   * The interval at which the node is queried even if no client sends a request. Host programs
-   * query the node on demand, unless they set an interval.
+   * The interval at which the service queries the node, even without requests of clients. In a
+   * host program, the default is off.
    * @default 30s
    */
   watch?: Duration | "off" | undefined;
@@ -124,7 +124,7 @@ export interface InfoSettings {
    */
   history?: Duration | "off" | undefined;
   /**
-   * The time without a new block after which the node is stalled.
+   * The node counts as stalled if it has no new block for this time.
    * @default depends on the kind and network
    */
   stalled_after?: Duration | undefined;
@@ -158,23 +158,23 @@ export interface ClientSettings {
   name: string;
   /**
    * A file with the client's token: at least 32 characters, preferably hexadecimal. A new token
-   * works after a second.
+   * works within a second.
    */
   token_file?: string | undefined;
   /** An environment variable with the client's token. */
   token_env?: string | undefined;
   /**
-   * The operations that the client may call, named as in forward.open. Name those marked "write"
-   * or "secret" without "*".
+   * The operations that the client may call, named as in forward.open. Operations marked "write"
+   * or "secret" must be named in full, without "*".
    */
   allow: readonly string[];
   /**
-   * The largest number of slots that the client may have.
-   * @default all that others do not need
+   * The maximum number of slots that the client may use at the same time.
+   * @default all slots that other clients do not need
    */
   concurrency?: number | undefined;
   /**
-   * The largest number of calls of the client in a minute.
+   * The maximum number of the client's calls per minute.
    * @default unlimited
    */
   per_minute?: number | undefined;
@@ -183,22 +183,21 @@ export interface ClientSettings {
 /** The keys of `forward`: see [Configuration](../docs/configuration.md#forward). */
 export interface ForwardSettings {
   /**
-   * The names of operations that need no token; "reads" allows all read operations. A name is a
-   * JSON-RPC method, an operationId, or an HTTP method with a path template. In names, "*"
-   * matches any text, but never allows operations marked "write" or "secret". For a description
-   * fetched over HTTP, use neither "*" nor operationIds.
+   * The operations that need no token, by name; "reads" allows all read operations. A name is a
+   * JSON-RPC method, an operationId, or an HTTP method with a path template. A "*" in a name
+   * matches any text, but never allows operations marked "write" or "secret". If the description
+   * was fetched over HTTP, "*" and operationIds do not work.
    * @default []
    */
   open?: readonly string[] | undefined;
   /**
-   * Clients with a name, each of which may call what forward.open allows, and what its own list
-   * allows.
+   * Clients with a name. Each may call the operations in forward.open and in its own list.
    * @default []
    */
   clients?: readonly ClientSettings[] | undefined;
   /**
-   * The origins whose pages may call the node, besides this service's origin. * covers only
-   * operations that need no token.
+   * The origins whose pages may call the node, in addition to this service's origin. "*" allows
+   * only calls that need no token.
    * @default []
    */
   origins?: readonly string[] | "*" | undefined;
@@ -208,17 +207,17 @@ export interface ForwardSettings {
    */
   timeout?: Duration | undefined;
   /**
-   * The size limit for a response, and for the body of a call of a path.
+   * The maximum size of a response, and of the body of a REST call.
    * @default 32MiB
    */
   limit?: string | undefined;
   /**
-   * The maximum number of concurrent calls. Up to 1000 further calls wait for at most 15 s.
-   * @default 64, but 8 for Bitcoin's family
+   * The maximum number of concurrent calls. Up to 1000 more calls wait, for at most 15 s.
+   * @default 64, or 8 for Bitcoin's family
    */
   concurrency?: number | undefined;
   /**
-   * The largest number of calls in a minute of all callers without a token.
+   * The maximum number of calls per minute from all callers without a token together.
    * @default unlimited
    */
   per_minute?: number | undefined;

@@ -257,7 +257,7 @@ config("a secret in the wrong place is not printed", () => {
   const found = problems(text).join("\n");
   assert.match(
     found,
-    "node.url must not contain a user or a password; put them into a file, and name it under node.auth",
+    "node.url must not contain a user or a password; put them into a file, and name the file under node.auth",
   );
   assert.match(found, "node.auth must be an object with one of");
   assert.not.match(found, "hunter2");
@@ -559,7 +559,7 @@ config("the error for an invalid value gives the limit or the nearest valid name
     of("node: { auth: { basic_file: /x, mach: y } }"),
     "unknown key node.auth.mach; did",
   );
-  assert.match(of("listen: '*:9160'"), "0.0.0.0 listens on all IPv4 addresses, :: on all");
+  assert.match(of("listen: '*:9160'"), "use 0.0.0.0 for all IPv4 addresses, or :: for all");
   assert.match(of("info: { static: { a: .inf } }"), "must be a JSON value, not Infinity");
 });
 
@@ -705,7 +705,7 @@ config("an error in the URL of the node is reported without secrets from that UR
       ],
       [
         "http://user:pass@host/",
-        "must not contain a user or a password; put them into a file, and name it under node.auth",
+        "must not contain a user or a password; put them into a file, and name the file under node.auth",
       ],
       ["ws://127.0.0.1:8546", "must begin with http:// or https://, not ws://"],
       ["http://", "must be a URL such as http://127.0.0.1:8545"],

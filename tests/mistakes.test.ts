@@ -72,7 +72,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--host a --host b", "--host is given twice"],
   [
     "--host *",
-    '--host must be an address, not "*"; 0.0.0.0 listens on all IPv4 addresses, :: on all',
+    '--host must be an address, not "*"; use 0.0.0.0 for all IPv4 addresses, or :: for all',
   ],
   [
     "--host [::1]:80",
@@ -112,7 +112,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ],
   [
     "http://user:pass@host/",
-    "NODE_URL must not contain a user or a password; put them into a file, and name it under node.auth",
+    "NODE_URL must not contain a user or a password; put them into a file, and name the file under node.auth",
   ],
   [
     "http://127.0.0.1:8545/?key=x",
@@ -245,7 +245,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "listen: '*:80'",
-    '1:9: listen must be an address, not "*"; 0.0.0.0 listens on all IPv4 addresses, :: on all',
+    '1:9: listen must be an address, not "*"; use 0.0.0.0 for all IPv4 addresses, or :: for all',
   ],
   [
     "listen: 127.0.0.1:99999",
@@ -305,7 +305,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "forward: { clients: [{ name: A, allow: [b], token_env: B }] }",
     '1:30: forward.clients[0].name must be a name of 1 to 32 lower-case letters, digits and "-", ' +
-    'but not anonymous, unknown, none, not "A"',
+    'other than anonymous, unknown, none, not "A"',
   ],
   [
     "forward:\n  clients:\n    - { name: a, allow: [b], token_env: B }\n" +
@@ -355,7 +355,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "node: { url: 'http://user:hunter2@x', auth: hunter2 }",
-    "1:14: node.url must not contain a user or a password; put them into a file, and name it under node.auth",
+    "1:14: node.url must not contain a user or a password; put them into a file, and name the file under node.auth",
     "1:45: node.auth must be an object with one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env",
   ],
   [
@@ -544,7 +544,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "aliases: [Geth]",
-    '7:11: aliases[0] must be a name of lower-case letters, digits and "-", but not "none", not "Geth"',
+    '7:11: aliases[0] must be a name of lower-case letters, digits and "-", other than "none", not "Geth"',
   ],
   [
     "description: swagger.json",
@@ -636,7 +636,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { node: new URL("http://u:hidden@h") },
-    "node must not contain a user or a password; put them into a file, and name it under node.auth",
+    "node must not contain a user or a password; put them into a file, and name the file under node.auth",
   ],
   [
     { node: { url: 8545 } },
@@ -723,7 +723,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { kinds: { Good: {} } },
-    'kinds.Good must be a name of lower-case letters, digits and "-", but not "none", not "Good"',
+    'kinds.Good must be a name of lower-case letters, digits and "-", other than "none", not "Good"',
     "kinds.Good needs title",
     "kinds.Good needs url",
     "kinds.Good needs detect",

@@ -126,8 +126,8 @@ function details(path: string, forms: readonly Settings[]): string {
     return row(key, setting, example && `. Example: ${code(`${key}: ${example}`)}`);
   });
   const choice = forms.length > 1
-    ? `Set one of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}; ` +
-      "this key determines which other keys are allowed.\n\n"
+    ? `Set one of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}. ` +
+      "This key determines which other keys are allowed.\n\n"
     : "";
   return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
 }

@@ -69,9 +69,9 @@ export const FLAGS: readonly Flag[] = [
 const COLUMN = 21, LONGEST = 96;
 
 export const EXIT_CODES: Readonly<Record<number, string>> = {
-  0: "success; remarks, such as faults in the node's own description, do not count as errors",
-  1: "the configuration has an error, the service could not run, check found an error, or the " +
-    "node that probe asked about is not well",
+  0: "success; remarks, such as faults in the node's own description, are not errors",
+  1: "the configuration has an error, the service could not run, check found an error, or probe " +
+    "found a node that is not well",
   2: "wrong use: an unknown option, a wrong value of an option, or a missing argument",
 };
 

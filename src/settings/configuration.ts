@@ -99,7 +99,7 @@ export const placeWithBase = <T>(
 ): Schema<{ from: T; base: string | undefined }> =>
   object({
     from: needed(place, "A file, a URL, or none", CLI_OPTIONS.spec),
-    base: setting(BASE, "The path below node.url with which the paths of all operations begin", {
+    base: setting(BASE, "The path below node.url that is put before the path of every operation", {
       default: "the path in the description's server URLs",
       example: "/v1",
     }),
@@ -213,8 +213,8 @@ export function sharedSettings(
   return {
     hosts: setting(
       allowed(HOST_NAME, "host names"),
-      "The host names to serve, besides loopback names and IP addresses. " +
-        "Under other host names, only what every page may read is served",
+      "The host names to serve, in addition to loopback names and IP addresses. " +
+        "Under all other names, the service shows only what every page may read",
       {
         default: "[]",
         example: "[node.example]",
@@ -262,10 +262,10 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
   const settings: SettingsOf<ForwardSettings> = {
     open: setting(
       OPERATIONS,
-      'The names of operations that need no token; "reads" allows all read operations. ' +
+      'The operations that need no token, by name; "reads" allows all read operations. ' +
         "A name is a JSON-RPC method, an operationId, or an HTTP method with a path template. " +
-        'In names, "*" matches any text, but never allows operations marked "write" or "secret". ' +
-        'For a description fetched over HTTP, use neither "*" nor operationIds',
+        'A "*" in a name matches any text, but never allows operations marked "write" or ' +
+        '"secret". If the description was fetched over HTTP, "*" and operationIds do not work',
       {
         default: "[]",
         example: '[reads, "GET /blocks/*"]',
@@ -273,8 +273,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     ),
     clients: setting(
       v.array(typed("ClientSettings", clientSetting(path)), CLIENTS),
-      "Clients with a name, each of which may call what forward.open allows, " +
-        "and what its own list allows",
+      "Clients with a name. Each may call the operations in forward.open and in its own list",
       {
         also: ["with_token", "token_file", "token_env"],
         default: "[]",
@@ -283,8 +282,8 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     ),
     origins: setting(
       allowed(ORIGIN, "origins"),
-      "The origins whose pages may call the node, besides this service's origin. " +
-        "* covers only operations that need no token",
+      "The origins whose pages may call the node, in addition to this service's origin. " +
+        '"*" allows only calls that need no token',
       {
         default: "[]",
         example: "[https://app.example]",
@@ -293,20 +292,20 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     timeout: setting(CALL_TIMEOUT, "The maximum duration of a call, including its whole response", {
       default: FORWARD_DEFAULTS.timeout,
     }),
-    limit: setting(SIZE, "The size limit for a response, and for the body of a call of a path", {
+    limit: setting(SIZE, "The maximum size of a response, and of the body of a REST call", {
       default: FORWARD_DEFAULTS.limit,
     }),
     concurrency: setting(
       wholeNumber(1, 1000),
-      "The maximum number of concurrent calls. Up to 1000 further calls wait for at most 15 s",
+      "The maximum number of concurrent calls. Up to 1000 more calls wait, for at most 15 s",
       {
-        default: "64, but 8 for Bitcoin's family",
+        default: "64, or 8 for Bitcoin's family",
         example: "8",
       },
     ),
     per_minute: setting(
       PER_MINUTE,
-      "The largest number of calls in a minute of all callers without a token",
+      "The maximum number of calls per minute from all callers without a token together",
       {
         default: "unlimited",
         example: "6000",
@@ -337,7 +336,7 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
     token_file: setting(
       path,
       "A file with the client's token: at least 32 characters, preferably hexadecimal. " +
-        "A new token works after a second",
+        "A new token works within a second",
       {
         example: "/etc/nodeface/wallet-token",
       },
@@ -346,20 +345,20 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
     allow: needed(
       filledList(LINE, OPERATIONS_LIST),
       "The operations that the client may call, named as in forward.open. " +
-        'Name those marked "write" or "secret" without "*"',
+        'Operations marked "write" or "secret" must be named in full, without "*"',
       {
         example: "[reads, sendrawtransaction]",
       },
     ),
     concurrency: setting(
       wholeNumber(1, 1000),
-      "The largest number of slots that the client may have",
+      "The maximum number of slots that the client may use at the same time",
       {
-        default: "all that others do not need",
+        default: "all slots that other clients do not need",
         example: "4",
       },
     ),
-    per_minute: setting(PER_MINUTE, "The largest number of calls of the client in a minute", {
+    per_minute: setting(PER_MINUTE, "The maximum number of the client's calls per minute", {
       default: "unlimited",
       example: "600",
     }),

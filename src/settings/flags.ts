@@ -62,8 +62,8 @@ export const CLI_OPTIONS: {
     key: "description",
     also: ["spec"],
     schema: PLACE,
-    text: "The node's own OpenAPI description: a file, a URL, or none. A changed description " +
-      "is reloaded",
+    text: "The node's own OpenAPI description: a file, a URL, or none. If the description " +
+      "changes, it is reloaded",
     default: "taken from the node or its kind",
     example: "openapi.yaml",
   }),

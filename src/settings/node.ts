@@ -105,8 +105,8 @@ function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
   return setting(
     secret(typed("SecretPlace", forms as Schema<SecretPlace>)),
     "The file or variable with the node's secret. " +
-      "Only the origin of node.url receives the secret. A response that contains the secret is " +
-      "refused, unless the secret is shorter than 8 characters, which may occur by chance",
+      "Only the origin of node.url receives the secret. If the secret has at least 8 characters, a " +
+      "response that contains the secret is refused",
     {
       default: "the usual secret files of this kind of node",
       example: "{ basic_file: ~/.node/cookie }",
@@ -126,7 +126,7 @@ export function nodeSettings(
       CLI_OPTIONS.kind,
     ),
     ws: setting(WS_URL, "The URL for WebSocket connections to the node", {
-      default: "as the kind says, below url",
+      default: "url, with the path and port of the kind",
       example: "ws://127.0.0.1:8546",
     }),
     auth: auth(path),
@@ -153,7 +153,7 @@ export function nodeSettings(
     expect: setting(
       map(INFO_KEY, anyOf([LINE, NUMBER], "a line of text, or a number")),
       "The identity of the node: values that /v1/info must have. If another node responds, its " +
-        "status is degraded (wrong_network), and no call is passed on",
+        "status is degraded (wrong_network), and calls are not forwarded",
       {
         default: "any node",
         example: '{ chain_id: "1" }',
@@ -161,8 +161,8 @@ export function nodeSettings(
     ),
     ask_methods: setting(
       BOOLEAN,
-      "Ask the node once which of its kind's methods it lacks; " +
-        "only a node in this machine or network is asked",
+      "If true, the service asks the node once which methods of its kind the node lacks. " +
+        "Only a node on this machine or in its network is asked",
       {
         default: "true",
         example: "false",
@@ -183,9 +183,8 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
   keep_errors: setting(
     BOOLEAN,
-    "If true, JSON error responses are accepted as values, " +
-      "except for a missing method or path. " +
-      'With keep_errors, the value of a JSON-RPC source is an object with "result" or "error"',
+    "If true, a JSON error response is used as the value, unless the method or path is missing. " +
+      'The value of a JSON-RPC source is then an object with "result" or "error"',
     {
       default: "false",
     },
@@ -328,7 +327,7 @@ export const FIELD: Schema<Field> = typed(
 
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {
-    ttl: setting(AGE, "The shortest time between two queries of the node", {
+    ttl: setting(AGE, "The minimum time between two queries of the node", {
       default: DEFAULTS.ttl,
       example: "5s",
     }),
@@ -348,8 +347,8 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
     }),
     watch: setting(
       WATCH,
-      "The interval at which the node is queried even if no client sends a request. " +
-        "Host programs query the node on demand, unless they set an interval",
+      "The interval at which the service queries the node, even without requests of clients. " +
+        "In a host program, the default is off",
       {
         default: DEFAULTS.watch,
         example: "5s",
@@ -365,7 +364,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
     ),
     stalled_after: setting(
       STALLED_AFTER,
-      "The time without a new block after which the node is stalled",
+      "The node counts as stalled if it has no new block for this time",
       {
         default: "depends on the kind and network",
         example: "10m",

@@ -49,7 +49,8 @@ export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
   },
 });
 
-const ANY_ADDRESS = 'must be an address, not "*"; 0.0.0.0 listens on all IPv4 addresses, :: on all';
+const ANY_ADDRESS =
+  'must be an address, not "*"; use 0.0.0.0 for all IPv4 addresses, or :: for all';
 
 export const HOST: Schema<string> = text(
   "a host name or an address, without a port",
@@ -135,7 +136,7 @@ export const WS_URL: Schema<string> = secret(
 );
 
 const NO_USER =
-  "must not contain a user or a password; put them into a file, and name it under node.auth";
+  "must not contain a user or a password; put them into a file, and name the file under node.auth";
 const hasUser = (url: string) => /^[a-z]+:\/\/[^/?#]*@/i.test(url);
 
 function explainUrl(text: string): string | undefined {
@@ -180,7 +181,7 @@ export const PATH_OR_LINK: Schema<string> = text(
 const NOT_CLIENTS = ["anonymous", "unknown", "none"];
 
 export const CLIENT_NAME: Schema<string> = text(
-  `a name of 1 to 32 lower-case letters, digits and "-", but not ${NOT_CLIENTS.join(", ")}`,
+  `a name of 1 to 32 lower-case letters, digits and "-", other than ${NOT_CLIENTS.join(", ")}`,
   /^[a-z0-9-]{1,32}$/,
   { isValid: (name) => !NOT_CLIENTS.includes(name) },
 );
@@ -222,7 +223,7 @@ export const PREFIX: Schema<string> = text(
 );
 
 export const KIND_NAME: Schema<string> = text(
-  'a name of lower-case letters, digits and "-", but not "none"',
+  'a name of lower-case letters, digits and "-", other than "none"',
   /^(?!none$)[a-z][a-z0-9-]*$/,
 );
 
