@@ -30,7 +30,6 @@ const PAGES: ReadonlyMap<string, string> = new Map(
 const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "README.md": { sh: "../.ci/run" },
   "docs/beside-your-node.md": { sh: "project/beside.slow.ts" },
-  "docs/deployment.md": { nginx: "release/replicas.slow.ts" },
   "docs/embedding.md": { ts: "hosts/documents.test.ts" },
   "docs/embedding-fetch.md": { ts: "hosts/documents.test.ts" },
   "docs/embedding-node.md": { ts: "hosts/documents.test.ts" },

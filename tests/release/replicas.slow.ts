@@ -1,6 +1,6 @@
 /**
- * Counts the queries to the node, while clients send requests to three services behind nginx
- * (docs/deployment.md).
+ * Counts the queries to the node, while clients send requests to three services of one node behind
+ * nginx, as `deploy/balancer.nginx.conf` has it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -51,12 +51,10 @@ replicas.before(async () => {
   const starts = [1, 2, 3].map(() => start([EXECUTABLE, "--config", config], {}, NOWHERE));
   services = await Promise.all(starts);
   port = await freePort();
-  const page = readFileSync(`${ROOT}docs/deployment.md`, "utf8");
-  const [, block = ""] = /^```nginx\n(upstream [^]*?)^```/m.exec(page)!;
-  const here = services.reduce(
-    (text, { url }, i) => text.replace(`127.0.0.1:808${i}`, new URL(url).host),
-    block.replace("listen 80;", `listen 127.0.0.1:${port};`),
-  );
+  const ports: Record<string, number> = { 8000: port, 8001: await freePort() };
+  for (const [at, { url }] of services.entries()) ports[8081 + at] = Number(new URL(url).port);
+  const here = readFileSync(`${ROOT}deploy/balancer.nginx.conf`, "utf8")
+    .replaceAll(/(?<=127\.0\.0\.1:)\d+/g, (port) => `${ports[port] ?? port}`);
   const places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   const temporary = places.map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
   writeFileSync(
