@@ -212,7 +212,8 @@ export interface ForwardSettings {
    */
   limit?: string | undefined;
   /**
-   * The maximum number of concurrent calls. Up to 1000 more calls wait, for at most 15 s.
+   * The maximum number of concurrent calls. Of each share, up to 1000 more calls wait, for at
+   * most 15 s.
    * @default 64, or 8 for Bitcoin's family
    */
   concurrency?: number | undefined;

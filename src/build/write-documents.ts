@@ -19,7 +19,7 @@ import type { AuthFile, Kind, Test } from "../kinds/kind.ts";
 import { METRICS } from "../metrics/metrics.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { configuration } from "../settings/configuration.ts";
-import { EXIT_CODES } from "../cli/usage.ts";
+import { COMMANDS, EXIT_CODES, SWITCHES } from "../cli/usage.ts";
 import { LAG } from "../info/status.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
 import { kindSchema } from "../settings/kind.ts";
@@ -70,8 +70,17 @@ function closed({ default: _, required = [], ...schema }: JsonSchema, type: stri
 }
 
 function configurationReference(): string {
+  const commands = Object.entries(COMMANDS).map((
+    [name, { arguments: words, text }],
+  ) => [`\`nodeface ${name} ${words}\``, text]);
+  const switches = Object.entries(SWITCHES).map(([name, { text }]) => [`\`--${name}\``, text]);
   const rows = Object.values<CliOption>(CLI_OPTIONS).map(flagRow);
   return fillPage("docs/configuration.md", {
+    commands: table(["command", "what it does"], [
+      ["`nodeface [NODE_URL] [options]`", "start the service"],
+      ...commands,
+      ...switches,
+    ]),
     exits: table(["exit code", "meaning"], Object.entries(EXIT_CODES)),
     flags: table(["flag", "variables", "key in the file", "default"], rows),
     keys: sections(partsOf(configuration()).entries!, "").join("\n"),

@@ -74,7 +74,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     text:
       "`true`: the response is endless. The operation is shown, but cannot be called. `waits`: " +
       "the node responds once, but waits for an event. Such calls have 32 slots of their own, 16 " +
-      "of them for callers without the token, and take up to a minute. Nodes that have few " +
+      "for one share, and take up to 65 s. Nodes that have few " +
       "threads for calls must not have this mark",
   },
   "x-since": {

@@ -297,7 +297,8 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     concurrency: setting(
       wholeNumber(1, 1000),
-      "The maximum number of concurrent calls. Up to 1000 more calls wait, for at most 15 s",
+      "The maximum number of concurrent calls. Of each share, up to 1000 more calls wait, for at " +
+        "most 15 s",
       {
         default: "64, or 8 for Bitcoin's family",
         example: "8",
