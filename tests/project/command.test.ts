@@ -143,16 +143,17 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
 
   suiteOf("the programs and variables of a configuration may be used", async () => {
     if (process.platform !== "linux") return;
-    // The sources and fields of README's configuration, and a variable.
-    const [, readme] = /^```yaml\n(.*?)^```/ms.exec(readFileSync(`${ROOT}README.md`, "utf8"))!;
-    const sources = readme!.slice(readme!.indexOf("info:")).replace("/data", "/");
+    const info = {
+      sources: { disk: { command: ["df", "--output=avail", "/"], ttl: "1m" } },
+      fields: { disk_free: { from: "disk#", as: { match: String.raw`\d+` } } },
+    };
     const config = join(folder, `${runtime}.yaml`);
-    const node = 'node: { url: "http://127.0.0.1:2", kind: none, auth: { bearer_env: MY_TOKEN } }';
-    writeFileSync(config, `${node}\n${sources}`);
+    const node = { url: "http://127.0.0.1:2", kind: "none", auth: { bearer_env: "MY_TOKEN" } };
+    writeFileSync(config, JSON.stringify({ node, info }));
     const server = await start([...command, "--config", config], { MY_TOKEN: "t".repeat(32) });
-    const info = await (await fetch(`${server.url}v1/info`)).json() as { disk_free?: unknown };
+    const shown = await (await fetch(`${server.url}v1/info`)).json() as { disk_free?: unknown };
     const { stderr } = await server.stop();
-    assert.match(String(info.disk_free), /^\d+$/, stderr);
+    assert.match(String(shown.disk_free), /^\d+$/, stderr);
     assert.not.match(stderr, "MY_TOKEN");
   });
 
