@@ -105,8 +105,8 @@ function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
   return setting(
     secret(typed("SecretPlace", forms as Schema<SecretPlace>)),
     "The file or variable with the node's secret. " +
-      "Only the origin of node.url receives the secret. If the secret has at least 8 characters, a " +
-      "response that contains the secret is refused",
+      "Only the origin of node.url receives the secret. If the secret has at least 8 " +
+      "characters, a response that contains the secret is refused",
     {
       default: "the usual secret files of this kind of node",
       example: "{ basic_file: ~/.node/cookie }",
