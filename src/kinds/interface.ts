@@ -53,13 +53,12 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
     value: "`read`, `write` or `secret`",
-    text: "The effect of a call. Every operation needs `x-access`, whatever its HTTP method. " +
-      "A `read` " +
-      "call changes nothing and returns public data. A `secret` call changes nothing, but " +
-      "returns private " +
-      "data, such as wallet balances, keys, peer addresses, configuration or logs. All other " +
-      "operations are `write`, including those whose effect depends on parameters. An operation " +
-      "that blocks other clients must not be marked `read`",
+    text: "The effect of a call. Every operation needs `x-access`, whatever its HTTP method. A " +
+      "`read` call changes nothing and returns public data. A `secret` call changes " +
+      "nothing, but returns private data, such as wallet balances, keys, peer addresses, " +
+      "configuration or logs. All other operations are `write`, including those whose " +
+      "effect depends on parameters. An operation that blocks other clients must not be " +
+      "marked `read`",
   },
   "x-cost": {
     on: "operation",
@@ -71,11 +70,10 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-streaming": {
     on: "operation",
     value: "`true` or `waits`",
-    text:
-      "`true`: the response is endless. The operation is shown, but cannot be called. `waits`: " +
-      "the node responds once, but waits for an event. Such calls have 32 slots of their own, 16 " +
-      "for one share, and take up to 65 s. Nodes that have few " +
-      "threads for calls must not have this mark",
+    text: "`true`: the response never ends. The operation is shown, but cannot be called. " +
+      "`waits`: the node sends one response, but only after an event. Such calls take up to a " +
+      "minute, and have 32 separate slots. One client, or all callers without a token, can have " +
+      "16 of these. If nodes have few threads for calls, do not use this mark",
   },
   "x-since": {
     on: "operation",
@@ -86,45 +84,45 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-software": {
     on: "operation",
     value: "names in lower case, as in `[mastodon]`",
-    text: "If nodes of this kind can run one of several programs: the programs that have this " +
-      "operation. " +
-      "Operations without x-software do not depend on the software. Operations with x-software " +
-      "are omitted if the node does not report its software",
+    text: "The programs that have this operation, if nodes of this kind can run one of several " +
+      "programs. Operations without x-software do not depend on the software. Operations " +
+      "with x-software are omitted if the node does not report its software",
   },
   "x-common": {
     on: "operation",
     value: "`true`",
-    text: "A commonly used operation, which is shown before other operations",
+    text: "A common operation, which is shown before others",
   },
   "x-checked": {
     on: "operation",
     value: "`true`",
-    text: "With certain parameters, the call would not be a `read`: it would write, reveal " +
-      "private data or cost too much. A call must be as described, and is written anew: an " +
-      "unknown parameter is refused, a required one that can have one value only is added. A " +
-      "text that does not match the schema's `pattern`, or has more than 1000 characters, is " +
-      "refused with the schema's `description`. A pattern must be anchored. A body must be JSON, " +
-      "and no value matches a schema with `not`, `if`, `patternProperties` or other keywords " +
-      "that are not read. A node's own description cannot use this mark. Calls of all other " +
-      "operations are sent as they came",
+    text: "With some parameters, the call would not be a `read`: it would write, reveal private " +
+      "data or cost too much. The service accepts only calls that match the description, " +
+      "and writes them anew. It refuses an unknown parameter. It adds a required parameter " +
+      "that can have only one value. It refuses a text that does not match the schema's " +
+      "`pattern`, or has more than 1000 characters. The refusal quotes the schema's " +
+      "`description`. A pattern must be anchored. A body must be JSON. No value matches a " +
+      "schema with `not`, `if`, `patternProperties` or other unsupported keywords. A node's " +
+      "own description cannot use this mark. Calls of all other operations are sent " +
+      "unchanged",
   },
   "x-subscription": {
     on: "operation",
     value: "`unsubscribe` and `notification`, as in `{ unsubscribe: eth_unsubscribe, " +
       "notification: eth_subscription }`",
-    text:
-      "The method subscribes to notifications, so it is called over WebSocket, or for events. " +
-      "`unsubscribe` is the method that ends the subscription, and `notification` the method of " +
-      "the notifications, whose `params` have the result of the call as `subscription`. Without " +
-      "`notification`, they are further responses with the id of the call. `once: true` marks a " +
-      "subscription that the node ends itself after one notification, and `ends` lists the " +
-      "events with which it does: the result, its `event`, or its only key",
+    text: "The method subscribes to notifications, so clients call it over WebSocket or for " +
+      "events. `unsubscribe` is the method that ends the subscription. `notification` is " +
+      "the method of the notifications. The result of the call is `subscription` in their " +
+      "`params`. Without `notification`, the notifications are further responses with the " +
+      "id of the call. `once: true`: the node ends the subscription after one notification. " +
+      "`ends` lists the events with which the node ends the subscription. An event is the " +
+      "notification's result, its `event` or its only key",
   },
   "x-connection": {
     on: "operation",
     value: "`true`",
-    text: "What the method does belongs to the connection that calls it, as a subscription does. " +
-      "Over WebSocket, each client has a connection to the node, over which such calls go. A " +
+    text: "The effect of the method belongs to the connection, as with a subscription. Over " +
+      "WebSocket, each client has its own connection to the node for such calls. A " +
       "subscription with this mark is not available as events",
   },
   "x-multi-segment": {
@@ -138,28 +136,27 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "schema of a parameter",
     value: "a list, as in `[ipns/*.*]`",
     text: "Sequences of path segments that a value must not contain. `*` matches any characters " +
-      "within a segment, and letter case is ignored",
+      "within a segment. Upper and lower case are the same",
   },
   "x-heavy-from": {
     on: "schema of a parameter",
     value: "a number or a text",
-    text: "A call is heavy (`x-cost`) if the parameter has at least this number, or this text. " +
-      "`true` counts as 1",
+    text: "A call is heavy (`x-cost`) if the parameter is at least this number, or is this " +
+      "text. `true` counts as 1",
   },
   "x-example-from": {
     on: "schema of a parameter",
     value: "a place, as in `head#/hash`, or `none`",
-    text:
-      "For a `read` operation, the page fills this parameter with the value at the given place, " +
-      "if the whole value matches the schema's `pattern`. The place must refer to a source that " +
-      "is queried for `/v1/info`, or to the response of another operation, as in " +
-      "`op/getblock#/tx/0`. `none`: users must enter a value. Only built-in kinds may " +
-      "use this mark. The mark is omitted from served descriptions",
+    text: "For a `read` operation, the explorer fills this parameter with the value at this " +
+      "place, if the whole value matches the schema's `pattern`. The place refers to a " +
+      "source that is queried for `/v1/info`, or to the response of another operation, as " +
+      "in `op/getblock#/tx/0`. `none`: users must enter a value. Only built-in kinds may " +
+      "use this mark. Served descriptions omit it",
   },
   "x-unit": {
     on: "schema",
     value: "`quantity`, `wei`, `satoshi` or `unix-time`",
-    text: "The unit of a number in a response. The page shows the converted value. " +
+    text: "The unit of a number in a response. The explorer shows the converted value. " +
       "`quantity` is a hexadecimal number, and `unix-time` is in seconds",
   },
   "x-position": {
