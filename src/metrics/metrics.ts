@@ -134,7 +134,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
     ({ current }) => seconds(current.started_at),
   ),
   nodeface_field: gauge(
-    "A number in /v1/info that has no metric of its own",
+    "A number in /v1/info without its own metric",
     ({ current }) => fieldsIn(current),
     "name",
   ),
@@ -206,11 +206,11 @@ export const METRICS: Readonly<Record<string, Metric>> = {
     ({ meters }) => meters.identities,
   ),
   nodeface_config_reload_success: gauge(
-    "1 if the configuration was read without errors the last time, 0 if not",
+    "0 if the last reading of the configuration found errors, 1 otherwise",
     ({ meters: { reload } }) => reload && Number(reload.isSuccess),
   ),
   nodeface_config_reload_success_timestamp_seconds: gauge(
-    "The time at which the configuration was last read without errors, in seconds since 1970",
+    "The time of the last reading of the configuration that found no errors, in seconds since 1970",
     ({ meters: { reload } }) => reload?.succeededAt,
   ),
   nodeface_description_age_seconds: gauge(

@@ -135,14 +135,14 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   }),
   behind: setting(
     REFERENCE_TEXT,
-    "The number of blocks that a syncing node lacks, for estimates of its time",
+    "The number of blocks that a syncing node lacks. Estimates of the remaining time need it",
     {
       example: "chain#/behind",
     },
   ),
   reached: setting(
     REFERENCE_TEXT,
-    "The highest block that a syncing node has, for estimates, if its height does not grow",
+    "The highest block that a syncing node has. Estimates need it if the node's height does not grow",
     {
       example: "chain#/downloaded",
     },
