@@ -258,10 +258,13 @@ function completeHandshake(
  * parts of a node's long response would take twice their memory.
  */
 function watchWhole(
-  { parts: [bytes], release }: HeldBytes,
+  held: HeldBytes,
   response: Response,
   { request, server, endLater }: Sending,
 ): Response {
+  const { parts: [bytes], release } = held;
+  // Nothing else ends a response that Bun sends by itself.
+  held.drop = () => server.timeout(request, 1);
   onceSent(request, server, () => {
     release();
     endLater();

@@ -23,6 +23,8 @@ const FRACTION_OF_SMALL = 0.75;
 
 export class Budget {
   taken = 0;
+  /** Drop the bytes of calls whose time is over, but whose clients still read. The oldest first. */
+  readonly overdue: Set<() => void> = new Set();
 }
 
 /** The bytes of one call that count against the budget. */
@@ -47,7 +49,11 @@ export class Room {
     const taken = this.#kept + bytes;
     const more = taken - this.#taken;
     const fraction = Math.max(FRACTIONS[this.purpose], taken <= SMALL ? FRACTION_OF_SMALL : 0);
-    if (more > 0 && this.#budget.taken + more > BYTES_MAX * fraction) return false;
+    const hasRoom = () => this.#budget.taken + more <= BYTES_MAX * fraction;
+    if (more > 0 && !hasRoom()) {
+      for (const drop of this.#budget.overdue) if (!hasRoom()) drop();
+      if (!hasRoom()) return false;
+    }
     this.#budget.taken += more;
     this.#taken = taken;
     return true;

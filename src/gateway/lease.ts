@@ -116,6 +116,8 @@ export class Lease {
   #slot: Slot | undefined;
   /** The call that the node may still be busy with. */
   #call: Promise<UpstreamResponse> | undefined;
+  #held: HeldBytes | undefined;
+  readonly #drop = (): void => this.#held?.drop(this.#deadline!.clientSignal.reason);
   /**
    * @param client `undefined` for callers without a token
    * @param token aborted when the client's token is not valid any more
@@ -161,7 +163,11 @@ export class Lease {
       : new Deadline(this.gone, this.token, limits.timeout, isHeavy ? "late" : "in time");
     const among = isWaiting ? waits : slots;
     this.#slot = await among.acquire(this.sharer, isHeavy, deadline.clientSignal, calls);
-    deadline.clientSignal.addEventListener("abort", () => void this.#end());
+    deadline.clientSignal.addEventListener("abort", () => {
+      if (!this.#held || this.#state === "ended") void this.#end();
+      else if (deadline.isOver) this.#leases.budget.overdue.add(this.#drop);
+      else this.#drop();
+    });
   }
 
   /**
@@ -254,11 +260,14 @@ export class Lease {
     return () => void this.#end();
   }
 
-  /** The bytes of a long body count against the budget until they are sent. */
+  /**
+   * The bytes of a long body count against the budget until they are sent. After the time limit of
+   * the call, a client may read on unless others need the memory.
+   */
   handOverBytes(parts: readonly Bytes[]): Bytes | HeldBytes {
     const release = this.handOver();
     const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
-    if (length > SMALL) return { parts, release };
+    if (length > SMALL) return this.#held = { parts, release, drop: release };
     release();
     return parts.length === 1 ? parts[0]! : joinBytes(parts);
   }
@@ -282,6 +291,7 @@ export class Lease {
   async #end(): Promise<void> {
     if (this.#state === "ended") return;
     this.#state = "ended";
+    this.#leases.budget.overdue.delete(this.#drop);
     const response = this.#call && await this.#call.catch(() => undefined);
     this.#responseRoom.dispose();
     if (response) await response.drain();
@@ -321,6 +331,7 @@ class Deadline {
   readonly clientSignal: FollowingSignal;
   /** Aborted when the request to the node must end. */
   readonly nodeSignal: LightSignal;
+  isOver = false;
   #timer: ReturnType<typeof setTimeout>;
   constructor(gone: Signal, token: Signal | undefined, timeout: number, nodeEnd: NodeEnd) {
     this.clientSignal = token ? new FollowingSignal(gone, token) : new FollowingSignal(gone);
@@ -328,6 +339,7 @@ class Deadline {
       ? new FollowingSignal(this.clientSignal)
       : new LightSignal();
     this.#timer = setTimeout(() => {
+      this.isOver = true;
       const message = `The node did not finish its response within ${timeout / 1000} s`;
       const reason = new Refusal(504, CODES.tooLate, message, { isUncertain: true });
       if (nodeEnd !== "late") return this.end(reason);

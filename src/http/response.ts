@@ -39,8 +39,10 @@ function sendable(body: Body): Body {
 
 export interface HeldBytes {
   readonly parts: readonly Bytes[];
-  /** Repeated calls of `release` have no effect. */
+  /** Must be called when the bytes are not held any more. Repeated calls have no effect. */
   release(): void;
+  /** Ends the response before all bytes are sent. Whoever sends them sets it. */
+  drop: (reason: unknown) => void;
 }
 
 /** A response of known length, whose bytes are held until they are sent. */
@@ -52,9 +54,16 @@ export class ResponseInParts extends Response {
   }
 }
 
-function streamOf({ parts, release }: HeldBytes): ReadableStream<Bytes> {
+function streamOf(held: HeldBytes): ReadableStream<Bytes> {
+  const { parts, release } = held;
   const left = shortPartsOf(parts);
   return new ReadableStream({
+    start(controller) {
+      held.drop = (reason) => {
+        controller.error(reason);
+        release();
+      };
+    },
     pull(controller) {
       const { value } = left.next();
       if (value) return controller.enqueue(value);
