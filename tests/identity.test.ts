@@ -73,6 +73,44 @@ identity("a node that does not tell its identity is not called", async () => {
   );
 });
 
+identity("a failure of another source hides no other chain, and no missing identity", async () => {
+  const failing = { health: "warming_up" as const, code: -28 };
+  let chain: string | undefined = "x";
+  let status = 200;
+  const { monitor, pass } = setScene({
+    fetch: (input) => {
+      const { pathname } = new URL(String(input));
+      if (pathname === "/genesis") {
+        if (chain === undefined) return Promise.resolve(new Response("{}", { status: 404 }));
+        return Promise.resolve(new Response(JSON.stringify({ id: chain })));
+      }
+      const error = JSON.stringify({ code: failing.code });
+      return Promise.resolve(new Response(status === 200 ? '{"height":1}' : error, { status }));
+    },
+    kinds: {
+      mine: {
+        title: "A node",
+        url: "http://127.0.0.1:1",
+        detect: {},
+        sources: { state: { get: "/state" }, genesis: { get: "/genesis", optional: true } },
+        fields: { height: "state#/height", genesis: "genesis#/id" },
+        health: { ok: "it answers", warming_up: [failing.code, 500] },
+      },
+    },
+    node: { kind: "mine", expect: { genesis: "x" } },
+  });
+  assert.is(await monitor.reasonAgainstCalls(), undefined);
+  status = 500;
+  for (const other of ["y", undefined]) {
+    chain = other;
+    pass(1000);
+    assert.ok(await monitor.reasonAgainstCalls(), `${other}`);
+  }
+  chain = "x";
+  pass(1000);
+  assert.is(await monitor.reasonAgainstCalls(), undefined);
+});
+
 identity("the operator's own values do not count", async () => {
   const { info } = setScene({
     fetch: onChain("0x1"),
@@ -160,6 +198,10 @@ identity(
       const response = await app.fetch(new Request(`http://localhost${path}`, init));
       return [response.status, await response.text()] as const;
     };
+    await until(async () => {
+      const description = await app.fetch(new Request("http://localhost/spec.json"));
+      return (await description.text()).includes('"x-access"');
+    });
     for (const form of forms) assert.is((await call(form))[0], 200, form[0]);
     assert.is(sent.length, forms.length);
     chain = "0x1";

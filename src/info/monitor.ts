@@ -12,7 +12,7 @@ import type { Measured } from "./history.ts";
 import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import type { Now } from "./motion.ts";
-import { NodeReader, type Poll } from "./node-reader.ts";
+import { NodeReader, OPTIONAL_PATIENCE, type Poll } from "./node-reader.ts";
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
@@ -21,8 +21,8 @@ import type { QueryOutcome } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
-/** A request may wait this many milliseconds longer than the sources' timeout. */
-const GRACE = 200;
+/** A request may wait this many milliseconds longer than the timeout of the sources. */
+const GRACE = OPTIONAL_PATIENCE + 200;
 /** The number of polls that a call may wait for while connections are lost. */
 const POLLS_MAX = 3;
 
@@ -150,12 +150,16 @@ export class Monitor {
   async reasonAgainstCalls(): Promise<string | undefined> {
     if (!this.#node.isExpected) return undefined;
     await this.#pollUntilCertain();
-    const { status } = this.#reader.report();
+    const { status, differences } = this.#reader.report();
     if (status.code === "wrong_network") {
       return `The node is not the expected one: ${status.reason}`;
     }
+    // Another status may come before that of a wrong network.
+    if (differences.some(({ actual }) => actual !== undefined)) {
+      return "The node is not the expected one";
+    }
     // What a poll has just told is not too old, however long the poll took.
-    if (this.#reader.isIdentityKnown(0)) return undefined;
+    if (differences.length === 0 && this.#reader.isIdentityKnown(0)) return undefined;
     const why = status.reason === undefined ? "" : `: it ${clauseOf(status.reason)}`;
     return `The identity of the node is not known${why}`;
   }
