@@ -762,6 +762,33 @@ monitor("a slow source that the operator added does not delay other values", asy
   await monitor[Symbol.asyncDispose]();
 });
 
+monitor("a node is not late while a source with a longer timeout may still respond", async () => {
+  const { held, pass, info, infoMeanwhile } = setScene({
+    fetch: () => Promise.resolve(new Response('{"height":7,"peers":3}')),
+    kinds: {
+      mine: {
+        title: "A node",
+        url: "http://127.0.0.1:1",
+        detect: {},
+        sources: { state: { get: "/state" }, rare: { get: "/rare", ttl: "1s", timeout: "1s" } },
+        fields: { height: "state#/height", peers: "rare#/peers" },
+        health: { ok: "it has peers" },
+      },
+    },
+    node: { kind: "mine", timeout: "10ms" },
+  });
+  assert.is((await info()).status, "ok");
+  const { fetch } = held;
+  held.fetch = (input, init) =>
+    String(input).endsWith("/rare") ? new Promise(() => {}) : fetch(input, init);
+  pass(2000);
+  const { status, status_reason } = await infoMeanwhile();
+  assert.equal([status, status_reason], [
+    "degraded",
+    "did not finish its response within 1 s (rare)",
+  ]);
+});
+
 monitor("a late response from a replaced node is not shown for the new node", async () => {
   const { held, pass, info, infoMeanwhile } = scene({
     info: { sources: { slow: { get: "/slow", timeout: "10s" } }, fields: { more: "slow#/x" } },

@@ -66,8 +66,9 @@ export class KindState {
 
   /** The time that a node which responds to each request in time may take, in milliseconds. */
   get timeout(): number {
-    const { plan, cache } = this;
-    const own = cache.required.map((name) => plan.sources.get(name)!.timeout);
+    const { plan } = this;
+    const awaited = [...plan.sources.values()].filter(({ role }) => role !== "optional");
+    const own = awaited.map(({ timeout }) => timeout);
     return Math.max(this.#options.times.timeout, ...own) * (plan.isChained ? 2 : 1);
   }
 

@@ -26,7 +26,7 @@ import type { NodeLog, NodeMemory } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
 /** Optional sources delay the end of a poll by at most this many milliseconds. */
-const OPTIONAL_PATIENCE = 200;
+export const OPTIONAL_PATIENCE = 200;
 /** Sources that are so late show that this process was suspended. In milliseconds. */
 const LATE = 1000;
 /** The minimum number of milliseconds between two attempts to detect a different kind. */
