@@ -124,18 +124,23 @@ const slow = [
   ),
   onNode("raw/releases", COMPARED, ALL_RELEASES),
 ];
-const slowOf = (...starts: string[]) =>
-  slow.filter(({ name }) => starts.some((start) => name.startsWith(start)));
 
-/** Nothing else may run on the machine during these measurements. */
-const ALONE = slowOf("release/start", "gateway/attack");
-/**
- * These suites run one after the other, because they change shared files, such as the package.
- * Other suites do not read the shared files.
- */
-const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
-  !ALONE.includes(run)
-);
+/** The starts of names. A suite is in the first row that has its start. */
+const [ALONE = [], ...BESIDE] = [
+  // Nothing else may run on the machine during these measurements.
+  ["release/start", "gateway/attack", "gateway/flood", "gateway/sockets-hostile"],
+  // These suites mostly wait.
+  ["gateway/quiet", "gateway/soak", "gateway/sockets-soak", "nodes/away", "nodes/far", "nodes/out"],
+  // These suites run one after the other, because they build the package again.
+  ["hosts/", "release/"],
+  ["gateway/"],
+  ["browser/"],
+  [""],
+].map((_, at, rows) => {
+  const rowOf = ({ name }: Run) =>
+    rows.findIndex((starts) => starts.some((start) => name.startsWith(start)));
+  return slow.filter((run) => rowOf(run) === at);
+});
 /** With the word `all-pages`, the commands of all pages are run, else those of README. */
 const MANUAL = String.raw`^project/manual\.test\.ts$`;
 const manualOn = (...words: string[]): Run[] =>
@@ -143,11 +148,7 @@ const manualOn = (...words: string[]): Run[] =>
     onNode([`manual on ${runtime}`, ...words].join(", "), MANUAL, runtime, ...words)
   );
 
-const SLOW: readonly (readonly Run[])[] = [
-  BESIDE_OTHERS,
-  slow.filter((run) => !ALONE.includes(run) && !BESIDE_OTHERS.includes(run)),
-  manualOn("all-pages"),
-];
+const SLOW: readonly (readonly Run[])[] = [...BESIDE, manualOn("all-pages")];
 
 /** The suites that draw cases at random. With this word, they draw more (`tests/_runtime.ts`). */
 const RANDOM = onNode("random cases", String.raw`^(${RANDOMS})\.test\.ts$`, "all-draws");
