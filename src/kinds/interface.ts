@@ -71,8 +71,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`true` or `waits`",
     text: "`true`: the response never ends. The operation is shown, but cannot be called. " +
-      "`waits`: the node sends one response, but only after an event. Such calls take up to 65 s, " +
-      "and have 32 separate slots. One client, or all callers without a token, can have " +
+      "`waits`: the node sends one response, but only after an event. Such calls take up to " +
+      "65 s, and have 32 separate slots. One client, or all callers without a token, can have " +
       "16 of these. If nodes have few threads for calls, do not use this mark",
   },
   "x-since": {

@@ -142,7 +142,8 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   ),
   reached: setting(
     REFERENCE_TEXT,
-    "The highest block that a syncing node has. Estimates need it if the node's height does not grow",
+    "The highest block that a syncing node has. Estimates need it if the node's height does not " +
+      "grow",
     {
       example: "chain#/downloaded",
     },
