@@ -132,6 +132,36 @@ testWhere(
 testWhere(
   containers,
   noEngine,
+  "a configuration, and the files that it names, can be mounted at the root",
+  async () => {
+    const mounted = makeFolder();
+    const configuration = {
+      node: { url: "http://127.0.0.1:8545", kind: "ethereum" },
+      forward: {
+        open: ["reads"],
+        clients: [{ name: "wallet", token_file: "wallet.token", allow: ["eth_sendTransaction"] }],
+      },
+    };
+    writeFileSync(join(mounted, "nodeface.yaml"), JSON.stringify(configuration));
+    writeFileSync(join(mounted, "wallet.token"), "t".repeat(64));
+    const mountOf = (name: string) => `--volume=${join(mounted, name)}:/${name}:ro`;
+    const check = async (...names: string[]) => {
+      const words = ["run", "--rm", "--network=none", "--read-only", "--cap-drop=ALL"];
+      const args = [...words, ...await limits(), ...names.map(mountOf), "nodeface"];
+      return await run([podman, ...args, "check", "--offline"]);
+    };
+    const { code, stdout, stderr } = await check("nodeface.yaml", "wallet.token");
+    assert.is(code, 0, stdout + stderr);
+    assert.match(stdout, "has no errors");
+    const without = await check("nodeface.yaml");
+    assert.is(without.code, 1);
+    assert.match(without.stdout + without.stderr, /wallet\.token/);
+  },
+);
+
+testWhere(
+  containers,
+  noEngine,
   "the compose file runs two nodes and their services, each healthy only while its node is",
   async () => {
     const plain = join(folder, "Dockerfile");
