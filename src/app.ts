@@ -67,7 +67,10 @@ export class App implements Nodeface {
     this.#routes = new Routes(
       this.#table(),
       operationRoutes(options.operations, options.cors).map((route) => this.#guarded(route)),
-      (request) => isWebSocket(request) ? `. ${NO_WEBSOCKET}` : this.#calls.hint,
+      ({ request, path }) => {
+        if (isWebSocket(request)) return `. ${NO_WEBSOCKET}`;
+        return path === "/v1/metrics" ? ". It is off; see the setting metrics" : this.#calls.hint;
+      },
       this.#root,
     );
     this.onError = options.onError;

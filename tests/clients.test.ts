@@ -114,6 +114,9 @@ clients("another client's right is refused in the same words as nobody's", async
     const texts = [path.status, await path.text(), call.status, await call.text()];
     return JSON.stringify(texts).replaceAll(method, "METHOD");
   };
+  for (const form of ["not forwarded", "not available"]) {
+    assert.match(await said("balance"), `${form} for the client a: it reveals`);
+  }
   const secret = "it reveals sensitive data";
   assert.is(await said("send"), (await said("balance")).replaceAll(secret, "it is marked write"));
   assert.equal(node.come, []);

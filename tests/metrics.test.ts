@@ -22,12 +22,14 @@ const infoOf = async (info: HostInfo): Promise<Lines> => await serviceOf({ info 
 const NODE = /^nodeface_node_(?!quer|identity|configured)/;
 const ofNode = (lines: Lines) => [...namesIn(lines)].filter((name) => NODE.test(name));
 
-metrics("if metrics are off, /v1/metrics is treated like any unknown path", async () => {
+metrics("if metrics are off, /v1/metrics is not found, and the response says why", async () => {
   for (const options of [{}, { metrics: false }, { metrics: undefined }]) {
     const app = createNodeface(options);
     for (const method of ["GET", "HEAD", "OPTIONS"]) {
       assert.is((await app.fetch(at("/v1/metrics", { method }))).status, 404);
     }
+    const { detail } = await (await app.fetch(at("/v1/metrics"))).json();
+    assert.match(detail, "It is off; see the setting metrics");
     const { paths } = await (await app.fetch(at("/spec.json"))).json();
     assert.not(Object.hasOwn(paths, "/v1/metrics"));
     const yaml = await (await app.fetch(at("/spec.yaml"))).text();

@@ -165,7 +165,9 @@ class Calls {
     if (entry.operation.subscription && !this.#subscriber) {
       throw unavailable(call.method, howToSubscribe(entry.operation));
     }
-    if (caller.isRefused(entry)) throw unavailable(call.method, entry.publicReason, "forward");
+    if (caller.isRefused(entry)) {
+      throw unavailable(call.method, entry.publicReason, "forward", caller.forWhom);
+    }
     caller.check(entry, call.method);
     if (entry === subscription) {
       return { entry, params: call.params, isHeavy: false, unsubscribe: call.method };

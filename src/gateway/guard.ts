@@ -63,6 +63,11 @@ export class Caller {
     return this.#isBrowser ??= looksLikeBrowser(this.#request.headers);
   }
 
+  /** Completes a sentence about a call that is refused; empty for callers without a token. */
+  get forWhom(): string {
+    return this.client ? ` for the client ${this.client.name}` : "";
+  }
+
   /** Tells whether no token would help the caller, or only that of another client. */
   isRefused({ permission, clients }: Guarded): boolean {
     if (permission !== "token") return permission === "refused";
@@ -100,10 +105,15 @@ export class Caller {
     this.checkOrigin(permission, what);
     if (permission === "open") return;
     if (this.isRefused(entry)) {
-      throw new Refusal(403, CODES.notAllowed, `${name} is not forwarded: ${publicReason}`, {
-        setting: "forward",
-        more: '. See the setting "forward"',
-      });
+      throw new Refusal(
+        403,
+        CODES.notAllowed,
+        `${name} is not forwarded${this.forWhom}: ${publicReason}`,
+        {
+          setting: "forward",
+          more: '. See the setting "forward"',
+        },
+      );
     }
     refuseTokenIn(this.#query);
     if (this.client) return;

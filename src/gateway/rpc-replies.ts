@@ -41,8 +41,14 @@ export async function sendTexts(
 }
 
 /** Clients know these words. */
-export function unavailable(method: string, reason: string, setting?: string): Refusal {
-  const message = `the method ${excerpt(method, 80)} does not exist/is not available: ${reason}`;
+export function unavailable(
+  method: string,
+  reason: string,
+  setting?: string,
+  forWhom: string = "",
+): Refusal {
+  const what = `the method ${excerpt(method, 80)} does not exist/is not available${forWhom}`;
+  const message = `${what}: ${reason}`;
   return new Refusal(404, CODES.noMethod, message, setting === undefined ? {} : { setting });
 }
 

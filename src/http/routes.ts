@@ -82,7 +82,7 @@ export class Routes {
   /** The routes of `#router.routes`, in the same order. */
   readonly #inRouter: Route[] = [];
   readonly #root: Route | undefined;
-  readonly #hint: (request: Request) => string;
+  readonly #hint: (visit: Visit) => string;
   #others: readonly OtherRoute[] = [];
 
   /**
@@ -95,7 +95,7 @@ export class Routes {
   constructor(
     routes: readonly Route[],
     others: readonly OtherRoute[],
-    hint: (request: Request) => string,
+    hint: (visit: Visit) => string,
     root?: Route,
   ) {
     for (const route of routes) this.#add(route);
@@ -158,12 +158,12 @@ export class Routes {
     const { request, path } = visit;
     const found = this.at(path);
     const [first] = found.values();
-    if (!first) return notFound(this.#hint(request));
+    if (!first) return notFound(this.#hint(visit));
     const route = found.get(request.method);
     visit.matched = route ?? first;
     if (route) return await route.handle(visit);
     const methods = await allowedMethods(path, found);
-    if (request.method !== "OPTIONS") return notAllowed(methods, this.#hint(request));
+    if (request.method !== "OPTIONS") return notAllowed(methods, this.#hint(visit));
     const allow = [...methods, "OPTIONS"].join(", ");
     return bareResponse(204, { allow, ...isPreflight(request) && preflight(visit, found) });
   }
