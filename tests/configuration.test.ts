@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { WRITTEN } from "../src/build/write-documents.ts";
 import { formatKinds } from "../src/cli/kinds.ts";
-import { files } from "../src/cli/read-config.ts";
+import { files, readConfig as readConfigOf } from "../src/cli/read-config.ts";
 import { Arguments } from "../src/cli/arguments.ts";
 import { readConfig } from "./_config.ts";
 import { usage } from "../src/cli/usage.ts";
@@ -251,6 +251,30 @@ config("a field may use a source of the kind that a flag or a variable sets", as
   );
   assert.equal(await of([]), [complaint.replace("; expected one of ", "")]);
 });
+
+config(
+  "a reload reads a mended file, whatever was wrong with it at the reload before",
+  async () => {
+    const good = "kinds: [{ name: mine, extends: ethereum }]";
+    const set = [["--kind", "mine"], {}] as const,
+      inherited = [[], { NODEFACE_KIND: "mine" }] as const;
+    for (const [kind, env] of [set, inherited]) {
+      const args = new Arguments(["--config", "x", "http://127.0.0.1:1", ...kind], env);
+      const problemsOf = (file: string) =>
+        readConfigOf(args, { ...files, read: () => Promise.resolve(file) })
+          .then(() => [], ({ problems }: ConfigError) => problems);
+      assert.equal(await problemsOf(good), []);
+      assert.match(
+        (await problemsOf("kinds: []"))[0]!,
+        /(--|NODEFACE_)kind must be a kind of node/i,
+      );
+      // Without the file, nobody knows whether the kind is in it.
+      const unreadable = await problemsOf("kinds: [");
+      assert.equal(unreadable.map((problem) => problem.slice(0, 4)), ["x:1:"]);
+      assert.equal(await problemsOf(good), []);
+    }
+  },
+);
 
 config("a secret in the wrong place is not printed", () => {
   const text = "node: { url: 'http://user:hunter2@x', auth: hunter2 }";

@@ -42,10 +42,8 @@ export class Arguments {
   isOffline = false;
   asFile = false;
   readonly values: CliValues = {};
-  /** What is wrong with the arguments. */
-  readonly problems: string[] = [];
-  /** What is wrong with the environment variables. */
-  readonly variableProblems: string[] = [];
+  readonly #problems: string[] = [];
+  readonly #variableProblems: string[] = [];
   /**
    * The text of each setting, even if invalid, and the flag, argument or variable that holds it.
    */
@@ -56,33 +54,44 @@ export class Arguments {
     this.#env = env;
     this.#readWords(this.#readFlags([...args]));
     if (this.asFile && this.topic === undefined) {
-      this.problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
+      this.#problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
     }
     for (const [name, isOn] of [["json", this.asJson], ["offline", this.isOffline]] as const) {
-      if (isOn && this.command !== "check") this.problems.push(`--${name} works only with check`);
+      if (isOn && this.command !== "check") this.#problems.push(`--${name} works only with check`);
     }
     if (this.isPrinting) {
       this.#texts.clear();
-      if (this.command !== "kinds") this.problems.length = 0;
+      if (this.command !== "kinds") this.#problems.length = 0;
       return;
     }
     if (this.command === "probe") {
-      this.problems.push("probe must be the first argument, as in nodeface probe --accept ok");
+      this.#problems.push("probe must be the first argument, as in nodeface probe --accept ok");
     }
     for (const [variable, name] of VARIABLES) {
       const text = this.has(name) ? undefined : tryRead(() => env[variable]);
       if (text) this.#texts.set(name, { text, called: variable });
     }
     if (this.command === "init" && !this.has("url")) {
-      this.problems.push(
+      this.#problems.push(
         "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545",
       );
     }
     for (const [name, { text }] of this.#texts) {
       const { value, diagnostics } = readValue(text, CLI_OPTIONS[name].schema as Schema);
       if (diagnostics.length === 0) Object.assign(this.values, { [name]: value });
-      for (const { message } of diagnostics) this.report(name, message);
+      const problems = this.isVariable(name) ? this.#variableProblems : this.#problems;
+      problems.push(...diagnostics.map(({ message }) => `${this.called(name)} ${message}`));
     }
+  }
+
+  /** What is wrong with the arguments, whatever the configuration file says. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /** What is wrong with the environment variables. */
+  get variableProblems(): readonly string[] {
+    return this.#variableProblems;
   }
 
   /** True if the command only prints a text, without a configuration. */
@@ -100,11 +109,9 @@ export class Arguments {
     return this.#texts.get(name)?.called;
   }
 
-  /** Adds a problem with the value of a setting that an argument or a variable has set. */
-  report(name: Name, message: string): void {
-    const called = this.called(name)!;
-    const problems = VARIABLES.has(called) ? this.variableProblems : this.problems;
-    problems.push(`${called} ${message}`);
+  /** True if a variable holds the setting. */
+  isVariable(name: Name): boolean {
+    return VARIABLES.has(this.called(name) ?? "");
   }
 
   /** @param used the variables that the configuration names */
@@ -135,10 +142,10 @@ export class Arguments {
         const takesNone = CLI_OPTIONS[name].argument === undefined;
         this.#add(name, flag, inline ?? (takesNone ? "true" : args.shift()));
       } else if (switchName === undefined) {
-        this.problems.push(`unknown option ${quote(flag)}${hintOn(flag)}`);
+        this.#problems.push(`unknown option ${quote(flag)}${hintOn(flag)}`);
         // The next argument may be the value of the unknown flag.
         if (inline === undefined && args[0] !== undefined && !isFlag(args[0])) args.shift();
-      } else if (inline !== undefined) this.problems.push(`${flag} takes no value`);
+      } else if (inline !== undefined) this.#problems.push(`${flag} takes no value`);
       else this.#switchOn(switchName);
     }
     return words;
@@ -152,8 +159,8 @@ export class Arguments {
   }
 
   #add(name: Name, flag: string, text: string | undefined): void {
-    if (this.has(name)) this.problems.push(`${flag} is given twice`);
-    else if (!text) this.problems.push(`${flag} needs a value; see nodeface --help`);
+    if (this.has(name)) this.#problems.push(`${flag} is given twice`);
+    else if (!text) this.#problems.push(`${flag} needs a value; see nodeface --help`);
     else this.#texts.set(name, { text, called: flag });
   }
 
@@ -168,10 +175,10 @@ export class Arguments {
       else if (value !== undefined) this.#texts.set("url", { text: value, called: "NODE_URL" });
     } else if (/^[\w-]+$/.test(first)) {
       rest = others.slice(1);
-      this.problems.push(explainWord(first));
+      this.#problems.push(explainWord(first));
     } else this.#texts.set("url", { text: first, called: "NODE_URL" });
     for (const value of rest) {
-      this.problems.push(`unexpected argument ${quote(value)}; see nodeface --help`);
+      this.#problems.push(`unexpected argument ${quote(value)}; see nodeface --help`);
     }
   }
 }

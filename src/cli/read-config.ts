@@ -67,12 +67,19 @@ export async function readConfig(args: Arguments, files: Files): Promise<Config>
       .readConfigurationFile(isNew ? undefined : path, kindFile, overrides, files)
     : { file: {}, kinds: {}, warnings: [], problems: [], describe: () => [] };
   const { file, kinds, page, describe } = read;
-  if (values.kind !== undefined && kindFile === undefined) {
-    const { diagnostics } = readValue(values.kind, kindName(Object.keys(kinds)));
-    for (const { message } of diagnostics) args.report("kind", message);
-  }
-  const problems = [...args.problems, ...args.variableProblems, ...read.problems];
-  if (args.problems.length > 0) throw new UsageError(problems);
+  // A file that cannot be read may define the kind.
+  const isKindName = values.kind !== undefined && kindFile === undefined;
+  const wrongKind = isKindName && read.problems.length === 0
+    ? readValue(values.kind, kindName(Object.keys(kinds))).diagnostics
+    : [];
+  const problems = [
+    ...args.problems,
+    ...wrongKind.map(({ message }) => `${args.called("kind")} ${message}`),
+    ...args.variableProblems,
+    ...read.problems,
+  ];
+  const isWrongUse = wrongKind.length > 0 && !args.isVariable("kind");
+  if (args.problems.length > 0 || isWrongUse) throw new UsageError(problems);
   if (problems.length > 0) throw new ConfigError(problems);
 
   const node = { ...file.node, ...overrides.node };
