@@ -5,24 +5,18 @@
  * @module
  */
 import { isEqual } from "../json/values.ts";
-import { CODES } from "../node/json-rpc.ts";
 import { readNow, settingOf } from "../node/secrets.ts";
 import { decodeBase64Url } from "../untrusted-text.ts";
 import { LightSignal, runBeside } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
 import { Quota } from "./quota.ts";
-import { Refusal } from "./refusal.ts";
+import { TOKEN_ENDED_AFTERWARDS } from "./refusal.ts";
 
 export const TOKEN_LENGTH_MIN = 32;
 /** The syntax of a token (RFC 6750, section 2.1). */
 const FORM = new RegExp(`^[A-Za-z0-9._~+/-]{${TOKEN_LENGTH_MIN},}=*$`);
 /** A word in base64 that is long enough to contain a token. */
 const BASE64 = new RegExp(`[\\w+/-]{${TOKEN_LENGTH_MIN},}={0,2}`, "g");
-
-const ENDED = new Refusal(401, CODES.wantsToken, "The client's token is not valid any more", {
-  setting: "forward.clients",
-  isUncertain: true,
-});
 
 /**
  * A token that has been read. It is aborted when it is replaced, removed or cannot be read any
@@ -43,7 +37,7 @@ export class Token extends LightSignal {
   }
 
   end(): void {
-    this.abort(ENDED);
+    this.abort(TOKEN_ENDED_AFTERWARDS);
   }
 }
 

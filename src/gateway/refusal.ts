@@ -69,6 +69,18 @@ export const STOPPING_AFTERWARDS: Refusal = new Refusal(503, CODES.busy, STOPPIN
   isUncertain: true,
 });
 
+const tokenEnded = (isUncertain: boolean): Refusal =>
+  new Refusal(401, CODES.wantsToken, "The client's token is not valid any more", {
+    setting: "forward.clients",
+    isUncertain,
+  });
+
+/** For a call that was waiting when its token ended. */
+export const TOKEN_ENDED: Refusal = tokenEnded(false);
+
+/** Like {@linkcode TOKEN_ENDED}, for a call that the node may have carried out. */
+export const TOKEN_ENDED_AFTERWARDS: Refusal = tokenEnded(true);
+
 /** For a node that must be verified again whenever a connection is lost. */
 export const NOT_SENT: Refusal = new Refusal(
   503,

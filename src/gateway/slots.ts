@@ -9,7 +9,7 @@
 import { CODES } from "../node/json-rpc.ts";
 import { nextTurn } from "../slices.ts";
 import type { Signal } from "../with-timeout.ts";
-import { LATER, Refusal, STOPPING } from "./refusal.ts";
+import { LATER, Refusal, STOPPING, TOKEN_ENDED, TOKEN_ENDED_AFTERWARDS } from "./refusal.ts";
 
 /** The number of queued calls of a share. */
 const QUEUE_MAX = 1000;
@@ -29,6 +29,10 @@ const PER_TURN = 2;
 const NO_SLOT = new Refusal(503, CODES.busy, "Too many calls are waiting for the node", {
   headers: LATER,
 });
+
+/** Why a call whose signal has been aborted gets no slot. */
+const reasonOf = ({ reason }: Signal): Refusal =>
+  reason === TOKEN_ENDED_AFTERWARDS ? TOKEN_ENDED : NO_SLOT;
 
 interface QueuedCall {
   readonly isHeavy: boolean;
@@ -99,7 +103,7 @@ export class Slots {
     calls: number = 1,
   ): Promise<Slot> {
     if (this.#isClosed) throw STOPPING;
-    if (signal.aborted) throw NO_SLOT;
+    if (signal.aborted) throw reasonOf(signal);
     const share = this.#shareOf(sharer);
     this.#divide(share);
     if (this.#queued.size > 0) this.#startNext();
@@ -123,7 +127,7 @@ export class Slots {
           reject(reason);
         },
       };
-      const refuse = () => call.refuse(NO_SLOT);
+      const refuse = () => call.refuse(reasonOf(signal));
       const timer = setTimeout(refuse, WAIT_MAX_MS);
       signal.addEventListener("abort", refuse);
       share.queue.add(call);
