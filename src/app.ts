@@ -53,6 +53,8 @@ export class App implements Nodeface {
   /** What counts as the route of a request that matches no route. */
   readonly #unmatched: Matched;
   readonly #routes: Routes;
+  /** The requests without a response. */
+  readonly #begun = new Set<Promise<Response>>();
 
   constructor(options: ResolvedOptions) {
     this.#options = options;
@@ -90,7 +92,9 @@ export class App implements Nodeface {
       ? pathname
       : this.#findPath(this.#prefix.strip(pathname)) ?? pathname;
     const visit = new Visit(request, target, path, context, this.#unmatched);
-    const response = await this.#respond(visit);
+    const begun = this.#respond(visit);
+    this.#begun.add(begun);
+    const response = await begun.finally(() => this.#begun.delete(begun));
     this.#options.meters?.countResponse(visit.matched.path, response.status);
     return (request as ServedRequest).takesFastResponse ? response : nativeOf(response);
   };
@@ -115,18 +119,25 @@ export class App implements Nodeface {
 
   readonly close = async (): Promise<void> => {
     this.#calls.sockets?.end();
-    this.#calls.gateway?.close();
+    this.endCalls();
     await this.#resources.close();
   };
 
   readonly [Symbol.asyncDispose]: () => Promise<void> = this.close;
 
-  /** Closes the service when its calls have ended; ends everything else at once. */
+  /** Ends connections and streams; closes the service when it has finished what it began. */
   async retire(): Promise<void> {
     this.#calls.sockets?.end();
-    this.#resources.retire();
+    this.#resources.endStreams();
+    // A request may begin a call.
+    await Promise.allSettled(this.#begun);
     await this.#calls.gateway?.idle();
     await this.close();
+  }
+
+  /** Refuses the calls that wait; those that run have a few seconds to end. */
+  endCalls(): void {
+    this.#calls.gateway?.close();
   }
 
   /** Ends the calls of clients that the next configuration does not have, or not as they are. */

@@ -7,6 +7,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { App } from "../src/app.ts";
+import { resolveForward } from "../src/gateway/policy.ts";
+import { formatJson } from "../src/json/lossless.ts";
 import { passTime } from "./_clock.ts";
 import { forwarding, json, nodeOf, REST, result, RPC, until } from "./_gateway.ts";
 import { sampleSize } from "./_runtime.ts";
@@ -322,6 +325,25 @@ clients(
     assert.equal(await statuses(again), [401, 503, 401, 503, 200]);
   },
 );
+
+clients("a client that a reload removes has no rights, even in calls that waited", async () => {
+  const all = ["kept", "removed"].map((name) => named(name, ["GET /balance"]));
+  let begin = () => {};
+  node.answer = ({ url }, response) => {
+    if (url === "/spec.json") begin = () => void response.end(formatJson(REST));
+    else response.end("{}");
+  };
+  const { app, ask } = forwarding(node.url, REST, { open: [], clients: all }, {
+    description: new URL(`${node.url}/spec.json`),
+  });
+  const calls = all.map(({ name }) => ask("/v1/node/balance", { headers: bearer(tokenOf(name)) }));
+  await until(() => node.come.length === 1);
+  (app as App).endOtherClients(resolveForward({ open: [], clients: all.slice(0, 1) }));
+  const retired = (app as App).retire();
+  begin();
+  assert.equal((await Promise.all(calls)).map(({ status }) => status), [200, 401]);
+  await retired;
+});
 
 clients("tokens are not read while nothing runs under one", async () => {
   const { setTimeout: plain } = globalThis;

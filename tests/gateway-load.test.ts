@@ -2,12 +2,14 @@ import type { ServerResponse } from "node:http";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { App } from "../src/app.ts";
 import { Lease, Leases } from "../src/gateway/lease.ts";
 import { LightSignal } from "../src/with-timeout.ts";
 import { SMALL } from "../src/gateway/budget.ts";
 import { FULL, Refusal } from "../src/gateway/refusal.ts";
 import { type HeldBytes, ResponseInParts } from "../src/http/response.ts";
 import { type Sharer, Slots } from "../src/gateway/slots.ts";
+import { formatJson } from "../src/json/lossless.ts";
 import { nextTurn } from "../src/slices.ts";
 import type { HttpClient } from "../src/node/http1.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
@@ -963,5 +965,27 @@ load(
     assert.match((await second!.json()).detail, "The service is stopping");
   },
 );
+
+load("a service that is replaced finishes what it began, even a call without a slot", async () => {
+  hold();
+  const { ask, app } = forwarding(node.url, REST, { open: ["GET /status"] }, {
+    description: new URL(`${node.url}/spec.json`),
+    info: { sources: { a: { get: "/a" } }, fields: { height: "a#" } },
+  });
+  const begun = ["/v1/health", "/v1/info", "/v1/node/status"].map((path) => ask(path));
+  await until(() => held.length === 2);
+  const retired = (app as App).retire();
+  node.answer = result("1");
+  for (const response of held) {
+    const { url } = requests.get(response)!;
+    response.end(url === "/a" ? "7" : formatJson(REST));
+  }
+  const [health, info, call] = await Promise.all(begun);
+  assert.equal([health!.status, call!.status], [200, 200]);
+  assert.is((await info!.json()).status, "ok");
+  await retired;
+  const { detail } = await (await ask("/v1/node/status")).json();
+  assert.is(detail, "The service is stopping");
+});
 
 load.run();

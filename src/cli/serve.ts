@@ -83,7 +83,7 @@ class Service {
   #isReloading = false;
   #reloading = Promise.resolve();
   #current: RunningService;
-  /** Services of earlier configurations, whose calls run on. */
+  /** Services of earlier configurations, whose requests and calls run on. */
   readonly #replaced = new Set<App>();
   #stopWatching = () => {};
 
@@ -172,7 +172,7 @@ class Service {
       const before = this.#current;
       this.#current = next;
       this.#watch();
-      await this.#replace(before, config);
+      this.#retire(before, config);
       await logSettings(config, this.#log);
       this.#log("the configuration has been read again", "info");
       this.#meters.countReload(true);
@@ -184,11 +184,12 @@ class Service {
     }
   }
 
-  async #replace({ nodeface, config }: RunningService, next: Config): Promise<void> {
+  /** The previous service finishes what it began, with the rights that are left. */
+  #retire({ nodeface, config }: RunningService, next: Config): void {
     nodeface.endOtherClients(next.forward);
-    if (!isEqual(calledBy(config), calledBy(next))) return await nodeface.close();
+    if (!isEqual(calledBy(config), calledBy(next))) nodeface.endCalls();
     this.#replaced.add(nodeface);
-    void nodeface.retire().then(() => this.#replaced.delete(nodeface));
+    void nodeface.retire().finally(() => this.#replaced.delete(nodeface));
   }
 
   #watch(): void {

@@ -99,7 +99,7 @@ const READING_MS = 1000;
 const WATCH_MS = 900;
 
 export class Clients {
-  readonly all: readonly Client[];
+  #all: readonly Client[];
   readonly #onTrouble: (message: string) => void;
   #readAt = -Infinity;
   #reading: Promise<void> = Promise.resolve();
@@ -110,8 +110,12 @@ export class Clients {
     settings: readonly ResolvedClient[],
     onTrouble: (message: string) => void = () => {},
   ) {
-    this.all = settings.map((client) => new Client(client));
+    this.#all = settings.map((client) => new Client(client));
     this.#onTrouble = onTrouble;
+  }
+
+  get all(): readonly Client[] {
+    return this.#all;
   }
 
   /** The reasons why clients cannot be recognized. */
@@ -144,12 +148,14 @@ export class Clients {
     return this.all.some(({ token }) => token && texts.some((text) => text.includes(token.text)));
   }
 
-  /** Ends what runs for clients whose right is not among those of `settings`. */
+  /** Forgets the clients whose right is not among those of `settings`, and ends what they run. */
   endAllBut(settings: readonly ResolvedClient[]): void {
-    for (const client of this.all) {
+    const ended = this.#all.filter((client) => {
       const right = rightOf(client.settings);
-      if (!settings.some((other) => isEqual(rightOf(other), right))) client.token?.end();
-    }
+      return !settings.some((other) => isEqual(rightOf(other), right));
+    });
+    this.#all = this.#all.filter((client) => !ended.includes(client));
+    for (const { token } of ended) token?.end();
   }
 
   #readNow(): Promise<void> {

@@ -135,16 +135,16 @@ export class Resources {
     await (await this.#opened.get()).refresh();
   }
 
-  /** Ends all but the monitor, which calls may need. */
-  retire(): void {
-    this.#hasEnded = true;
-    this.#opened.made?.close();
+  /** Ends what no request waits for. */
+  endStreams(): void {
     this.#watch.end();
     this.events.stream.end();
   }
 
   async close(): Promise<void> {
-    this.retire();
+    this.endStreams();
+    this.#hasEnded = true;
+    this.#opened.made?.close();
     await this.monitor[Symbol.asyncDispose]();
   }
 

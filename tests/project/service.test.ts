@@ -373,4 +373,38 @@ command("calls run on in a reload, unless what everybody may call has changed", 
   await node.close();
 });
 
+command(
+  "a health check that waits for the node during a reload gets the node's status",
+  async () => {
+    const held: ServerResponse[] = [];
+    let isHeld = true;
+    const node = createServer((_, response) => {
+      if (isHeld) held.push(response);
+      else response.end("7");
+    }).listen(0, "127.0.0.1");
+    await once(node, "listening");
+    const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+    const config = join(folder, "checked.json");
+    const write = (open: readonly string[]) => {
+      const info = { sources: { a: { get: "/a" } }, fields: { height: "a#" } };
+      const about = { url, kind: "none", timeout: "10s" };
+      return writeFile(config, JSON.stringify({ node: about, info, forward: { open } }));
+    };
+    await write(["reads"]);
+    const service = await start([...COMMANDS.Node, "--config", config]);
+    const check = fetch(`${service.url}v1/health`);
+    await until(() => Promise.resolve(held.length > 0));
+    isHeld = false;
+    // Calls that the previous service has begun end with it, but checks do not.
+    await write(["*"]);
+    process.kill(service.pid, "SIGHUP");
+    await until(() => Promise.resolve(service.stderr().includes("has been read again")));
+    for (const response of held) response.end("7");
+    assert.is((await check).status, 200);
+    await service.stop();
+    node.closeAllConnections();
+    node.close();
+  },
+);
+
 command.run();
