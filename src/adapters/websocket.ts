@@ -10,7 +10,6 @@ import type { Socket } from "node:net";
 import { rootCertificates } from "node:tls";
 import type WebSocket from "ws";
 import {
-  type Accepted,
   type Connect,
   FRAGMENTS_MAX,
   MESSAGE_MAX,
@@ -63,9 +62,28 @@ export function serveUpgrades(
     const earlier = connections.pendingResponse(socket);
     connections.addResponse(response);
     message.takeOver = async ({ accepted }) => {
-      connections.release(socket);
-      response.detachSocket(socket);
-      await complete(accepted!, message, socket, head);
+      const { protocol, open, drop } = accepted!;
+      let isOpen = false;
+      try {
+        // If this fails, the connection can still get a response.
+        const { WebSocketServer } = await import("ws");
+        const server = new WebSocketServer({
+          ...LIMITS,
+          noServer: true,
+          clientTracking: false,
+          maxPayload: MESSAGE_MAX,
+          handleProtocols: () => protocol ?? false,
+        });
+        connections.release(socket);
+        response.detachSocket(socket);
+        server.handleUpgrade(message, socket, head, (client: WebSocket) => {
+          isOpen = true;
+          const peer = new WsPeer(client);
+          peer.tell(open(peer));
+        });
+      } finally {
+        if (!isOpen) drop();
+      }
     };
     const start = () => {
       if (socket.destroyed) return;
@@ -76,29 +94,6 @@ export function serveUpgrades(
     if (earlier) earlier.once("finish", start);
     else start();
   });
-}
-
-async function complete(
-  { protocol, open, drop }: Accepted,
-  message: IncomingMessage,
-  socket: Socket,
-  head: Uint8Array,
-): Promise<void> {
-  const { WebSocketServer } = await import("ws");
-  const server = new WebSocketServer({
-    ...LIMITS,
-    noServer: true,
-    clientTracking: false,
-    maxPayload: MESSAGE_MAX,
-    handleProtocols: () => protocol ?? false,
-  });
-  let isOpen = false;
-  server.handleUpgrade(message, socket, head, (client: WebSocket) => {
-    isOpen = true;
-    const peer = new WsPeer(client);
-    peer.tell(open(peer));
-  });
-  if (!isOpen) drop();
 }
 
 export const connect: Connect = async (url, options, events) => {

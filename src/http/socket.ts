@@ -42,7 +42,7 @@ export type Connect = (url: URL, options: ConnectOptions, events: PeerEvents) =>
 export interface Accepted {
   readonly protocol: string | undefined;
   readonly open: (peer: Peer) => PeerEvents;
-  /** Called instead of `open` if the client has left. */
+  /** Called instead of `open` if the handshake cannot be completed. */
   readonly drop: () => void;
 }
 

@@ -183,17 +183,21 @@ sockets(
     }),
 );
 
-sockets("nothing of it is loaded before the first handshake", () => {
+sockets("nothing of it is loaded before the first handshake, and a failure keeps no place", () => {
   const command = ["--import", "tsx", "--import", "./tests/raw/_report-sockets.mjs"];
   return besideNode(
-    SocketNode.start(),
-    "ethereum",
+    SocketNode.start({ gas_price: { gas_price: "1" } }),
+    // Without subscriptions, a handshake does not connect to the node.
+    "near",
     async ({ url, service }) => {
-      for (const path of ["info", "spec.json", "health", "rpc/eth_chainId"]) {
+      for (const path of ["info", "spec.json", "health?accept=degraded", "rpc/gas_price"]) {
         assert.is((await fetch(`${url}/v1/${path}`)).status, 200, path);
       }
       const loaded = () => service.stderr().match(/^loaded .*$/gm) ?? [];
       assert.equal(loaded(), []);
+      for (let failures = 0; failures < 257; failures++) {
+        assert.is((await SocketClient.open(url)).refused?.status, 500);
+      }
       const client = await SocketClient.open(url);
       assert.ok(client.isOpen);
       await until(() => loaded().length > 0);
