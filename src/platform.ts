@@ -6,7 +6,7 @@
  */
 import { type Bytes, gatherBytes } from "./bytes.ts";
 import { formatSize } from "./units.ts";
-import { withSignal, withTimeout } from "./with-timeout.ts";
+import { type Signal, withSignal, withTimeout } from "./with-timeout.ts";
 
 /**
  * The error's message is a reason without the name of the file or program, such as `no such file`.
@@ -61,7 +61,7 @@ export function builtin<Name extends keyof Builtins>(name: Name, reason: string)
 export interface Bounds {
   readonly limit: number;
   readonly timeout: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
 }
 
 /** Returns `undefined` if Deno forbids reading the variable. */

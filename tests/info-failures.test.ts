@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { LightSignal } from "../src/with-timeout.ts";
 import { contextFor, failure, get, play, type Played, playTcp, within } from "./_sources.ts";
 
 const failures = suite("why a node does not respond");
@@ -27,6 +28,27 @@ failures("connections that are refused", async () => {
   const { url, close } = await play(() => {});
   await close();
   await says(url, "connection_refused", "connection refused");
+});
+
+failures("a query leaves nothing at a signal that lasts, as that of the node does", async () => {
+  const life = new LightSignal();
+  let isHeard = false;
+  await beside(
+    play((request, response) => {
+      isHeard ||= life.isHeard;
+      if (request.url === "/late") return;
+      response.writeHead(request.url === "/redirect" ? 302 : 200).end("{}");
+    }),
+    async (url) => {
+      const limits = { timeout: 10_000, signal: life };
+      assert.is((await get(`${url}/well`, undefined, limits)).status, 200);
+      assert.ok(isHeard);
+      assert.not(life.isHeard);
+      await failure(get(`${url}/redirect`, undefined, limits));
+      await failure(get(`${url}/late`, undefined, { ...limits, timeout: 1 }));
+      assert.not(life.isHeard);
+    },
+  );
 });
 
 failures("a host name that is not found", async () => {

@@ -7,7 +7,7 @@
 import { encodeText } from "../bytes.ts";
 import { formatTime } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";
-import { withSignal } from "../with-timeout.ts";
+import { FollowingSignal, type Signal, withSignal } from "../with-timeout.ts";
 import type { Credentials, Exchanged, SecretUse } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import type { NodeResponse } from "./http1.ts";
@@ -20,7 +20,7 @@ export const TOO_LARGE = "sent a response of more than 1 MiB";
 export interface RequestLimits {
   /** The time limit for the whole response, in milliseconds. */
   readonly timeout: number;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 /** A request that may be sent twice, and therefore must not change anything at the node. */
@@ -42,9 +42,9 @@ export async function requestText(
   request: TextRequest & RequestLimits,
 ): Promise<TextResponse> {
   const { timeout, signal } = request;
-  const controller = new AbortController();
-  const stop = () => controller.abort();
-  const ended = AbortSignal.any([signal, controller.signal]);
+  // `AbortSignal.any` would leave an entry at a signal that lasts, such as the node's.
+  const ended = new FollowingSignal(signal);
+  const stop = () => ended.abort(new DOMException("The request has ended", "AbortError"));
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
@@ -79,6 +79,7 @@ export async function requestText(
     throw withScheme(failureOf(error), url);
   } finally {
     clearTimeout(timer);
+    ended.dispose();
   }
 }
 
