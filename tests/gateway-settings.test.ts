@@ -4,6 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { decide } from "../src/gateway/policy.ts";
 import {
+  createNameWatch,
   lintNames,
   lintParameters,
   lintSettings,
@@ -219,6 +220,17 @@ settings("a diagnostic lists the operations that * does not match", () => {
     '"POST /send", "GET /keys"',
   ]);
   assert.equal(named({ open: ["reads", "GET /b*"] }), []);
+});
+
+settings("a name that now matches other operations is told for each list that has it", () => {
+  const watch = createNameWatch(resolveForward({ open: ["get*"], ...withClient(["get*"]) }));
+  const named = (name: string) => ({ name }) as NodeOperation;
+  assert.equal(watch([named("getBlock")]), []);
+  const now = 'which now matches "getOther"; before, it matched "getBlock"';
+  assert.equal(watch([named("getOther")]), [
+    { level: "warn", message: `forward.open names "get*", ${now}` },
+    { level: "warn", message: `forward.clients app names "get*", ${now}` },
+  ]);
 });
 
 settings("open operations with a parameter that may make them more than reads are named", () => {

@@ -187,9 +187,10 @@ export function createNameWatch(
     reported = new Set(found.map(({ message }) => message));
     for (const { list, name } of namesIn(forward)) {
       const now = operations.filter((operation) => matchOf(name, operation));
-      const was = before.get(name) ?? now;
+      const key = placeKey(list, name);
+      const was = before.get(key) ?? now;
       if (now.length === 0) continue;
-      before.set(name, now);
+      before.set(key, now);
       if (isEqual(now.map(({ name }) => name), was.map(({ name }) => name))) continue;
       const change = `which now matches ${lines(now)}; before, it matched ${lines(was)}`;
       news.push({ level: "warn", message: `${list} names ${quote(name)}, ${change}` });
