@@ -1,4 +1,5 @@
-/** Shows the events of a response (HTML Standard, section 9.2) until it ends. */
+/** Shows the events of a response until it ends. */
+import { readEvent } from "../src/explorer/page-event.ts";
 import { element } from "./service.ts";
 
 /** The number of events that are shown, and the length of the longest event, in characters. */
@@ -29,16 +30,10 @@ export class EventView {
       const blocks = (text + value).split(/\r?\n\r?\n/);
       text = blocks.pop()!;
       if (text.length > LENGTH_MAX) throw new RangeError("An event is too long");
-      this.#show(blocks.flatMap((block) => this.#take(block)));
+      const events = blocks.map(readEvent);
+      this.reason = events.find(({ reason }) => reason)?.reason ?? this.reason;
+      this.#show(events.flatMap(({ text }) => text ?? []));
     }
-  }
-
-  /** Returns nothing for a block without data, such as a comment. */
-  #take(block: string): string[] {
-    const [, name] = /^event: ?(.*)/m.exec(block) ?? [];
-    const data = [...block.matchAll(/^data: ?(.*)/gm)].map(([, line]) => line).join("\n");
-    if (name === "end") this.reason = JSON.parse(data).reason;
-    return data === "" || name === "end" ? [] : [name ? `${name} ${data}` : data];
   }
 
   #show(lines: readonly string[]): void {

@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { writeEvent } from "../src/http/event-stream.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
+import { readEvent } from "../src/explorer/page-event.ts";
 import { describeNumber, unitsOf } from "../src/explorer/units.ts";
 
 const units = suite("readable results");
@@ -93,6 +95,18 @@ units("deeply nested JSON can be formatted, and its indentation is limited", () 
   const lines = readLines("[".repeat(depth) + "1" + "]".repeat(depth))!;
   assert.is(lines.length, 2 * depth + 1);
   assert.ok(lines.every(({ text }) => text.length <= 130));
+});
+
+units("an event shows its name and data; the service's own last event says why it ends", () => {
+  const ofService = writeEvent('{"reason":"The node is gone"}', "event: end\n").trimEnd();
+  assert.equal(readEvent(ofService), { reason: "The node is gone" });
+  assert.equal(readEvent("event: head\nid: 1\ndata: a\ndata: b"), { text: "head a\nb" });
+  assert.equal(readEvent("data:a"), { text: "a" });
+  for (const none of [":", "retry: 2000", "event: end"]) assert.equal(readEvent(none), {}, none);
+  // Operations of hosts name their events as they like.
+  for (const data of ["done", "[]", "null", '{"reason":7}']) {
+    assert.equal(readEvent(`event: end\ndata: ${data}`), { text: `end ${data}` });
+  }
 });
 
 units.run();
