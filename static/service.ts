@@ -31,7 +31,10 @@ export function tellOwner(field: HTMLInputElement): HTMLElement {
   const owner = element("p", { className: "owner", role: "status" });
   field.addEventListener("change", async () => {
     const token = field.value.trim();
-    owner.textContent = token && await describeOwner(token).catch(() => "");
+    owner.textContent = "";
+    const text = token && await describeOwner(token).catch(() => "");
+    // A response may come after that to a later token.
+    if (field.value.trim() === token) owner.textContent = text;
   });
   return owner;
 }

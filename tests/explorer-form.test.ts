@@ -199,4 +199,41 @@ form("a short link has a method name or operationId, and occurs once on the page
   assert.equal(anchors.sort(), ["op/getA", "op/get_block"]);
 });
 
+form("the page names the owner of the token in the field, and of no earlier one", async () => {
+  const { document, fetch } = globalThis;
+  const answers = new Map<string, () => void>();
+  Object.assign(globalThis, {
+    document: {
+      querySelector: () => ({ href: "http://localhost/" }),
+      createElement: () => ({ append() {} }),
+    },
+    fetch: (_: string, { headers: { Authorization: name } }: { headers: Record<string, string> }) =>
+      new Promise((resolve) => {
+        answers.set(name!, () => resolve(Response.json({ name, operations: [] })));
+      }),
+  });
+  try {
+    const { tellOwner } = await import("../static/service.ts");
+    const field = Object.assign(new EventTarget(), { value: "" }) as HTMLInputElement;
+    const owner = tellOwner(field);
+    const enter = (token: string) => {
+      field.value = token;
+      field.dispatchEvent(new Event("change"));
+    };
+    const answer = async (token: string) => {
+      answers.get(`Bearer ${token}`)!();
+      await new Promise((resolve) => setTimeout(resolve));
+    };
+    enter("a");
+    enter("b");
+    await answer("b");
+    await answer("a");
+    assert.match(owner.textContent!, 'The token of the client "Bearer b"');
+    enter("c");
+    assert.is(owner.textContent, "");
+  } finally {
+    Object.assign(globalThis, { document, fetch });
+  }
+});
+
 form.run();
