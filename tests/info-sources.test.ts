@@ -18,6 +18,7 @@ import {
 import type { JsonRpcSource } from "../src/kinds/kind.ts";
 import type { SourceError } from "../src/node/failures.ts";
 import type { Node } from "../src/node/node.ts";
+import { passTime } from "./_clock.ts";
 import { contextFor, failure, within } from "./_sources.ts";
 
 const sources = suite("info sources");
@@ -99,6 +100,25 @@ sources(
     }
   },
 );
+
+sources("a node that refuses a large batch still gets smaller ones as batches", async () => {
+  const { sent, context } = rpc((body) =>
+    Array.isArray(body) && body.length > 3
+      ? Response.json({ error: { code: -32600, message: "batch too large" }, id: null })
+      : Response.json(Array.isArray(body) ? body.map(reply) : reply(body))
+  );
+  const many = [..."abcde"].map((jsonrpc) => ({ jsonrpc }));
+  assert.equal(await callAll(context, many), answered(..."abcde"));
+  assert.equal(await callAll(context, many.slice(0, 3)), answered(..."abc"));
+  assert.is(sent.length, 1 + many.length + 1);
+  // What is as large as before is not tried again.
+  assert.equal(await callAll(context, many), answered(..."abcde"));
+  assert.is(sent.length, 1 + many.length + 1 + many.length);
+  // What made the node refuse it may be over, or was a client's.
+  passTime(600_000);
+  await callAll(context, many);
+  assert.is(sent.length, 1 + many.length + 1 + many.length + 1 + many.length);
+});
 
 sources(
   "a node that refuses everything while it starts gets batches again later",

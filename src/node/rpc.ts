@@ -49,10 +49,15 @@ type Outcome<R> = RpcOutcome & { readonly response?: R | undefined };
 
 type Responses = RpcResponse | RpcResponse[];
 
+/** A batch that is as long as a refused one is not tried again for this time. */
+const REFUSED_MS = 600_000;
+
 export class Methods {
   readonly #node: { definition(): Promise<Kind | undefined> };
-  /** Whether the endpoint at a path takes batches, as far as that is known. */
-  readonly #takesBatches = new Map<string, boolean>();
+  /** The number of calls of the largest batch that the endpoint at a path has taken. */
+  readonly #taken = new Map<string, number>();
+  /** The number of calls of the batch that the endpoint at a path has refused, and until when. */
+  readonly #refused = new Map<string, { readonly size: number; readonly until: number }>();
 
   constructor(node: { definition(): Promise<Kind | undefined> }) {
     this.#node = node;
@@ -68,7 +73,7 @@ export class Methods {
   ): Promise<Outcome<R>[]> {
     const [first] = calls;
     if (first && calls.length === 1) return [await callOne(first, use)];
-    const max = await this.#batchMax(use.path);
+    const max = await this.#batchMax(calls, use.path);
     if (max === 1) return await callSingly(calls, use);
     const outcomes: Outcome<R>[] = [];
     for (let at = 0; at < calls.length; at += max) {
@@ -86,22 +91,27 @@ export class Methods {
     calls: readonly RpcRequest[],
     use: RpcUse<R>,
   ): Promise<R | Outcome<R>[]> {
-    const max = await this.#batchMax(use.path);
+    const max = await this.#batchMax(calls, use.path);
     if (max === 1 || max < calls.length) return await this.call(calls, use);
     const asked = await ask(text, use, countIn);
     if ("read" in asked && asked.read === calls.length) {
-      this.#takesBatches.set(use.path, true);
+      this.#noteTaken(calls, use.path);
       return asked.response;
     }
-    const failure = await this.#failureIn(asked, use.path);
+    const failure = await this.#failureIn(asked, calls, use.path);
     // What the client has written may be the reason why the node refuses the batch, so a batch of
     // our own decides whether the node takes any.
     return failure ? calls.map(() => failure) : await this.call(calls, use);
   }
 
-  /** Resolves to the number of calls that the node takes in one batch. */
-  async #batchMax(path: string): Promise<number> {
-    if (this.#takesBatches.get(path) === false) return 1;
+  #noteTaken({ length }: readonly RpcRequest[], path: string): void {
+    this.#taken.set(path, Math.max(length, this.#taken.get(path) ?? 0));
+  }
+
+  /** Resolves to the number of calls that the node takes in one batch, or to 1 if it takes none. */
+  async #batchMax({ length }: readonly RpcRequest[], path: string): Promise<number> {
+    const refused = this.#refused.get(path);
+    if (refused && length >= refused.size && performance.now() < refused.until) return 1;
     const kind = await this.#node.definition();
     return kind?.batch_max ?? CALLS_MAX;
   }
@@ -112,14 +122,14 @@ export class Methods {
   ): Promise<Outcome<R>[]> {
     const texts = calls.map((call, id) => textOfCall(call, id));
     const asked = await ask(`[${texts.join(",")}]`, use, readResponse);
-    const failure = await this.#failureIn(asked, use.path);
+    const failure = await this.#failureIn(asked, calls, use.path);
     if (failure) return calls.map(() => failure);
     if ("read" in asked && Array.isArray(asked.read)) {
       // If several responses have the same id, the first one is used.
       const byId = new Map(asked.read.toReversed().map((one) => [one.id, one]));
       const found = calls.map((_, id) => byId.get(String(id)));
       if (found.some((one) => one !== undefined)) {
-        this.#takesBatches.set(use.path, true);
+        this.#noteTaken(calls, use.path);
         return await Promise.all(
           found.map(async (one = {}) => ({ response: asked.response, ...await outcomeOf(one) })),
         );
@@ -127,19 +137,25 @@ export class Methods {
     }
     const outcomes = await callSingly(calls, use);
     // If all single calls fail too, the batch may not be the cause.
-    if (outcomes.some((outcome) => "result" in outcome)) this.#takesBatches.set(use.path, false);
+    if (outcomes.some((outcome) => "result" in outcome)) {
+      this.#refused.set(use.path, {
+        size: calls.length,
+        until: performance.now() + REFUSED_MS,
+      });
+    }
     return outcomes;
   }
 
   /**
    * Returns what each call of a batch has come to if the batch has failed, but not if the cause may
-   * be that the node takes no batches.
+   * be that the node takes no batches of this length.
    */
   async #failureIn<R extends TextResponse>(
     asked: Asked<R, Responses | number>,
+    { length }: readonly RpcRequest[],
     path: string,
   ): Promise<Outcome<R> | undefined> {
-    const isTaker = this.#takesBatches.get(path) === true;
+    const isTaker = length <= (this.#taken.get(path) ?? 0);
     if ("error" in asked) return isTaker || !mayRefuseBatches(asked) ? asked : undefined;
     const { read, response } = asked;
     if (typeof read === "number" || Array.isArray(read)) return undefined;
