@@ -314,7 +314,9 @@ events("the number of listeners is limited, per address and in total", async () 
   assert.is(node.stream.listeners, 3);
   node.stream.end();
   assert.is(node.stream.listeners, 0);
-  assert.is(listen().status, 503);
+  const late = listen();
+  assert.is(late.status, 503);
+  assert.is((await late.json()).detail, "These events have ended; ask for them again");
 });
 
 events("IPv6 clients are counted by /64 network, and IPv4 clients by address", () => {

@@ -128,7 +128,11 @@ export class EventStream<Name extends string> {
       return problem(400, `"events" must be a list of: ${names.join(", ")}`);
     }
     if (request.method === "HEAD") return bareResponse(200, EVENT_HEADERS);
-    if (this.#hasEnded || this.#listeners.size >= listeners) {
+    if (this.#hasEnded) {
+      const detail = "These events have ended; ask for them again";
+      return problem(503, detail, { "retry-after": "5" });
+    }
+    if (this.#listeners.size >= listeners) {
       return problem(503, "Too many listeners", { "retry-after": "5" });
     }
     const client = address && clientAt(address);
