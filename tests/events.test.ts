@@ -319,6 +319,13 @@ events("the number of listeners is limited, per address and in total", async () 
   assert.is((await late.json()).detail, "These events have ended; ask for them again");
 });
 
+events("a client that has left before its stream opens is no listener", () => {
+  const { node } = open();
+  const request = new Request("http://localhost/v1/events", { signal: AbortSignal.abort() });
+  node.stream.open(request, new URLSearchParams(), undefined);
+  assert.is(node.stream.listeners, 0);
+});
+
 events("IPv6 clients are counted by /64 network, and IPv4 clients by address", () => {
   for (
     const [one, same, other] of [

@@ -156,6 +156,7 @@ export class EventStream<Name extends string> {
         this.#add(listener);
         const { gone = request.signal } = request as ServedRequest;
         gone.addEventListener("abort", () => this.#remove(listener));
+        if (gone.aborted) this.#remove(listener);
       },
       pull: () => {
         listener.isWaiting = true;
