@@ -113,6 +113,25 @@ values("identifiers are strings, height and peers are numbers, synced is true or
   });
 });
 
+values(
+  "a sum or a joined text of which a part is missing is not shown, rather than a wrong one",
+  () => {
+    const from: FieldOptions["from"] = ["a#/in", "b#/out"];
+    const fields: Record<string, FieldOptions> = {
+      sum: { from, as: "sum" },
+      joined: { from, as: { join: "." } },
+      first: { from },
+    };
+    const of = (name: string, value: unknown) => ({ values: new Map([[name, value]]), date: NOW });
+    const inbound = of("/in", 3);
+    for (const outbound of [[], [["b", of("/out", null)] as const]]) {
+      assert.equal(readFields(fields, new Map([["a", inbound], ...outbound]), {}), { first: 3 });
+    }
+    const both = new Map([["a", inbound], ["b", of("/out", 0)]]);
+    assert.equal(readFields(fields, both, {}), { sum: 3, joined: "3.0", first: 3 });
+  },
+);
+
 values("a duration must have a unit", () => {
   assert.is(milliseconds("1.5s"), 1500);
   assert.is(milliseconds("2m"), 120_000);

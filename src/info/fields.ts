@@ -81,6 +81,10 @@ export function isKnown(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && value !== ALL_BITS;
 }
 
+/** True if the conversion uses all values, of which none may be missing. */
+export const usesAll = (conversion: Conversion | undefined): boolean =>
+  conversion === "sum" || (typeof conversion === "object" && "join" in conversion);
+
 /** @param values at least one value; `isKnown` must return true for each value */
 export function convert(
   values: readonly unknown[],

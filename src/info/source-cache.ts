@@ -10,7 +10,7 @@ import type { PointerValues, QueryOutcome } from "./sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
 import { findFirst } from "../regular-expression.ts";
-import { convert, formOf, isKnown } from "./fields.ts";
+import { convert, formOf, isKnown, usesAll } from "./fields.ts";
 
 export interface Instant {
   /** The time of a monotonic clock, in milliseconds. */
@@ -216,8 +216,9 @@ export function readFields(
   const values: Record<string, unknown> = {};
   for (const [key, { from, as, unless }] of Object.entries(fields)) {
     if (unless && valueFrom(responses, unless)) continue;
-    const found = [from].flat().filter((reference) => isKnown(valueFrom(responses, reference)));
-    if (found.length === 0) continue;
+    const places = [from].flat();
+    const found = places.filter((reference) => isKnown(valueFrom(responses, reference)));
+    if (found.length < (usesAll(as) ? places.length : 1)) continue;
     const { date } = responses.get(parseReference(found[0]!)[0])!;
     const context = { learntAt: date, previous: previous[key] };
     const given = found.map((reference) => valueFrom(responses, reference));
