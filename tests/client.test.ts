@@ -423,6 +423,32 @@ client("a name is looked up again each minute", async () => {
   assert.is(await ask(owner), "b");
 });
 
+client("a request that cannot be sent leaves no connection open", async () => {
+  const opened: Socket[] = [];
+  let losses = 0;
+  const open = () => {
+    const socket = new Answering(`${OK}Content-Length: 0\r\n\r\n`) as unknown as Socket;
+    opened.push(socket);
+    return socket;
+  };
+  const sockets = new SocketClient(open, () => losses++);
+  const controller = new AbortController();
+  const send = (headers = {}) =>
+    sockets.send({
+      ...{ method: "GET", url: new URL("http://node.example/"), headers, body: undefined },
+      signal: controller.signal,
+      isOnce: false,
+      owner: undefined,
+    });
+  await send({ "a b": "" }).then(() => assert.unreachable(), () => {});
+  await send();
+  const aborted = send();
+  controller.abort();
+  await aborted.then(() => assert.unreachable(), () => {});
+  assert.equal(opened.map(({ destroyed }) => destroyed), [true, true]);
+  assert.is(losses, 0);
+});
+
 const exchanging = (...answers: string[]) => {
   const socket = new Answering(...answers) as unknown as Socket;
   const connection = new Connection(socket, 1000, [], {

@@ -177,11 +177,10 @@ export class Connection {
     return new Promise((resolve) => setImmediate(() => resolve(this.#isOpen)));
   }
 
-  /** @throws if the request is malformed, or was aborted */
+  /** @throws if the request is malformed, or was aborted; the connection is closed then */
   exchange(request: NodeRequest): Promise<NodeResponse> {
-    const { signal, isStale } = request;
-    if (signal.aborted) throw signal.reason;
-    const head = writeHead(request);
+    const { isStale } = request;
+    const head = this.#headOf(request);
     const exchange = new Exchange(this, request);
     this.#current = exchange;
     this.hasBegun = false;
@@ -192,6 +191,16 @@ export class Connection {
       socket.once("connect", () => isStale() ? this.lose(STALE) : this.#write(head, request));
     } else this.#write(head, request);
     return exchange.response;
+  }
+
+  #headOf(request: NodeRequest): string {
+    try {
+      if (request.signal.aborted) throw request.signal.reason;
+      return writeHead(request);
+    } catch (error) {
+      this.lose();
+      throw error;
+    }
   }
 
   #write(head: string, { body }: NodeRequest): void {
