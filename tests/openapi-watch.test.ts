@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Description, type DescriptionReport } from "../src/description/description.ts";
+import { NodeOffer } from "../src/description/node-offer.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { represent } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
@@ -157,6 +158,24 @@ fresh("the service's own description is shown until a slow description is ready"
   await refreshed;
   assert.is(await title(), "Late");
   assert.equal(reports.map(({ shown }) => shown), ["current"]);
+});
+
+fresh("two searches at once find the same kind, so that its description is read once", async () => {
+  const node = openNode({ url: "http://127.0.0.1:1", kind: "etcd" }, {});
+  const service = { software: "nodeface", version: "1", started_at: "" };
+  await using monitor = new Monitor(node, { service, log: () => {}, onError: () => {} });
+  const offer = new NodeOffer(node, monitor, {
+    asksMethods: false,
+    interval: 1000,
+    onMissing: () => {},
+    log: () => {},
+    onError: () => {},
+    now: () => 0,
+  });
+  const [first, second] = await Promise.all([offer.findKind(), offer.findKind()]);
+  assert.is(first?.name, "etcd");
+  assert.is(first, second);
+  assert.is(await offer.findKind(), first);
 });
 
 fresh.run();

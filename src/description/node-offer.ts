@@ -78,7 +78,10 @@ export class NodeOffer {
    */
   async findKind(): Promise<KnownKind | undefined> {
     const name = await this.#monitor.findKind();
-    if (name !== undefined && this.#known?.name !== name) this.#known = await knowKind(this.#node);
+    if (name === undefined || this.#known?.name === name) return this.#known;
+    const known = await knowKind(this.#node);
+    // Another search may have found it meanwhile.
+    if (this.#known?.name !== known?.name) this.#known = known;
     return this.#known;
   }
 
