@@ -1,13 +1,15 @@
 /** Clients with a name: who is recognized, and what each may call. */
 import fc from "fast-check";
 import type { ServerResponse } from "node:http";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { Readable } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { App } from "../src/app.ts";
+import { Clients } from "../src/gateway/clients.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { passTime } from "./_clock.ts";
@@ -325,6 +327,39 @@ clients(
     assert.equal(await statuses(again), [401, 503, 401, 503, 200]);
   },
 );
+
+clients("a reading of a token that takes long does not put the former token back", async () => {
+  const fs = process.getBuiltinModule("node:fs");
+  const { createReadStream } = fs;
+  const releases: (() => void)[] = [];
+  const holds = [0, 1].map(() => new Promise<void>((resolve) => releases.push(resolve)));
+  let begun = 0;
+  fs.createReadStream = ((path: string) => {
+    const bytes = readFileSync(path);
+    const hold = holds[begun++];
+    return Readable.from((async function* () {
+      await hold;
+      yield bytes;
+    })());
+  }) as typeof createReadStream;
+  try {
+    const of = named("a", ["GET /balance"]);
+    const known = new Clients(resolveForward({ open: [], clients: [of] })!.clients);
+    const first = known.identify(tokenOf("a"));
+    await until(() => begun === 1);
+    writeFileSync(fileOf("a"), tokenOf("new"));
+    passTime(1000);
+    const second = known.read();
+    releases[1]!();
+    await new Promise((resolve) => setTimeout(resolve));
+    releases[0]!();
+    await Promise.all([first, second]);
+    assert.is((await known.identify(tokenOf("new"))).client?.name, "a");
+    assert.is(begun, 2);
+  } finally {
+    fs.createReadStream = createReadStream;
+  }
+});
 
 clients("a client that a reload removes has no rights, even in calls that waited", async () => {
   const all = ["kept", "removed"].map((name) => named(name, ["GET /balance"]));

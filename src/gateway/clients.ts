@@ -158,9 +158,10 @@ export class Clients {
     for (const { token } of ended) token?.end();
   }
 
+  /** One reading follows the other, since a slow one would put former tokens back. */
   #readNow(): Promise<void> {
     this.#readAt = performance.now();
-    return this.#reading = this.#read();
+    return this.#reading = this.#reading.catch(() => {}).then(() => this.#read());
   }
 
   async #read(): Promise<void> {
