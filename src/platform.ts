@@ -15,11 +15,14 @@ export class PlatformError extends Error {
   override name = "PlatformError";
 }
 
+/** The reason why this process cannot read a file that exists. */
+export const FORBIDDEN = "this user may not read it";
+
 const FILE_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   ENOTDIR: "no such file",
-  EACCES: "this user may not read it",
-  EPERM: "this user may not read it",
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
   EISDIR: "it is a folder",
   NotCapable: "Deno needs the permission --allow-read",
 };

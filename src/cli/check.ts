@@ -14,6 +14,7 @@ import { findOpenSecrets } from "../node/secrets.ts";
 import { isWithoutNode, parseReference, type Plan, referencesOf } from "../info/query-plan.ts";
 import type { QueryOutcome } from "../info/sources.ts";
 import { explain } from "../info/status.ts";
+import { FORBIDDEN } from "../platform.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
@@ -82,9 +83,11 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
  */
 export async function checkOffline(config: Config): Promise<string> {
   const found = await lintForward(config);
-  const errors = found.filter(({ level }) => level === "error").map(({ message }) => message);
+  const all = found.filter(({ level }) => level === "error").map(({ message }) => message);
+  // The service may be another user, and systemd 252 hides credentials from `ExecReload`.
+  const errors = all.filter((message) => !message.endsWith(FORBIDDEN));
   if (errors.length > 0) throw new ConfigError(errors);
-  return jsonOfTroubles([], config.remarks.map(({ message }) => withoutKeys(message)));
+  return jsonOfTroubles([], [...config.remarks.map(({ message }) => withoutKeys(message)), ...all]);
 }
 
 function describeSecrets(notes: readonly string[]): Section[] {
