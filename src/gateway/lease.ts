@@ -8,11 +8,11 @@ import { type Bytes, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
 import { failureOf, isBusy } from "../node/failures.ts";
 import { type NodeRequest, type RequestContent, STALE } from "../node/http1.ts";
-import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { FollowingSignal, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
+import { type Signal, withSignal } from "../with-timeout.ts";
 import { Budget, Room, SMALL } from "./budget.ts";
+import { Deadline } from "./deadline.ts";
 import type { ResolvedForward } from "./policy.ts";
 import type { Quota } from "./quota.ts";
 import { FULL, FULL_AFTERWARDS, NOT_SENT, Refusal, STOPPING_AFTERWARDS } from "./refusal.ts";
@@ -159,8 +159,8 @@ export class Lease {
     this.quota?.count(calls);
     const { limits, slots, waits } = this.#leases;
     const deadline = this.#deadline = isWaiting
-      ? new Deadline(this.gone, this.token, WAIT_MS, "with client")
-      : new Deadline(this.gone, this.token, limits.timeout, isHeavy ? "late" : "in time");
+      ? new Deadline(this, WAIT_MS, "with client")
+      : new Deadline(this, limits.timeout, isHeavy ? "late" : "in time");
     const among = isWaiting ? waits : slots;
     this.#slot = await among.acquire(this.sharer, isHeavy, deadline.clientSignal, calls);
     deadline.clientSignal.addEventListener("abort", () => {
@@ -313,48 +313,4 @@ const choosesStatus = ({ parameters = [] }: NodeOperation): boolean =>
 function saysBusy({ status, parts: [part], size }: UpstreamResponse): boolean {
   if (status !== 500 || !part || size > 100) return isBusy(status);
   return new TextDecoder().decode(part).startsWith("Work queue depth exceeded");
-}
-
-/**
- * When the request to the node ends:
- *
- * - `in time`: after the time limit, but not if the client disconnects
- * - `late`: after twice the time limit, since most nodes finish a heavy call even if the service
- *   disconnects
- * - `with client`: after the time limit, or when the client disconnects
- */
-type NodeEnd = "in time" | "late" | "with client";
-
-/** The end of a call for its client, and for the node. */
-class Deadline {
-  /** Aborted when nobody waits for the response any more. */
-  readonly clientSignal: FollowingSignal;
-  /** Aborted when the request to the node must end. */
-  readonly nodeSignal: LightSignal;
-  isOver = false;
-  #timer: ReturnType<typeof setTimeout>;
-  constructor(gone: Signal, token: Signal | undefined, timeout: number, nodeEnd: NodeEnd) {
-    this.clientSignal = token ? new FollowingSignal(gone, token) : new FollowingSignal(gone);
-    this.nodeSignal = nodeEnd === "with client"
-      ? new FollowingSignal(this.clientSignal)
-      : new LightSignal();
-    this.#timer = setTimeout(() => {
-      this.isOver = true;
-      const message = `The node did not finish its response within ${timeout / 1000} s`;
-      const reason = new Refusal(504, CODES.tooLate, message, { isUncertain: true });
-      if (nodeEnd !== "late") return this.end(reason);
-      this.#timer = setTimeout(() => this.nodeSignal.abort(reason), timeout);
-      this.clientSignal.abort(reason);
-    }, timeout);
-  }
-
-  end(reason: unknown): void {
-    this.clientSignal.abort(reason);
-    this.nodeSignal.abort(reason);
-  }
-
-  dispose(): void {
-    clearTimeout(this.#timer);
-    this.clientSignal.dispose();
-  }
 }
