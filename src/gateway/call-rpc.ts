@@ -112,6 +112,8 @@ class Calls {
   readonly #call: MessageCall;
   readonly #subscriber: Subscriber | undefined;
   readonly #replies: Reply[] = [];
+  /** True if only one call is sent. */
+  #isOnly = false;
   /** @param subscriber present for a message */
   constructor(gateway: Gateway, call: MessageCall, subscriber?: Subscriber) {
     this.#gateway = gateway;
@@ -121,13 +123,11 @@ class Calls {
 
   async respond(body: RpcBody): Promise<Written> {
     const ready = await this.#prepare(body.calls);
+    this.#isOnly = ready.length === 1;
     if (ready.length > 0 && await this.#begin(ready)) {
       const parts = this.#partsOf(ready);
       if (isPlain(parts, body)) return await this.#sendAsItCame(ready, body);
-      for (const { calls } of parts) {
-        const isOnly = ready.length === 1;
-        this.#setReplies(calls, await this.#sendTogether(calls, isOnly), isOnly);
-      }
+      for (const { calls } of parts) this.#setReplies(calls, await this.#sendTogether(calls));
     }
     return written(body, this.#replies);
   }
@@ -193,7 +193,7 @@ class Calls {
   async #sendAsItCame(calls: readonly SentCall[], body: PlainBody): Promise<Written> {
     const sent = await sendAsItCame(this.#gateway, this.#call, calls, body.plain);
     if (Array.isArray(sent)) {
-      this.#setReplies(calls, sent, false);
+      this.#setReplies(calls, sent);
       return written(body, this.#replies);
     }
     const ended = performance.now();
@@ -204,15 +204,14 @@ class Calls {
     return { texts: [sent.text], status: 200, headers: { ...JSON_HEADERS } };
   }
 
-  /** @param isOnly true if no other call of the body is sent */
-  async #sendTogether(calls: readonly SentCall[], isOnly: boolean): Promise<SentOutcome[]> {
+  async #sendTogether(calls: readonly SentCall[]): Promise<SentOutcome[]> {
     const [first] = calls as [SentCall];
     if (!this.#subscriber || !isOfConnection(first.entry.operation)) {
       return await sendCalls(this.#gateway, this.#call, calls);
     }
     // The response may wait behind notifications that the client reads slowly.
-    if (isOnly) this.#call.lease.freeSlot();
-    return [await this.#subscriber.send(first, isOnly)];
+    if (this.#isOnly) this.#call.lease.freeSlot();
+    return [await this.#subscriber.send(first, this.#isOnly)];
   }
 
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */
@@ -229,15 +228,10 @@ class Calls {
     return parts;
   }
 
-  /** @param isOnly true if no other call of the body is sent */
-  #setReplies(
-    calls: readonly SentCall[],
-    outcomes: readonly SentOutcome[],
-    isOnly: boolean,
-  ): void {
+  #setReplies(calls: readonly SentCall[], outcomes: readonly SentOutcome[]): void {
     for (const [index, outcome] of outcomes.entries()) {
       const { at, recording } = calls[index]!;
-      this.#replies[at] = this.#replyTo(outcome, recording, isOnly);
+      this.#replies[at] = this.#replyTo(outcome, recording);
     }
   }
 
@@ -245,7 +239,7 @@ class Calls {
     return replyOf(error, this.#gateway.node.kind);
   }
 
-  #replyTo(outcome: SentOutcome, recording: Recording, isOnly: boolean): Reply {
+  #replyTo(outcome: SentOutcome, recording: Recording): Reply {
     const { response } = outcome;
     recording.bytes = response?.size ?? 0;
     if (outcome.error && outcome.json === undefined) {
@@ -253,8 +247,8 @@ class Calls {
       return response && isUnreadable(outcome) ? { ...reply, ...headOf(response) } : reply;
     }
     const content = outcome.error ? { error: outcome.json! } : { result: outcome.result };
-    const head = isOnly && response ? headOf(response) : { status: 200 };
-    if (!isOnly) recording.bytes = Object.values(content)[0]!.length;
+    const head = this.#isOnly && response ? headOf(response) : { status: 200 };
+    if (!this.#isOnly) recording.bytes = Object.values(content)[0]!.length;
     recording.end(head.status);
     return { content, isAbsent: outcome.error?.isAbsent ?? false, ...head };
   }
