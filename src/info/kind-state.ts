@@ -97,17 +97,18 @@ export class KindState {
 
   /** Moves on everything that depends on earlier values. */
   #advance(now: Now): void {
-    const { values, responses } = this.#gather(now);
+    const before = this.#gather(now);
+    const { values, responses } = before;
     const isAway = this.cache.isUnreachable;
     this.#values = values;
     this.#motion.advance(values, this.#syncStateIn(responses), now, isAway);
-    const evidence = this.#gather(now);
+    const evidence = { ...before, ...this.#motion.at(now, isAway) };
     const { status } = assessStatus(evidence);
     if (status === "stale") return;
     // A hidden height could be computed from an estimate.
     if (status !== "syncing" || this.#options.hide.includes("height")) return this.#pace.clear();
     const goal = { height: reachedBy(evidence), target: targetOf(evidence) };
-    this.#pace.advance(evidence.values, goal, this.cache.respondedAt ?? now);
+    this.#pace.advance(values, goal, this.cache.respondedAt ?? now);
   }
 
   /** @param unknown the status of a node whose kind is not known */
