@@ -87,7 +87,7 @@ export class App implements Nodeface {
       return nativeOf(finish(problem(500, FAILED), common, { method: "GET" }));
     }
     const target = parseTarget(request.url);
-    const { pathname } = target ?? { pathname: "/" };
+    const { pathname } = target;
     const path = this.#options.prefix === ""
       ? pathname
       : this.#findPath(this.#prefix.strip(pathname)) ?? pathname;
@@ -100,10 +100,9 @@ export class App implements Nodeface {
   };
 
   readonly matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
-    const target = parseTarget(url);
-    if (!target) return false;
+    const { pathname } = parseTarget(url);
     // Some host routers remove their mount path, so the URL has only a part of the prefix.
-    const paths = this.#prefix.strip(target.pathname, originalUrl === url);
+    const paths = this.#prefix.strip(pathname, originalUrl === url);
     return this.#findPath(paths) !== undefined;
   };
 
@@ -230,7 +229,7 @@ export class App implements Nodeface {
     const handleInfo: Handler = async ({ request, common }) =>
       (await monitor.snapshot()).representation.respond(request, common);
     const handleHealth: Handler = (visit) => {
-      const accepted = readAccepted(visit.target!.search);
+      const accepted = readAccepted(visit.target.search);
       if (accepted) return respondWith(this.#resources.health(accepted), visit);
       return problem(400, `"accept" must be a list of: ${STATUSES.join(", ")}`);
     };
@@ -260,7 +259,7 @@ export class App implements Nodeface {
         if (!isAllowedCaller(visit.request, origins)) {
           return problem(403, `Pages of other origins may not read ${path}`);
         }
-        if (hasTokenInQuery(visit.target!.search)) return problem(400, TOKEN_IN_QUERY.message);
+        if (hasTokenInQuery(visit.target.search)) return problem(400, TOKEN_IN_QUERY.message);
         return handle(visit);
       };
       routes.push(this.#guarded(this.#get(path, handleAllowed, headersFor)));
@@ -268,7 +267,7 @@ export class App implements Nodeface {
     add(
       "/v1/events",
       ({ request, target }) =>
-        this.#resources.openEvents(request, new URLSearchParams(target!.search)),
+        this.#resources.openEvents(request, new URLSearchParams(target.search)),
     );
     if (history) add("/v1/history", serving(history));
     return routes;
@@ -311,8 +310,8 @@ export class App implements Nodeface {
     };
     const handleRoot = this.#pageOrNode(({ request, target }) => {
       const { originalUrl } = request as ServedRequest;
-      const original = typeof originalUrl === "string" ? parseTarget(originalUrl) : undefined;
-      return this.#prefix.locate("v1/spec", target!.pathname, original?.pathname);
+      const original = typeof originalUrl === "string" ? parseTarget(originalUrl).pathname : "";
+      return this.#prefix.locate("v1/spec", target.pathname, original);
     });
     const handleVersion = this.#pageOrNode(({ path }) => path.endsWith("/") ? "spec" : "v1/spec");
     return [

@@ -116,7 +116,7 @@ export class CallRoutes {
   async handshake({ request, path, target }: Visit): Promise<Response | undefined> {
     const { upgrade } = request as ServedRequest;
     if (!upgrade || !this.gateway || !await this.#takesSockets(path)) return undefined;
-    return await (await this.#sockets.get()).respond(request, target!.search.slice(1), upgrade);
+    return await (await this.#sockets.get()).respond(request, target.search.slice(1), upgrade);
   }
 
   async #takesSockets(path: string): Promise<boolean> {

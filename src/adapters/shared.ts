@@ -210,7 +210,7 @@ export function report(
   { onError }: Callbacks,
 ): void {
   const { onError: log } = app as { onError?: Callbacks["onError"] };
-  const request = `${method} ${parseTarget(url)?.pathname ?? "/"}`;
+  const request = `${method} ${parseTarget(url).pathname || "/"}`;
   void notify(onError ?? log ?? console.error, error, request);
 }
 

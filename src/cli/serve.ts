@@ -341,7 +341,7 @@ export function formatAccess(
   const entry = {
     time: time.toISOString(),
     method: isToken(method) ? method : UNKNOWN,
-    path: (url !== undefined && parseTarget(url)?.pathname) || UNKNOWN,
+    path: (url !== undefined && parseTarget(url).pathname) || UNKNOWN,
     status: status ?? UNKNOWN,
     ms: Math.round(milliseconds * 10) / 10,
     ...(outcome !== "sent" && { outcome }),

@@ -53,7 +53,7 @@ export class CallHandler {
     if (!table?.isKnown) {
       return await this.#refuse(form, NOT_FORWARDED.unknown, { request, content });
     }
-    const query = target!.search.slice(1);
+    const query = target.search.slice(1);
     const caller = await gateway.identify(request, query);
     const quota = gateway.quotaOf(caller);
     const isOver = quota?.refusal;

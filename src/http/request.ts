@@ -51,6 +51,7 @@ export type ReadChunks = (accept: (part: Bytes) => boolean, stop: Signal) => Pro
 export const UNREADABLE_CONTENT: Error = new Error("The content of the request cannot be read");
 
 export interface RequestTarget {
+  /** Empty if the target is malformed. */
   readonly pathname: string;
   readonly search: string;
   /** The host name in lower case, without a port; `undefined` if the target is only a path. */
@@ -60,24 +61,26 @@ export interface RequestTarget {
 /** The query of most requests stays as it is, and differs from the one before. */
 const WITH_PLAIN_QUERY = /^([^?#]*)(\?[!$-&(-;=?-~]+)$/;
 
-export function parseTarget(url: string): RequestTarget | undefined {
+export function parseTarget(url: string): RequestTarget {
   const [, start = url, search] = WITH_PLAIN_QUERY.exec(url) ?? [];
   const target = parseUrl(start);
-  return target && search ? { ...target, search } : target;
+  return search ? { ...target, search } : target;
 }
 
-const parseUrl = memoize((url): RequestTarget | undefined => {
+const parseUrl = memoize((url): RequestTarget => {
   const isPath = url.startsWith("/");
   try {
     // With a base URL as the second argument, `new URL` would parse `//evil.example/` as a host.
     const target = new URL(isPath ? `http://localhost${url}` : url);
     const { protocol, pathname, search, hostname } = target;
-    if (protocol !== "http:" && protocol !== "https:") return undefined;
+    if (protocol !== "http:" && protocol !== "https:") return MALFORMED;
     return { pathname, search, host: isPath ? undefined : hostname };
   } catch {
-    return undefined;
+    return MALFORMED;
   }
 });
+
+const MALFORMED: RequestTarget = { pathname: "", search: "", host: undefined };
 
 export function namesContent({ headers }: Pick<Request, "headers">): boolean {
   const length = headers.get("content-length");
@@ -158,18 +161,18 @@ export class HostGuard {
   }
 
   /** Refuses a request target that is malformed or too long, and a malformed `Host` header. */
-  refuseMalformed(request: HostRequest, target: RequestTarget | undefined): Response | undefined {
-    if (target && target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
+  refuseMalformed(request: HostRequest, target: RequestTarget): Response | undefined {
+    if (target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
       return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
     }
-    if (target && hostOf(request, target) !== "") return undefined;
+    if (target.pathname && hostOf(request, target) !== "") return undefined;
     return problem(400, "The request target or the Host header is malformed");
   }
 
   /** The host in an absolute target may differ from the `Host` header; the stricter use counts. */
-  useOf(request: HostRequest, target: RequestTarget | undefined): HostUse {
+  useOf(request: HostRequest, target: RequestTarget): HostUse {
     const host = hostOf(request, target);
-    const { host: inTarget = host } = target ?? {};
+    const { host: inTarget = host } = target;
     const hosts = inTarget === UNPARSED ? [host] : [host, inTarget];
     const uses = hosts.map((host) => this.#judge(host));
     return STRICTEST_FIRST.find((use) => uses.includes(use))!;
@@ -184,8 +187,8 @@ export class HostGuard {
   }
 }
 
-const hostOf = ({ headers }: HostRequest, target: RequestTarget | undefined): string =>
-  parseAuthority(headers.get("host") ?? target?.host ?? "localhost");
+const hostOf = ({ headers }: HostRequest, { host }: RequestTarget): string =>
+  parseAuthority(headers.get("host") ?? host ?? "localhost");
 
 /** Returns an empty text if the authority is malformed. */
 const parseAuthority = memoize((authority) => {
@@ -220,11 +223,11 @@ export class Prefix {
   /**
    * Resolves a path such as `v1/spec` for a `Location` header.
    *
-   * @param original the path that the client requested, if the router tells
+   * @param original the path that the client requested, or `""` if the router does not tell
    */
-  locate(reference: string, pathname: string, original: string | undefined): string {
-    const isKnown = original !== undefined || stripStart(pathname, this.#prefix) !== undefined;
-    return isKnown ? relativeTo(original ?? pathname, reference) : `${this.#prefix}/${reference}`;
+  locate(reference: string, pathname: string, original: string): string {
+    const isKnown = original !== "" || stripStart(pathname, this.#prefix) !== undefined;
+    return isKnown ? relativeTo(original || pathname, reference) : `${this.#prefix}/${reference}`;
   }
 }
 

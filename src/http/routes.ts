@@ -47,7 +47,7 @@ export interface OtherRoute extends Route {
  */
 export class Visit {
   readonly request: Request;
-  readonly target: RequestTarget | undefined;
+  readonly target: RequestTarget;
   /** The path without the prefix at which the host mounts the service. */
   readonly path: string;
   /** Further arguments for handlers of the host. */
@@ -58,7 +58,7 @@ export class Visit {
   matched: Matched;
   constructor(
     request: Request,
-    target: RequestTarget | undefined,
+    target: RequestTarget,
     path: string,
     context: readonly unknown[],
     unmatched: Matched,
