@@ -15,7 +15,7 @@ import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import type { NodeSocket, Notification } from "./node-socket.ts";
-import { isEnd, type Subscription, SUBSCRIPTION_ID, textFor } from "./subscription.ts";
+import { Subscription, SUBSCRIPTION_ID } from "./subscription.ts";
 
 /** A client, which may take notifications in a form of its own. */
 export interface SessionPeer extends Peer {
@@ -204,17 +204,15 @@ export class Session implements PeerEvents {
   /** Resolves when the client can take the next notification. */
   async onNotification(notification: Notification): Promise<void> {
     const subscription = this.#subscriptions.get(notification.subscription);
-    if (!subscription || subscription.notification !== notification.method) return;
-    if (subscription.once || isEnd(notification, subscription)) subscription.hasEnded = true;
+    if (!subscription?.accept(notification)) return;
     const text = this.#peer.textOf
       ? this.#peer.textOf(notification)
-      : textFor(notification, subscription.call);
+      : subscription.textOf(notification);
     if (text === undefined) return this.end("node");
-    if (subscription.holds === 0) {
+    if (!subscription.keep(text)) {
       this.#send(text);
       return await this.#drain();
     }
-    subscription.waiting.push(text);
     this.#heldLength += text.length;
     this.#limitWaiting();
   }
@@ -263,23 +261,15 @@ export class Session implements PeerEvents {
       const callId = String(nodeSocket.lastId);
       const outcome = await responding;
       if (outcome.error || this.#reason) return outcome;
-      const { notification, once = false, ends = [] } = operation.subscription!;
-      const id = notification === undefined ? callId : outcome.result;
+      const id = operation.subscription!.notification === undefined ? callId : outcome.result;
       if (!SUBSCRIPTION_ID.test(id)) {
         this.end("node");
         return failure(new SourceError("bad_answer", "sent no id of a subscription"));
       }
-      const subscription: Subscription = {
-        notification,
-        once,
-        ends,
-        call,
-        hasEnded: false,
-        holds: 1,
-        waiting: [],
-      };
+      const subscription = new Subscription(id, call);
       this.#subscriptions.set(id, subscription);
       this.#forgetEnded();
+      subscription.hold();
       held.push(subscription);
       return outcome;
     } catch (error) {
@@ -306,7 +296,7 @@ export class Session implements PeerEvents {
       const outcome = await nodeSocket.call(operation.name, params);
       for (const [id, subscription] of this.#subscriptions) {
         if (!held || !params?.includes(id)) continue;
-        subscription.holds++;
+        subscription.hold();
         held.push(subscription);
       }
       return outcome;
@@ -329,14 +319,10 @@ export class Session implements PeerEvents {
   }
 
   async #unsubscribe(method: string, params: string | undefined): Promise<RpcOutcome> {
-    const only = (params ?? "").replace(/^\s*\[\s*|\s*\]\s*$/g, "");
-    const ended = [...this.#subscriptions].filter(([id, { notification, call }]) =>
-      call.entry.operation.subscription?.unsubscribe === method &&
-      (notification === undefined ? call.params === params : id === only)
-    );
+    const ended = [...this.#subscriptions.values()].filter((one) => one.isEndedBy(method, params));
     if (!this.#nodeSocket || ended.length === 0) return failure(NO_SUBSCRIPTION);
     const outcome = await this.#nodeSocket.call(method, params);
-    for (const [id, { hasEnded }] of ended) {
+    for (const { id, hasEnded } of ended) {
       // A node says false of what it has ended itself.
       if (hasEnded || (!outcome.error && outcome.result !== "false")) {
         this.#subscriptions.delete(id);
@@ -417,8 +403,7 @@ export class Session implements PeerEvents {
 
   #release(held: readonly Subscription[]): void {
     for (const subscription of held) {
-      if (--subscription.holds > 0) continue;
-      for (const text of subscription.waiting.splice(0)) {
+      for (const text of subscription.release()) {
         this.#heldLength -= text.length;
         this.#send(text);
       }
