@@ -211,15 +211,12 @@ export function anyOf<const S extends readonly Schema[]>(
   options: S,
   expected: string,
 ): Schema<v.InferOutput<S[number]>> {
-  return {
-    ...v.union(options, expected),
-    "~run"(dataset, config) {
-      const results = options.map((option) => option["~run"]({ value: dataset.value }, config));
-      return results.find(({ issues }) => !issues) ??
-        results.find(({ issues = [] }) => issues.every(isOfRightType)) ??
-        v.never(expected)["~run"](dataset, config);
-    },
-  };
+  return running(v.union(options, expected), (value) => {
+    const results = options.map((option) => run(option, value));
+    return results.find(({ issues }) => !issues) ??
+      results.find(({ issues = [] }) => issues.every(isOfRightType)) ??
+      run(v.never(expected), value);
+  });
 }
 
 function isOfRightType({ path, kind, type, input }: v.BaseIssue<unknown>): boolean {
@@ -229,8 +226,18 @@ function isOfRightType({ path, kind, type, input }: v.BaseIssue<unknown>): boole
 
 /** Replaces a schema by another one for each value, such as by one that always fails. */
 function choosing<T>(schema: Schema<T>, choose: (value: unknown) => Schema<T>): Schema<T> {
-  return { ...schema, "~run": (data, config) => choose(data.value)["~run"](data, config) };
+  return running(schema, (value) => run(choose(value), value));
 }
+
+type Result<T> = ReturnType<Schema<T>["~run"]>;
+
+/** Replaces how valibot validates. The parts of the schema stay, which the manual is made of. */
+const running = <T>(schema: Schema<T>, run: (value: unknown) => Result<T>): Schema<T> => ({
+  ...schema,
+  "~run": ({ value }) => run(value),
+});
+
+const run = <T>(schema: Schema<T>, value: unknown): Result<T> => schema["~run"]({ value }, {});
 
 type IssueInfo = Parameters<Parameters<typeof v.rawCheck>[0]>[0] extends
   { addIssue: (info?: infer Info) => void } ? NonNullable<Info> : never;
@@ -253,14 +260,11 @@ const SECRET = Symbol("secret");
 
 /** The messages of the schema do not show the invalid value, which may be a misplaced secret. */
 export function secret<T>(schema: Schema<T>): Schema<T> {
-  return {
-    ...schema,
-    "~run"(data, config) {
-      const result = schema["~run"](data, config);
-      const issues = result.issues?.map((issue) => ({ ...issue, input: issue.input && SECRET }));
-      return Object.assign(result, { issues });
-    },
-  };
+  return running<T>(schema, (value) => {
+    const result = run(schema, value);
+    const issues = result.issues?.map((issue) => ({ ...issue, input: issue.input && SECRET }));
+    return Object.assign(result, { issues });
+  });
 }
 
 function mustBe(expected: string, input: unknown): string {
