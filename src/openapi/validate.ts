@@ -102,27 +102,15 @@ export function* validate(
   // The rule of the parent's member has already decided whether a list may stand here.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
-  const isPlain = !isReference(shape, value);
-  const keys = isPlain ? Object.keys(value) : siblingsOf(structure, shape, value);
+  const keys = isReference(shape, value) ? siblingsOf(structure, shape, value) : Object.keys(value);
   const most = membersMax(place);
   const surplus = keys.length > most ? surplusIn(shape, most) : undefined;
   for (const [at, key] of keys.entries()) {
     if (at % MEMBERS_PER_STEP === MEMBERS_PER_STEP - 1) yield;
-    if (surplus && at >= most) {
-      found.set(key, surplus);
-      continue;
-    }
-    const rule = ruleOf(structure, shape, key);
-    const diagnostic = (isPlain ? validateKey(shape, key) : undefined) ?? (
-      rule
-        ? validateMember(structure, rule, object, key) ?? validateTexts(file, rule, object, key)
-        : isPlain && !key.startsWith("x-")
-        ? unknownMember(structure, shape, object, key)
-        : undefined
-    );
+    const diagnostic = at < most ? memberDiagnostic(file, structure, place, key) : surplus;
     if (diagnostic) found.set(key, diagnostic);
   }
-  if (!isPlain) return found;
+  if (isReference(shape, value)) return found;
   if (shape === "server") {
     const variables = variablesWithoutLogin(object);
     if (variables) found.set("variables", { ...LOGIN, value: variables });
@@ -136,6 +124,25 @@ export function* validate(
     if (!found.has(key)) found.set(key, { severity: "note", message });
   }
   return found;
+}
+
+function memberDiagnostic(
+  file: ReadFile,
+  structure: Structure,
+  { shape, value }: Place,
+  key: string,
+): MemberDiagnostic | undefined {
+  const object = value as Json;
+  const isSibling = isReference(shape, value);
+  const wrongKey = isSibling ? undefined : validateKey(shape, key);
+  if (wrongKey) return wrongKey;
+  const rule = ruleOf(structure, shape, key);
+  if (rule) {
+    return validateMember(structure, rule, object, key) ?? validateTexts(file, rule, object, key);
+  }
+  return isSibling || key.startsWith("x-")
+    ? undefined
+    : unknownMember(structure, shape, object, key);
 }
 
 /** Members of which an object may have one only, as both say the same. */
