@@ -72,14 +72,11 @@ export class KindState {
     return Math.max(this.#options.times.timeout, ...own) * (plan.isChained ? 2 : 1);
   }
 
-  /** @param time in milliseconds: responses that are due for another query by then do not count */
-  isIdentityKnown(time: number): boolean {
+  /** The time from which the node's identity is asked for again; `-Infinity` if it is not known. */
+  get identityDueAt(): number {
     const keys = Object.keys(this.#options.expect);
     const sources = keys.flatMap((key) => sourcesOf(this.plan.fields[key]));
-    return sources.every((name) => {
-      const { error, dueAt = -Infinity } = this.cache.get(name) ?? {};
-      return error === undefined && time < dueAt;
-    });
+    return Math.min(...sources.map((name) => this.cache.get(name)?.dueAt ?? -Infinity));
   }
 
   /** @param since the time at which the sources were asked */

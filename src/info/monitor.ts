@@ -159,7 +159,7 @@ export class Monitor {
       return "The node is not the expected one";
     }
     // What a poll has just told is not too old, however long the poll took.
-    if (differences.length === 0 && this.#reader.isIdentityKnown(0)) return undefined;
+    if (differences.length === 0 && this.#reader.hasIdentity) return undefined;
     const why = status.reason === undefined ? "" : `: it ${clauseOf(status.reason)}`;
     return `The identity of the node is not known${why}`;
   }
@@ -167,7 +167,7 @@ export class Monitor {
   async #pollUntilCertain(): Promise<void> {
     // A poll that began before the loss may tell of the node that was there before.
     if (this.#reader.isDoubtful && this.#poller.isRunning) await this.#nextSnapshot();
-    if (!this.#reader.isIdentityKnown(this.#options.clock.monotonic())) await this.#pollForCall();
+    if (!this.#reader.isIdentityCurrent) await this.#pollForCall();
     // Some nodes close each connection after their response, so that doubt remains.
     for (let polls = 0; polls < POLLS_MAX && this.#reader.isDoubtful; polls++) {
       await this.#pollForCall();

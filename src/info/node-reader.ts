@@ -107,9 +107,13 @@ export class NodeReader {
     return this.#node.isExpected && this.#losses !== this.#node.losses;
   }
 
-  /** @param time in milliseconds: responses that are due for another query by then do not count */
-  isIdentityKnown(time: number): boolean {
-    return this.#isKindKnown && this.#kind.isIdentityKnown(time);
+  get hasIdentity(): boolean {
+    return this.#isKindKnown && this.#kind.identityDueAt > -Infinity;
+  }
+
+  /** True if the node's identity is known, and not due for another query. */
+  get isIdentityCurrent(): boolean {
+    return this.hasIdentity && this.#options.now().monotonic < this.#kind.identityDueAt;
   }
 
   /**

@@ -28,8 +28,8 @@ interface SourceState {
   /** The time of the node's latest response to any request, but not before `last` arrived. */
   readonly validAt?: Instant;
   readonly askedAt?: Instant;
-  /** The time from which the source is asked again, in milliseconds. */
-  readonly dueAt?: number;
+  /** The time from which the source is asked again, in milliseconds; missing after a failure. */
+  readonly dueAt?: number | undefined;
   /** The time up to which the outcome may be repeated, in milliseconds. */
   readonly until?: number;
   readonly error?: SourceError | undefined;
@@ -115,11 +115,11 @@ export class SourceCache {
         (!isWatch && now.monotonic - state.validAt.monotonic >= PAUSE)
       );
     return [...this.#plan.sources].filter(([name, { source, ttl, role }]) => {
-      const { last, error, askedAt, dueAt = 0 } = this.get(name) ?? {};
+      const { askedAt, dueAt = -Infinity } = this.get(name) ?? {};
       if (isWatch && "command" in source && role === "optional" && askedAt) {
         return now.monotonic - askedAt.monotonic >= Math.max(ttl, WATCHED_PROGRAM_MS);
       }
-      return isUncertain || !last || error || now.monotonic >= dueAt;
+      return isUncertain || now.monotonic >= dueAt;
     }).map(([name]) => name);
   }
 
@@ -141,7 +141,8 @@ export class SourceCache {
         states.set(name, { last, validAt: now, askedAt: now, dueAt, until, isAbsent });
       } else {
         const until = now.monotonic + RETRY_MS;
-        states.set(name, { ...states.get(name), askedAt: now, until, error: outcome.error });
+        const { error } = outcome;
+        states.set(name, { ...states.get(name), askedAt: now, until, error, dueAt: undefined });
       }
     }
     const isOfNode = this.required.some((name) => outcomes.has(name));
@@ -158,7 +159,7 @@ export class SourceCache {
     for (const name of this.required) {
       const state = this.get(name);
       const hasOutcome = state?.askedAt && state.askedAt.monotonic >= since;
-      if (!hasOutcome) this.#states.set(name, { ...state, until, error });
+      if (!hasOutcome) this.#states.set(name, { ...state, until, error, dueAt: undefined });
     }
   }
 
