@@ -296,10 +296,13 @@ browsers(
     // The service tells even pages of other origins that no client may call `balance`.
     const refused = await post(methods, "/v1/rpc/balance", headers);
     assert.is(refused.status, 403);
-    assert.match((await refused.json()).detail, /^balance is not forwarded: /);
+    assert.match((await refused.json()).detail, /^balance is not forwarded for the client app: /);
     const alone = await methods.rpc({ id: 1, method: "balance", params: ["a"] }, { headers });
     const { error } = await alone.json();
-    assert.match(error.message, /^the method balance does not exist\/is not available: /);
+    assert.match(
+      error.message,
+      /^the method balance does not exist\/is not available for the client app: /,
+    );
     assert.equal(node.come, []);
   },
 );
