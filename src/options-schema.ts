@@ -19,8 +19,8 @@ import {
   sharedSettings,
 } from "./settings/configuration.ts";
 import { CLI_OPTIONS } from "./settings/flags.ts";
-import { kindSchema, withoutSecretFiles } from "./settings/kind.ts";
-import { hasKind, infoSettings, nodeSettings, unknownSources } from "./settings/node.ts";
+import { kindSchema, withoutSecretFiles } from "./settings/kind-schema.ts";
+import { hasKind, infoSettings, nodeSettings, unknownSources } from "./settings/node-schema.ts";
 import {
   anyOf,
   byKey,

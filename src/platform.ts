@@ -111,7 +111,7 @@ export async function findFile(
     const { size, mtimeMs, ino } = found;
     return { url: pathToFileURL(path), size, stamp: `${mtimeMs}-${ino}-${size}` };
   } catch (error) {
-    throw explain(error, FILE_FAILURES);
+    throw platformErrorFor(error, FILE_FAILURES);
   }
 }
 
@@ -138,7 +138,7 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
       throw new PlatformError(takesLonger(timeout));
     });
   } catch (error) {
-    throw explain(error, FILE_FAILURES);
+    throw platformErrorFor(error, FILE_FAILURES);
   }
 }
 
@@ -191,7 +191,7 @@ export async function runProgram(
     return new TextDecoder().decode(bytes);
   } catch (error) {
     if (!child.pid || !detached || !killGroup(child.pid)) child.kill("SIGKILL");
-    throw explain(error, PROGRAM_FAILURES);
+    throw platformErrorFor(error, PROGRAM_FAILURES);
   } finally {
     // A child process may outlive the program and keep the output pipe open.
     child.stdout.destroy();
@@ -262,7 +262,10 @@ function expand(path: string): string {
   return home ? path.replace(HOME, () => home) : path;
 }
 
-function explain(error: unknown, reasons: Readonly<Record<string, string>>): PlatformError {
+function platformErrorFor(
+  error: unknown,
+  reasons: Readonly<Record<string, string>>,
+): PlatformError {
   if (error instanceof PlatformError) return error;
   const { name, code = name } = error as { code?: string; name: string };
   return new PlatformError(reasons[name] ?? reasons[code] ?? code, { cause: error });

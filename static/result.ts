@@ -20,7 +20,7 @@ const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "et
 export async function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number) {
   const { status, statusText, headers } = response;
   const type = headers.get("content-type") ?? "";
-  const text = textOf(bytes, type);
+  const text = showResponse(bytes, type);
   const [word, size] = [`${status} ${statusText}`.trim(), sizeOf(bytes.byteLength)];
   showStatus(form, status < 400, word, timeOf(ms), size);
   if (status >= 400) explain(form, status, await new Response(text).json().catch(() => ({})));
@@ -46,7 +46,7 @@ export function sizeOf(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-function textOf(bytes: ArrayBuffer, type: string): string | undefined {
+function showResponse(bytes: ArrayBuffer, type: string): string | undefined {
   const [, charset = "utf-8"] = /charset="?([\w-]+)/i.exec(type) ?? [];
   try {
     const text = new TextDecoder(charset, { fatal: true }).decode(bytes);

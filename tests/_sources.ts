@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import * as assert from "uvu/assert";
 import type { Kind, KindAuth, Kinds } from "../src/kinds/kind.ts";
-import { clientOfFetch } from "../src/node/client.ts";
+import { clientOfFetch } from "../src/node/http-client.ts";
 import type { HttpClient } from "../src/node/http1.ts";
 import type { SourceError } from "../src/node/failures.ts";
 import { Node, type NodeOptions } from "../src/node/node.ts";

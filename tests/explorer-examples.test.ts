@@ -17,7 +17,7 @@ import { formatJson } from "../src/json/lossless.ts";
 import type { Json } from "../src/json/values.ts";
 import { parseReference } from "../src/info/query-plan.ts";
 import type { Reference } from "../src/kinds/kind.ts";
-import { documentOfKind } from "../src/openapi/kind.ts";
+import { documentOfKind } from "../src/openapi/kind-document.ts";
 import { examplesIn } from "../src/settings/kind-interface.ts";
 import { operationsOf } from "./nodes/_interface.ts";
 import { setScene } from "./_scene.ts";

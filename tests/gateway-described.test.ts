@@ -7,7 +7,7 @@ import { type Forward, resolveForward } from "../src/gateway/policy.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
-import { withMarks, withMarksOfMethods } from "../src/openapi/kind.ts";
+import { withMarks, withMarksOfMethods } from "../src/openapi/kind-document.ts";
 import { json, optionsFor, playNode, REST, until } from "./_gateway.ts";
 import { load } from "./description/_load.ts";
 

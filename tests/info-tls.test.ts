@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 import process from "node:process";
 import { gzipSync } from "node:zlib";
 import { createNodeface } from "../src/index.ts";
-import { findUnreadable } from "../src/node/client.ts";
+import { findUnreadable } from "../src/node/http-client.ts";
 import { testWhere, without } from "./_needs.ts";
 import { until } from "./_gateway.ts";
 import { contextFor, failure, get, listen, type Played, within } from "./_sources.ts";

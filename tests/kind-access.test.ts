@@ -5,7 +5,7 @@ import { checkValue } from "../src/gateway/check.ts";
 import { listOf, objectOf } from "../src/json/values.ts";
 import type { Access, OperationMarks } from "../src/kinds/interface.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
-import { documentOfKind } from "../src/openapi/kind.ts";
+import { documentOfKind } from "../src/openapi/kind-document.ts";
 import { operationsOf } from "../src/openapi/operations.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
 

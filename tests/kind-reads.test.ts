@@ -16,7 +16,7 @@ import {
   withMarks,
   withMarksOfMethods,
   withOtherPart,
-} from "../src/openapi/kind.ts";
+} from "../src/openapi/kind-document.ts";
 import { type Come, json, nodeOf, textOf } from "./_gateway.ts";
 import { sampleOf } from "./_runtime.ts";
 

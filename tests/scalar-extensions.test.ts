@@ -9,7 +9,7 @@ import type { FormData } from "../src/explorer/form-request.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { annotateCalls } from "../src/gateway/annotate-operations.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
-import { documentOfKind } from "../src/openapi/kind.ts";
+import { documentOfKind } from "../src/openapi/kind-document.ts";
 
 const extensions = suite("the extensions for Scalar");
 

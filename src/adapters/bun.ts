@@ -13,10 +13,10 @@ import {
   checkServeOptions,
   failure,
   type Listening,
-  listening,
-  type Outcome,
   refusal,
   report,
+  runningServer,
+  type SendingEnd,
   type Servable,
   type ServeOptions,
   TIMEOUTS,
@@ -104,7 +104,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
     idleTimeout: SILENCE_SECONDS,
     websocket: WEBSOCKET,
   });
-  return listening(app, urlAt(server.address.address, server.port), async () => {
+  return runningServer(app, urlAt(server.address.address, server.port), async () => {
     await waitAtMost(server.stop(false), TIMEOUTS.grace);
     await server.stop(true);
   });
@@ -195,7 +195,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   if (inTurn > IN_TURN_MAX) await new Promise((resolve) => setImmediate(resolve));
   const endEntry = beginEntry(callbacks, request);
   let response: Response | undefined;
-  const end = (outcome: Outcome) =>
+  const end = (outcome: SendingEnd) =>
     endEntry?.(outcome, response?.status, (request as ServedRequest).clientName);
   if (endEntry) request.signal.addEventListener("abort", () => end("aborted"));
   const sending: Sending = {

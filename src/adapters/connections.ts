@@ -18,7 +18,7 @@ export interface Slowest {
   readonly check: number;
 }
 
-interface Connection {
+interface ClientConnection {
   lastResponse?: ServerResponse;
   isRefused: boolean;
   bytesWritten: number;
@@ -52,7 +52,7 @@ const DRAIN_INTERVAL_MS = 20;
 const CONTENT_BYTES = 65_536;
 
 export class Connections {
-  readonly #connections = new Map<Socket, Connection>();
+  readonly #connections = new Map<Socket, ClientConnection>();
   readonly #onLate: (socket: Socket) => void;
   readonly #slowest: Slowest;
   readonly #timer: ReturnType<typeof setInterval>;
@@ -150,7 +150,7 @@ export class Connections {
   }
 
   /** After the response, `limitContent` applies. */
-  #checkContent(socket: Socket, connection: Connection, now: number): void {
+  #checkContent(socket: Socket, connection: ClientConnection, now: number): void {
     const { lastResponse, sent } = connection;
     if (!sent || !lastResponse || lastResponse.writableFinished) return;
     const message = lastResponse.req as CountedMessage;

@@ -30,9 +30,9 @@ import {
   type EndEntry,
   failure,
   type Listening,
-  listening,
   refusal,
   report,
+  runningServer,
   type Servable,
   type ServeOptions,
   TIMEOUTS,
@@ -201,7 +201,7 @@ export async function serveHttp(
   await listen(http, wanted);
   const stop = watch(http, wanted);
   const { address, port } = http.address() as AddressInfo;
-  return listening(app, urlAt(address, port), () => {
+  return runningServer(app, urlAt(address, port), () => {
     stop();
     return close();
   });

@@ -69,7 +69,7 @@ export interface ResponseRecord {
    * (`forward.clients`).
    */
   readonly client?: string | undefined;
-  readonly outcome: Outcome;
+  readonly outcome: SendingEnd;
   readonly milliseconds: number;
 }
 
@@ -81,7 +81,7 @@ export interface ResponseRecord {
  * - `aborted`: the connection closed too early
  * - `failed`: the body's stream ended with an error
  */
-export type Outcome = "sent" | "aborted" | "failed";
+export type SendingEnd = "sent" | "aborted" | "failed";
 
 /**
  * A listening server; close it with `close` or `await using`.
@@ -162,7 +162,7 @@ export function checkServeOptions(options: ServeOptions): Address {
   return { hostname: hostname.replace(/^\[|\]$/g, ""), port };
 }
 
-export function listening(app: Servable, url: string, close: () => Promise<void>): Listening {
+export function runningServer(app: Servable, url: string, close: () => Promise<void>): Listening {
   let closed: Promise<void> | undefined;
   const closeOnce = () => {
     // Without this call, the server would wait for the event streams, which never end.
@@ -179,7 +179,7 @@ export function urlAt(address: string, port: number): string {
 }
 
 /** Only the first call of this function has an effect. */
-export type EndEntry = (outcome: Outcome, status?: number, client?: string) => void;
+export type EndEntry = (outcome: SendingEnd, status?: number, client?: string) => void;
 
 /** @param request `undefined` if the parser refused the request */
 export function beginEntry(

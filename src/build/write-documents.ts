@@ -22,7 +22,7 @@ import { configuration } from "../settings/configuration.ts";
 import { COMMANDS, EXIT_CODES, SWITCHES } from "../cli/usage.ts";
 import { LAG } from "../info/status.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
-import { kindSchema } from "../settings/kind.ts";
+import { kindSchema } from "../settings/kind-schema.ts";
 import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 import { settingTypes } from "./write-types.ts";
 

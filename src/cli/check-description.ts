@@ -7,7 +7,7 @@ import { reasonIn } from "../description/description.ts";
 import { knowKind, type KnownKind, softwareIn } from "../description/known-interface.ts";
 import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
 import { describe, type Prepared } from "../description/prepare.ts";
-import { sourceAt, sourcesOf } from "../description/source.ts";
+import { descriptionSourcesOf, sourceAt } from "../description/source.ts";
 import { decide, isClosed, policyRows } from "../gateway/policy.ts";
 import {
   type ClientRights,
@@ -24,15 +24,15 @@ import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
-import { type Offer, offered } from "../openapi/kind.ts";
+import { type Offer, offered } from "../openapi/kind-document.ts";
 import { isReserved } from "../openapi/drop-in.ts";
 import { loadOwnDocument } from "../resources/open-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 import type { Config } from "./read-config.ts";
-import { formatTable, type Section } from "./output.ts";
+import { formatTable, type ReportSection } from "./output.ts";
 
 interface Described extends Partial<Pick<Prepared, "description">> {
-  readonly sections: readonly Section[];
+  readonly sections: readonly ReportSection[];
   /** `undefined` if the description comes from the kind. */
   readonly from?: string | undefined;
 }
@@ -58,7 +58,7 @@ export async function describeDescription(
   if (!known) return { sections: [] };
   const offer = await askOfferAndMissing(known, config.node, info).catch((error: Error) => error);
   const described = offer instanceof Error ? softwareIn(info) : offer;
-  const { ofNode, ofKind } = sourcesOf(node, known);
+  const { ofNode, ofKind } = descriptionSourcesOf(node, known);
   let before = "";
   if (ofNode) {
     const { name } = ofNode;
@@ -136,7 +136,7 @@ function describeShown(
     else troubles.push(count);
   }
   const findings = all.map(({ isFatal: _, ...finding }) => finding);
-  const section: Section = {
+  const section: ReportSection = {
     title: TITLE,
     text: [before, ...lines, last, ...notes.map((note) => `note  ${note}\n`)].join(""),
     troubles,
@@ -161,7 +161,7 @@ export async function describeCalls(
   config: Config,
   described: Described,
   chainNode: Node,
-): Promise<Section[]> {
+): Promise<ReportSection[]> {
   const { forward, node } = config;
   if (!forward) return [];
   const { operations = [], isBuiltIn = false } = described.description ?? {};
@@ -208,7 +208,7 @@ const dataOf = ({ name, operations }: ClientRights) => ({
 });
 
 /** Names first what changes something or reveals private data. */
-function describeClients(clients: readonly ClientRights[]): Section[] {
+function describeClients(clients: readonly ClientRights[]): ReportSection[] {
   if (clients.length === 0) return [];
   const lines = clients.map(({ name, operations }) => {
     const named = [

@@ -8,22 +8,22 @@ import { KINDS } from "../generated/kinds.js";
 import { isLoopback } from "../http/host-names.ts";
 import { type Inspection, Monitor } from "../info/monitor.ts";
 import { openNode } from "../info/open-node.ts";
-import { findUnreadable } from "../node/client.ts";
+import { findUnreadable } from "../node/http-client.ts";
 import type { Node } from "../node/node.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import { isWithoutNode, parseReference, type Plan, referencesOf } from "../info/query-plan.ts";
 import type { QueryOutcome } from "../info/sources.ts";
-import { explain } from "../info/status.ts";
+import { clausesOf } from "../info/status.ts";
 import { FORBIDDEN } from "../platform.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
-import { questionOf } from "../settings/node.ts";
+import { questionOf } from "../settings/node-schema.ts";
 import { ConfigError, UsageError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
 import { describeCalls, describeDescription, lintForward } from "./check-description.ts";
 import type { Config } from "./read-config.ts";
-import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
+import { formatTable, type Progress, type ReportSection, SILENT } from "./output.ts";
 
 export interface Checked {
   readonly report: string;
@@ -90,14 +90,14 @@ export async function checkOffline(config: Config): Promise<string> {
   return jsonOfTroubles([], [...config.remarks.map(({ message }) => withoutKeys(message)), ...all]);
 }
 
-function describeSecrets(notes: readonly string[]): Section[] {
+function describeSecrets(notes: readonly string[]): ReportSection[] {
   if (notes.length === 0) return [];
   return [{ title: "Secrets", text: linesOf(notes.map((note) => `note  ${note}`)), notes }];
 }
 
 const linesOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
 
-function describeKind({ node }: Config, { detection }: Inspection): Section[] {
+function describeKind({ node }: Config, { detection }: Inspection): ReportSection[] {
   const name = node.kind ?? detection?.kind;
   if (name === undefined && !detection) return [];
   const because = node.kind !== undefined
@@ -114,7 +114,7 @@ function describeKind({ node }: Config, { detection }: Inspection): Section[] {
 
 const WIDTH = 60;
 
-function describeSources(config: Config, inspection: Inspection): Section[] {
+function describeSources(config: Config, inspection: Inspection): ReportSection[] {
   const { plan, outcomes } = inspection;
   if (outcomes.size === 0 && describeUnused(config, plan).length === 0) return [];
   const table = [["SOURCE", "ASKS", "TOOK", "GAVE"]];
@@ -165,7 +165,7 @@ const describeUnused = ({ info }: Config, plan: Plan): string[] =>
   Object.keys(info.sources ?? {}).filter((name) => !plan.sources.has(name))
     .map((name) => `the source ${name} is never queried, since no field uses it`);
 
-function describeService({ info, host }: Config): Section {
+function describeService({ info, host }: Config): ReportSection {
   const { watch = "off", history } = info;
   const pace = watch === "off"
     ? "The service queries the node only when a client sends a request (info.watch: off)"
@@ -196,7 +196,7 @@ function dataOf(outcome: QueryOutcome): Record<string, unknown> {
 
 function troublesOfStatus({ status }: Inspection): string[] {
   if (status.status === "ok" || status.status === "syncing") return [];
-  return [`the node is ${status.status}: ${explain(status).join("; ")}`];
+  return [`the node is ${status.status}: ${clausesOf(status).join("; ")}`];
 }
 
 /** Masks possible secrets in URLs, since people share reports. */
@@ -218,7 +218,7 @@ function verdictOn(
     : `All is well with the configuration; the node is ${status}: it ${reason}\n`;
 }
 
-function reportOf(sections: readonly Section[], verdict: string, info: unknown) {
+function reportOf(sections: readonly ReportSection[], verdict: string, info: unknown) {
   const all = [
     ...sections,
     { title: "Verdict", text: verdict },
@@ -229,7 +229,7 @@ function reportOf(sections: readonly Section[], verdict: string, info: unknown) 
 
 function jsonOf(
   { file, node, remarks }: Config,
-  sections: readonly Section[],
+  sections: readonly ReportSection[],
   troubles: readonly string[],
   info: unknown,
 ) {

@@ -12,11 +12,11 @@ import type { NodeSettings } from "../info/settings.ts";
 import { type Json, listOf, objectOf, textOf, valueAt } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
-import { settingOf } from "../node/secrets.ts";
+import { partsOfPlace } from "../node/secrets.ts";
 import type { PageSettings } from "../options.ts";
 import { configuration, type FileConfig, forwardConflicts } from "../settings/configuration.ts";
-import { hasKind, unknownSources } from "../settings/node.ts";
-import { KNOWN_KIND, withoutSecretFiles } from "../settings/kind.ts";
+import { hasKind, unknownSources } from "../settings/node-schema.ts";
+import { KNOWN_KIND, withoutSecretFiles } from "../settings/kind-schema.ts";
 import { extendKind, looseningsIn } from "../settings/kind-extension.ts";
 import {
   ConfigError,
@@ -106,7 +106,7 @@ async function sharedTokens({ forward }: FileConfig): Promise<SettingDiagnostic[
   await clients.read();
   const { all } = clients;
   return diagnosticsOfRepeated(all.map(({ token }) => token?.text), (_, at, first) => ({
-    path: ["forward", "clients", at, settingOf(all[at]!.settings).key],
+    path: ["forward", "clients", at, partsOfPlace(all[at]!.settings).key],
     message: `has the same token as clients[${first}]; each client needs its own`,
   }));
 }

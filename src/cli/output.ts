@@ -215,7 +215,7 @@ export function createProgress({ write, isTerminal, after = 1000 }: {
   };
 }
 
-export interface Section {
+export interface ReportSection {
   readonly title: string;
   readonly text: string;
   readonly troubles?: readonly string[];

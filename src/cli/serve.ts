@@ -11,7 +11,7 @@ import { lintSettings } from "../gateway/lint-settings.ts";
 import { NodeMemory } from "../info/state-log.ts";
 import { isWithoutNode } from "../info/query-plan.ts";
 import { isEqual } from "../json/values.ts";
-import { findUnreadable } from "../node/client.ts";
+import { findUnreadable } from "../node/http-client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/description.ts";
 import { Meters } from "../metrics/metrics.ts";

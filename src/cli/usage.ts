@@ -54,13 +54,13 @@ export interface Flag {
 
 const { url, ...settings } = CLI_OPTIONS;
 
-export const NODE_URL_TEXT: string = textOf(url);
+export const NODE_URL_TEXT: string = describeOption(url);
 
 export const FLAGS: readonly Flag[] = [
   ...Object.values<CliOption>(settings).map((option) => ({
     name: option.flag!,
     argument: option.argument,
-    text: textOf(option),
+    text: describeOption(option),
     words: partsOf(option.schema).words,
   })),
   ...Object.entries(SWITCHES).map(([name, { short, text }]) => ({ name, short, text })),
@@ -104,7 +104,7 @@ Exit codes:
 ${Object.entries(EXIT_CODES).map(([code, text]) => row(code, text)).join("")}`;
 }
 
-function textOf({ text, default: usual, variables = [] }: CliOption): string {
+function describeOption({ text, default: usual, variables = [] }: CliOption): string {
   const more = usual === undefined ? [] : [`default ${usual}`];
   if (variables.length > 0) more.push(`environment ${variables.join(" or ")}`);
   const start = text.charAt(0).toLowerCase() + text.slice(1);

@@ -22,7 +22,7 @@ import {
 } from "yaml";
 import { isAnchored } from "../platform.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { kindSchema } from "../settings/kind.ts";
+import { kindSchema } from "../settings/kind-schema.ts";
 import {
   ConfigError,
   formatSettingDiagnostic,
@@ -61,7 +61,7 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
   // An unexpected token causes further errors, which are omitted.
   const first = document.errors.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   const errors = first < 0 ? document.errors : document.errors.slice(0, first + 1);
-  refuse(errors.map((error) => `${at(error.pos[0])} ${explain(error, what)}`));
+  refuse(errors.map((error) => `${at(error.pos[0])} ${describeMistake(error, what)}`));
   const strayed: string[] = [];
   const anchors = new Set<string | undefined>();
   visit(document, {
@@ -97,7 +97,7 @@ function refuse(problems: readonly string[]): void {
 
 const STAR = 'a text that begins with * needs quotes, as in "*"';
 
-function explain({ code, message }: YAMLError, what: string): string {
+function describeMistake({ code, message }: YAMLError, what: string): string {
   if (code === "DUPLICATE_KEY") return "this key occurs twice";
   if (code === "BAD_ALIAS") return `is not YAML: ${message}; ${STAR}`;
   if (code === "MULTIPLE_DOCS") return `a second document begins here; ${what} has only one`;

@@ -11,7 +11,7 @@ import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
-import type { Offer } from "../openapi/kind.ts";
+import type { Offer } from "../openapi/kind-document.ts";
 import { waitAtMost } from "../with-timeout.ts";
 import { Checks } from "./checks.ts";
 import type { KnownKind } from "./known-interface.ts";
@@ -20,9 +20,9 @@ import { describe, type DescribeOptions, type ServedDescription } from "./prepar
 import {
   type DescriptionPlace,
   type DescriptionSource,
+  descriptionSourcesOf,
   nameOfPlace,
   sourceAt,
-  sourcesOf,
 } from "./source.ts";
 
 /**
@@ -217,7 +217,7 @@ export class Description {
     if (!known) return;
     if (known !== this.#known) {
       this.#known = known;
-      const { ofKind, ofNode } = sourcesOf(this.#node, known);
+      const { ofKind, ofNode } = descriptionSourcesOf(this.#node, known);
       this.#readings = [
         ...ofKind ? [new Reading(ofKind, false)] : [],
         ...ofNode ? [new Reading(ofNode, true)] : [],

@@ -7,7 +7,7 @@ import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, MethodCall, NamesIn, NameTree } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import { type Offer, offered } from "../openapi/kind.ts";
+import { type Offer, offered } from "../openapi/kind-document.ts";
 import { INTERFACES } from "../generated/interfaces.js";
 import { KINDS } from "../generated/kinds.js";
 import { unpack } from "../http/content-coding.ts";

@@ -7,7 +7,7 @@
 import type { Monitor } from "../info/monitor.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
-import type { Offer } from "../openapi/kind.ts";
+import type { Offer } from "../openapi/kind-document.ts";
 import { knowKind, type KnownKind, softwareIn, type SoftwareInfo } from "./known-interface.ts";
 import { MissingMethods } from "./missing-methods.ts";
 

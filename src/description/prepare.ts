@@ -13,7 +13,7 @@ import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
 import type { Resource } from "../lazy.ts";
 import { diagnosticOfError } from "../openapi/diagnostics.ts";
-import type { Offer } from "../openapi/kind.ts";
+import type { Offer } from "../openapi/kind-document.ts";
 import { load, type Loaded, type LoadOptions } from "../openapi/load.ts";
 import { clientAddress, withDropInPaths } from "../openapi/drop-in.ts";
 import { type Documents, prepareDocuments } from "../openapi/serve.ts";

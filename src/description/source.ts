@@ -55,7 +55,7 @@ async function fileAt(place: string | URL, node: Node): Promise<DescriptionFile>
 /**
  * Returns the kind's own description, and then the node's, which is preferred if it can be read.
  */
-export function sourcesOf(
+export function descriptionSourcesOf(
   node: Node,
   known: KnownKind,
 ): { readonly ofKind?: DescriptionSource; readonly ofNode?: DescriptionSource } {

@@ -65,9 +65,9 @@ export async function renderParts(
   const isForeign = by === "network";
   // Only a description from the node or from the operator states the node's version.
   const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
-  const fields = operationsIn(outline).flatMap(({ form }) => form?.fields ?? []);
+  const fields = operationsOfOutline(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
-  const isLarge = operationsIn(outline).length > MANY;
+  const isLarge = operationsOfOutline(outline).length > MANY;
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
@@ -78,7 +78,7 @@ export async function renderParts(
       (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
       (isForeign ? " data-foreign" : "") +
       (isLarge ? " data-large" : ""),
-    notes: new Map(notesOf(operationsIn(outline))),
+    notes: new Map(notesOf(operationsOfOutline(outline))),
     isLarge,
   };
 }
@@ -95,7 +95,8 @@ function* notesOf(
   }
 }
 
-const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
+const operationsOfOutline = ({ sections }: Outline) =>
+  sections.flatMap(({ operations }) => operations);
 
 /**
  * Limits for each level of detail. Lengths are in characters. If the page is too large, it is
@@ -143,7 +144,7 @@ const POSTED_TOO =
   `<b class="post">POST</b> with the parameters as a JSON object.</p>`;
 
 export async function renderContent(outline: Outline): Promise<string> {
-  const total = operationsIn(outline).length;
+  const total = operationsOfOutline(outline).length;
   for (const detail of LEVELS.filter(({ operations }) => total <= operations)) {
     const html = await render(outline, detail, total, total);
     if (await fits(html)) return html;
@@ -166,7 +167,7 @@ async function render(
 ): Promise<string> {
   let html = renderNavigation(outline, detail, total) + '<main id="content">' +
     renderAbout(outline, detail);
-  const enabled = readEnabled(operationsIn(outline));
+  const enabled = readEnabled(operationsOfOutline(outline));
   let left = shown;
   for (const section of outline.sections) {
     if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
@@ -199,11 +200,11 @@ const COMMON_MAX = 5;
 function renderStart(outline: Outline, address: string): string {
   // An operation with several tags counts once, and so does a JSON-RPC method with a GET and a
   // POST.
-  const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
+  const named = new Map(operationsOfOutline(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];
   const callable = operations.filter(({ call }) => call === "open" || call === "token");
-  const simple = [...callable, ...operationsIn(outline)].filter(isSimpleRead);
+  const simple = [...callable, ...operationsOfOutline(outline)].filter(isSimpleRead);
   const usual = simple.filter(({ isCommon }) => isCommon);
   const first = usual.find(isShort) ?? usual[0] ?? simple.find(isShort) ?? simple[0];
   const common = (callable.length > 0 ? callable : operations)
@@ -313,7 +314,7 @@ const renderName = (text: string): string =>
 
 function renderAbout(outline: Outline, detail: Detail): string {
   const { title, version, summary, description } = outline;
-  const operations = operationsIn(outline);
+  const operations = operationsOfOutline(outline);
   const used = new Set(operations.flatMap(({ marks }) => marks));
   const legend = MARKS.filter(([, , word]) => used.has(word))
     .map(([, , word, meaning]) => `<li>${renderMark(word)} ${meaning}</li>`).join("");

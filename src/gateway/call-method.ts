@@ -99,12 +99,12 @@ async function paramsOf(operation: NodeOperation, call: Call): Promise<string> {
 
 function refuseAsNode(error: RpcError): Response {
   const { code, messageJson: message, data } = error;
-  const status = statusOf(error);
+  const status = statusOfNodeError(error);
   const members = { code: code?.toString(), message, data };
   return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
 }
 
-function statusOf(error: RpcError): HttpStatus {
+function statusOfNodeError(error: RpcError): HttpStatus {
   const code = Number(error.code);
   if (code === CODES.wrongParams) return 400;
   if (isNoMethod(error)) return 404;

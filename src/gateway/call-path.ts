@@ -70,7 +70,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const sent = {
     ...target,
     method: request.method,
-    headers: Object.assign(headers, typeOf(operation, content)),
+    headers: Object.assign(headers, typeHeaderOf(operation, content)),
     body: content.bytes,
     isLast: content.bytes !== undefined && !HAS_BODY.test(request.method),
   };
@@ -93,7 +93,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
 }
 
 /** A checked body is sent without parameters of its type, which could change its meaning. */
-const typeOf = ({ isChecked }: NodeOperation, { type }: Content): Record<string, string> =>
+const typeHeaderOf = ({ isChecked }: NodeOperation, { type }: Content): Record<string, string> =>
   isChecked && type !== undefined ? { "content-type": type } : {};
 
 const HAS_BODY = /^(?:POST|PUT|PATCH)$/;
@@ -178,13 +178,13 @@ function passOn(
     return makeResponse(status, headers, lease.handOverBytes(parts), common);
   }
   const release = lease.handOver();
-  const pace = new Pace(upstream, gateway, lease);
+  const watch = new SlowReaderWatch(upstream, gateway, lease);
   let hasEnded = false;
   // A client that leaves while a part is awaited ends the stream, and so does the wait.
   const end = () => {
     if (hasEnded) return;
     hasEnded = true;
-    pace.dispose();
+    watch.dispose();
     release();
     recording.bytes = upstream.size;
     recording.end(status);
@@ -193,7 +193,7 @@ function passOn(
 }
 
 /** Ends a response that a client reads too slowly while other calls wait for its slot. */
-class Pace {
+class SlowReaderWatch {
   readonly #upstream: UpstreamResponse;
   #bytes = 0;
   #since = performance.now();

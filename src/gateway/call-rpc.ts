@@ -76,7 +76,7 @@ export async function respondToMessage(
   subscriber: Subscriber,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  return textOf(await new Calls(gateway, call, subscriber).respond(body));
+  return messageOf(await new Calls(gateway, call, subscriber).respond(body));
 }
 
 export async function refuseMessage(
@@ -84,10 +84,10 @@ export async function refuseMessage(
   message: string,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  return textOf(written(body, refusalsOf(refusal, body)));
+  return messageOf(written(body, refusalsOf(refusal, body)));
 }
 
-const textOf = ({ texts }: Written): string | undefined =>
+const messageOf = ({ texts }: Written): string | undefined =>
   texts.length === 0 ? undefined : texts.join("");
 
 /**
@@ -126,7 +126,7 @@ class Calls {
     this.#isOnly = ready.length === 1;
     if (ready.length > 0 && await this.#begin(ready)) {
       const parts = this.#partsOf(ready);
-      if (isPlain(parts, body)) return await this.#sendAsItCame(ready, body);
+      if (goesAsItCame(parts, body)) return await this.#sendAsItCame(ready, body);
       for (const { calls } of parts) this.#setReplies(calls, await this.#sendTogether(calls));
     }
     return written(body, this.#replies);
@@ -260,7 +260,7 @@ type PlainBody = RpcBody & { readonly plain: string };
  * Tells whether a batch is sent as it came: it has just what we would write. A single call goes
  * alone, so that the client sees the node's status.
  */
-const isPlain = (parts: readonly BatchPart[], body: RpcBody): body is PlainBody => {
+const goesAsItCame = (parts: readonly BatchPart[], body: RpcBody): body is PlainBody => {
   const [{ calls }, ...others] = parts as [BatchPart];
   return body.plain !== undefined && others.length === 0 && calls.length > 1 &&
     calls.length === body.calls.length &&

@@ -5,7 +5,7 @@
  * @module
  */
 import { isEqual } from "../json/values.ts";
-import { readNow, settingOf } from "../node/secrets.ts";
+import { partsOfPlace, readNow } from "../node/secrets.ts";
 import { decodeBase64Url } from "../untrusted-text.ts";
 import { LightSignal, runBeside } from "../with-timeout.ts";
 import type { ResolvedClient } from "./policy.ts";
@@ -59,7 +59,7 @@ export class Client {
 
   /** @param onListener is called when something begins to run under the token */
   async read(onListener: () => void): Promise<void> {
-    const { key, name } = settingOf(this.settings);
+    const { key, name } = partsOfPlace(this.settings);
     const found = await readNow(this.settings);
     const token = "text" in found ? found.text.trim() : "";
     const problem = "reason" in found

@@ -24,7 +24,7 @@ import {
   type UpstreamUse,
 } from "./upstream.ts";
 
-const GRACE_MS = 4000;
+const CLOSING_GRACE_MS = 4000;
 /** A node that loses connections all the time is not called for ever. */
 const RETRIES_MAX = 3;
 
@@ -78,7 +78,7 @@ export class Leases {
     if (this.#open.size > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
   }
 
-  /** A running call has `GRACE_MS` to finish if its client is still connected. */
+  /** A running call has `CLOSING_GRACE_MS` to finish if its client is still connected. */
   close(): void {
     this.slots.close();
     this.waits.close();
@@ -86,7 +86,7 @@ export class Leases {
     if (this.#open.size === 0) return;
     this.#closing ??= setTimeout(() => {
       for (const lease of this.#open) lease.breakOff();
-    }, GRACE_MS);
+    }, CLOSING_GRACE_MS);
   }
 }
 

@@ -29,7 +29,7 @@ export function lintNames(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
 ): ForwardDiagnostic[] {
-  return namesIn(forward).flatMap(({ list, name, isOpen }) => {
+  return listedNames(forward).flatMap(({ list, name, isOpen }) => {
     const place = forward.places?.[placeKey(list, name)];
     const start = `${place ? `${place} ` : ""}${list} names ${quote(name)}, `;
     const found = lintName(operations, isOpen, name);
@@ -122,7 +122,7 @@ interface ListedName {
   readonly isOpen: boolean;
 }
 
-function namesIn({ open, clients }: ResolvedForward): ListedName[] {
+function listedNames({ open, clients }: ResolvedForward): ListedName[] {
   return [
     ...open.names.map((name) => ({ list: "forward.open", name, isOpen: true })),
     ...clients.flatMap((client) =>
@@ -185,7 +185,7 @@ export function createNameWatch(
     ];
     const news = found.filter(({ message }) => !reported.has(message));
     reported = new Set(found.map(({ message }) => message));
-    for (const { list, name } of namesIn(forward)) {
+    for (const { list, name } of listedNames(forward)) {
       const now = operations.filter((operation) => matchOf(name, operation));
       const key = placeKey(list, name);
       const was = before.get(key) ?? now;

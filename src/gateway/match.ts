@@ -108,7 +108,7 @@ export class PathTable {
   }
 
   #fitting(path: string): readonly PathEntry[] {
-    if (!isPlain(path)) return [];
+    if (!isUnambiguous(path)) return [];
     const normalized = normalizePath(path);
     const fits = this.#operations.filter(({ template }) => template.match(normalized));
     if (fits.length > 0) return fits;
@@ -139,7 +139,7 @@ export class PathTable {
 }
 
 /** Tells whether all parsers read a path in the same way. */
-function isPlain(path: string): boolean {
+function isUnambiguous(path: string): boolean {
   if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
   if (path.includes("//")) return false;
   return !path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));

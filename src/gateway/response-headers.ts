@@ -79,7 +79,7 @@ export function responseHeaders(
   const passed: Record<string, string> = {
     ...PROTECTED,
     "cache-control": isPublic ? "no-store" : "private, no-store",
-    ...WITHOUT_CONTENT.includes(status) ? {} : typeOf(headers.get("content-type")),
+    ...WITHOUT_CONTENT.includes(status) ? {} : typeHeaderOf(headers.get("content-type")),
   };
   const wanted: readonly string[] = [
     ...isPublic ? OF_CACHES : [],
@@ -103,7 +103,7 @@ function staysBelow(location: string | null, path: string): boolean {
   return new URL(location, `http://node/below${path}`).pathname.startsWith("/below/");
 }
 
-function typeOf(type: string | null): Record<string, string> {
+function typeHeaderOf(type: string | null): Record<string, string> {
   const [essence = ""] = (type ?? "").split(";");
   const parameters = (type ?? "").slice(essence.length);
   const known = essence.trim().toLowerCase();

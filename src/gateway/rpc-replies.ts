@@ -114,13 +114,13 @@ export function written({ calls, isBatch }: RpcBody, replies: readonly Reply[]):
     texts: isBatch
       ? [...responses.flatMap((texts, at) => [at === 0 ? "[" : ",", ...texts]), "]"]
       : responses[0]!,
-    status: !isSame ? 200 : isBatch ? first.status : statusOf(calls[0]!, first),
+    status: !isSame ? 200 : isBatch ? first.status : statusOfReply(calls[0]!, first),
     headers: { ...JSON_HEADERS, ...isSame ? first.headers : {} },
   };
 }
 
 /** Clients of Bitcoin Core tell an error of JSON-RPC 1 by its status. */
-function statusOf(call: RpcCall | RpcFault, { content, status, isAbsent }: Reply): number {
+function statusOfReply(call: RpcCall | RpcFault, { content, status, isAbsent }: Reply): number {
   const isByStatus = !isFault(call) && call.isJsonRpc1 && "error" in content;
   if (!isByStatus || status >= 400) return status;
   return isAbsent ? 404 : 500;

@@ -7,7 +7,7 @@ import { encodeText } from "../bytes.ts";
 import { isBusy, SourceError } from "../node/failures.ts";
 import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
-import type { RpcRequest, RpcUse } from "../node/rpc.ts";
+import type { RpcRequest, RpcTransport } from "../node/rpc.ts";
 import { decodeParts } from "../utf8.ts";
 import { type Call, CALL_DEPTH_MAX } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
@@ -44,7 +44,7 @@ export async function sendCalls(
   calls: readonly ReadyCall[],
 ): Promise<SentOutcome[]> {
   const use = await useOf(gateway, call, calls[0]!);
-  const outcomes = await gateway.node.methods.call(calls.map(requestOf), use);
+  const outcomes = await gateway.node.endpoint.call(calls.map(requestOf), use);
   call.lease.hold(0);
   return outcomes;
 }
@@ -60,7 +60,7 @@ export async function sendAsItCame(
   text: string,
 ): Promise<CallsResponse | SentOutcome[]> {
   const use = await useOf(gateway, call, calls[0]!);
-  const sent = await gateway.node.methods.pass(text, calls.map(requestOf), use);
+  const sent = await gateway.node.endpoint.pass(text, calls.map(requestOf), use);
   call.lease.hold(0);
   return sent;
 }
@@ -74,7 +74,7 @@ async function useOf(
   gateway: Gateway,
   { lease }: MessageCall,
   { entry: { operation } }: ReadyCall,
-): Promise<RpcUse<CallsResponse>> {
+): Promise<RpcTransport<CallsResponse>> {
   const path = await gateway.node.rpcPath();
   const isAnonymous = gateway.isAnonymous(operation);
   const url = gateway.node.resolve(path);

@@ -56,7 +56,7 @@ export interface Info {
   /** The node's last known values, present only while the status is `unreachable`. */
   last_seen?: LastSeen | undefined;
   /** The program that serves `/v1/info`; present only if a node is configured. */
-  api?: Service | undefined;
+  api?: ServiceFacts | undefined;
   /** Links, relative to the URL of `/v1/info`. */
   links: Readonly<Record<string, string>>;
   [key: string]: unknown;
@@ -69,7 +69,7 @@ export type LastSeen =
   & { readonly at: string };
 
 /** The software, version and start time of the program that serves `/v1/info`. */
-export interface Service {
+export interface ServiceFacts {
   software: string;
   version: string;
   /** The time at which the service started, in RFC 3339 format. */
@@ -86,7 +86,7 @@ const LINKS = {
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
 export function makeInfo({ service, isBesideNode, values, status, updatedAt, lastSeen, hide }: {
-  readonly service: Service;
+  readonly service: ServiceFacts;
   readonly isBesideNode: boolean;
   readonly values: Values;
   readonly status: NodeStatus;

@@ -7,7 +7,7 @@
 import { mapMembers, objectOf, textOf } from "../json/values.ts";
 import { formOf } from "./fields.ts";
 import type { Motion, Now } from "./motion.ts";
-import { HOST, type Plan, referencesOf, sourcesOf } from "./query-plan.ts";
+import { HOST, type Plan, referencesOf, sourceNamesOf } from "./query-plan.ts";
 import type { Times } from "./settings.ts";
 import {
   type Instant,
@@ -75,7 +75,7 @@ export class KindState {
   /** The time from which the node's identity is asked for again; `-Infinity` if it is not known. */
   get identityDueAt(): number {
     const keys = Object.keys(this.#options.expect);
-    const sources = keys.flatMap((key) => sourcesOf(this.plan.fields[key]));
+    const sources = keys.flatMap((key) => sourceNamesOf(this.plan.fields[key]));
     return Math.min(...sources.map((name) => this.cache.get(name)?.dueAt ?? -Infinity));
   }
 
@@ -87,8 +87,8 @@ export class KindState {
   }
 
   /** @param since the time at which the sources were asked that have not responded */
-  markUnreachable(now: Now, since: number): void {
-    this.cache.markUnreachable(now, since);
+  markLate(now: Now, since: number): void {
+    this.cache.markLate(now, since);
     this.#advance(now);
   }
 

@@ -9,7 +9,7 @@ import type { Node } from "../node/node.ts";
 import { Clock, type Clocks } from "./clock.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Measured } from "./history.ts";
-import { type Info, makeInfo, type Service, type Snapshot, Snapshots } from "./info.ts";
+import { type Info, makeInfo, type ServiceFacts, type Snapshot, Snapshots } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import type { Now } from "./motion.ts";
 import { NodeReader, OPTIONAL_PATIENCE, type Poll } from "./node-reader.ts";
@@ -22,12 +22,12 @@ import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** A request may wait this many milliseconds longer than the timeout of the sources. */
-const GRACE = OPTIONAL_PATIENCE + 200;
+const SNAPSHOT_GRACE_MS = OPTIONAL_PATIENCE + 200;
 /** The number of polls that a call may wait for while connections are lost. */
 const POLLS_MAX = 3;
 
 interface MonitorOptions {
-  readonly service: Service;
+  readonly service: ServiceFacts;
   readonly info?: InfoSettings | HostInfo;
   readonly log: NodeLog;
   onError(error: unknown): void;
@@ -126,9 +126,9 @@ export class Monitor {
   }
 
   async #nextSnapshot(): Promise<Snapshot> {
-    const overdueSince = await this.#poller.ended(this.#reader.kind.timeout + GRACE);
+    const overdueSince = await this.#poller.ended(this.#reader.kind.timeout + SNAPSHOT_GRACE_MS);
     if (overdueSince !== undefined && this.#published) {
-      this.#reader.kind.markUnreachable(this.#now(), overdueSince);
+      this.#reader.kind.markLate(this.#now(), overdueSince);
       await this.#publish();
     }
     return this.#fresh() ?? await this.#snapshotOf(this.#report());
@@ -166,16 +166,16 @@ export class Monitor {
 
   async #pollUntilCertain(): Promise<void> {
     // A poll that began before the loss may tell of the node that was there before.
-    if (this.#reader.isDoubtful && this.#poller.isRunning) await this.#nextSnapshot();
+    if (this.#reader.mayBeReplaced && this.#poller.isRunning) await this.#nextSnapshot();
     if (!this.#reader.isIdentityCurrent) await this.#pollForCall();
     // Some nodes close each connection after their response, so that doubt remains.
-    for (let polls = 0; polls < POLLS_MAX && this.#reader.isDoubtful; polls++) {
+    for (let polls = 0; polls < POLLS_MAX && this.#reader.mayBeReplaced; polls++) {
       await this.#pollForCall();
     }
   }
 
   async #pollForCall(): Promise<void> {
-    if (this.#reader.isDoubtful) this.#poller.hasten();
+    if (this.#reader.mayBeReplaced) this.#poller.hasten();
     this.#poller.startIfDue();
     await this.#nextSnapshot();
   }

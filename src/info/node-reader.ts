@@ -103,7 +103,7 @@ export class NodeReader {
    * True if a certain node is expected, and a connection was lost since the last poll that
    * has ended began, so that another node may be at the address.
    */
-  get isDoubtful(): boolean {
+  get mayBeReplaced(): boolean {
     return this.#node.isExpected && this.#losses !== this.#node.losses;
   }
 
@@ -122,11 +122,11 @@ export class NodeReader {
    */
   async read(poll: Poll): Promise<boolean | undefined> {
     const { signal } = poll;
-    const { isDoubtful } = this;
+    const { mayBeReplaced } = this;
     const { losses } = this.#node;
     if (!this.#isLoaded) await this.#useKind(this.#node.kind);
     if (this.isUnknown) await this.#detectKind(signal);
-    if (!signal.aborted && !(await this.#askSources(poll, isDoubtful))) return undefined;
+    if (!signal.aborted && !(await this.#askSources(poll, mayBeReplaced))) return undefined;
     const { monotonic } = this.#options.now();
     const mayDetect = this.#isDetected && !this.isUnknown && !signal.aborted &&
       monotonic - this.#detectedAt >= DETECTION_PAUSE;
@@ -206,11 +206,11 @@ export class NodeReader {
   }
 
   /** Resolves to false if the outcomes are too late to be used. */
-  async #askSources(poll: Poll, isDoubtful = false): Promise<boolean> {
+  async #askSources(poll: Poll, mayBeReplaced = false): Promise<boolean> {
     const { signal, isWatch, since, isAgain = false } = poll;
     const { plan, cache, timeout } = this.#kind;
     const begun = this.#options.now();
-    const due = cache.dueSources(begun, isWatch, isDoubtful)
+    const due = cache.dueSources(begun, isWatch, mayBeReplaced)
       .filter((name) => !this.#pending.has(name))
       .map((name) => [name, plan.sources.get(name)!] as const);
     const remembered = (name: string, pointer: string) =>

@@ -82,7 +82,7 @@ export function makePlan(
   const examples = examplesFor(kind, info, pointersOf(sources, references));
   const pointers = pointersOf(sources, [...references, ...Object.keys(examples) as Reference[]]);
   const names = [...pointers.keys()];
-  const identity = expect.flatMap((key) => sourcesOf(fields[key]));
+  const identity = expect.flatMap((key) => sourceNamesOf(fields[key]));
   const isRare = (name: string) => sources[name]!.ttl !== undefined && !identity.includes(name);
   const rare = names.filter(isRare);
   const judges = judgesIn(names, kind, sources);
@@ -150,7 +150,7 @@ function examplesFor(
   queried: ReadonlyMap<string, unknown>,
 ): Plan["examples"] {
   const hidden = Object.entries({ ...kind?.fields, ...fields })
-    .flatMap(([key, field]) => hide.includes(key) ? sourcesOf(field) : []);
+    .flatMap(([key, field]) => hide.includes(key) ? sourceNamesOf(field) : []);
   return Object.fromEntries(
     Object.entries(kind?.examples ?? {}).filter(([reference]) => {
       const [name] = parseReference(reference as Reference);
@@ -219,7 +219,7 @@ export function referencesOf(field: Field): readonly Reference[] {
   return [from, unless ?? []].flat();
 }
 
-export function sourcesOf(field: Field | undefined): string[] {
+export function sourceNamesOf(field: Field | undefined): string[] {
   return field === undefined
     ? []
     : referencesOf(field).map((reference) => parseReference(reference)[0]);

@@ -107,9 +107,9 @@ export class SourceCache {
       states.every((state) => state?.error || state?.isAbsent);
   }
 
-  /** @param isDoubtful true if the node may have been replaced, so that all sources are due */
-  dueSources(now: Instant, isWatch: boolean, isDoubtful: boolean): string[] {
-    const isUncertain = isDoubtful ||
+  /** @param mayBeReplaced true if the node may have been replaced, so that all sources are due */
+  dueSources(now: Instant, isWatch: boolean, mayBeReplaced: boolean): string[] {
+    const isUncertain = mayBeReplaced ||
       this.#ofRequired().some((state) =>
         !state?.validAt || state.error ||
         (!isWatch && now.monotonic - state.validAt.monotonic >= PAUSE)
@@ -153,7 +153,7 @@ export class SourceCache {
   }
 
   /** @param since in milliseconds: a required source has failed that has no outcome since then */
-  markUnreachable({ monotonic }: Instant, since: number): void {
+  markLate({ monotonic }: Instant, since: number): void {
     const error = new SourceError("timeout", "has not responded in time");
     const until = monotonic + RETRY_MS;
     for (const name of this.required) {

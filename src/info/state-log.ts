@@ -10,7 +10,7 @@ import type { Info, LastSeen } from "./info.ts";
 import { Motion } from "./motion.ts";
 import { formatDuration } from "../units.ts";
 import type { Instant, Values } from "./source-cache.ts";
-import { explain, type NodeStatus, type Status, type StatusCode } from "./status.ts";
+import { clausesOf, type NodeStatus, type Status, type StatusCode } from "./status.ts";
 
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
@@ -240,7 +240,7 @@ export class StateLog {
       ? `after ${formatDuration(now - before.since)} of ${last}`
       : undefined;
     if (word !== "ok") {
-      const text = explain(status).map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
+      const text = clausesOf(status).map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
       const still = last === word ? "still " : "";
       log(`${label} is ${still}${word}${after ? ` (${after})` : ""}: ${text}`, event);
       return;

@@ -93,7 +93,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
 } satisfies Partial<Record<StatusCode, string>>;
 
 /** The result is for the log and `check` only, since hints may name settings and paths. */
-export function explain({ code, reason, hint }: NodeStatus): readonly string[] {
+export function clausesOf({ code, reason, hint }: NodeStatus): readonly string[] {
   const isOfKind = code !== undefined && Object.hasOwn(STATUS_OF, code);
   return [reason ?? code, hint ?? (isOfKind ? REMEDIES[code] : undefined)]
     .filter((clause) => clause !== undefined);
@@ -192,12 +192,12 @@ export function statusOfError(error: SourceError, status: Status = "degraded"): 
   };
 }
 
-interface Failure {
+interface SourceFailure {
   readonly name: string;
   readonly error: SourceError;
 }
 
-function failuresIn({ plan, cache }: Evidence): Failure[] {
+function failuresIn({ plan, cache }: Evidence): SourceFailure[] {
   const names = [...plan.sources.keys()]
     .filter((name) => plan.sources.get(name)!.role !== "optional");
   return names.flatMap((name) => {

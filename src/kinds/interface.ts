@@ -9,7 +9,7 @@
 export type Access = "read" | "write" | "secret";
 
 /** The other methods that a subscription needs. */
-export interface Subscription {
+export interface SubscriptionMark {
   readonly unsubscribe: string;
   /** If it is missing, the notifications are further responses with the id of the call. */
   readonly notification?: string | undefined;
@@ -28,7 +28,7 @@ export interface OperationMarks {
   "x-software"?: readonly string[] | undefined;
   "x-common"?: true | undefined;
   "x-checked"?: true | undefined;
-  "x-subscription"?: Subscription | undefined;
+  "x-subscription"?: SubscriptionMark | undefined;
   "x-connection"?: true | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * TypeScript types for the files in `spec/kinds/`, each of which defines a kind of node.
- * `src/settings/kind.ts` validates these files.
+ * `src/settings/kind-schema.ts` validates these files.
  *
  * @module
  */

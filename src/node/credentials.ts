@@ -14,14 +14,14 @@ import type { SourceError } from "./failures.ts";
 import type { HttpClient, NodeRequest, NodeResponse } from "./http1.ts";
 import {
   challengesIn,
+  type CredentialFailure,
   credentialsRejected,
   credentialsUnreadable,
   credentialsWanted,
-  type Failure,
   looksLike,
   type Rejection,
 } from "./rejection.ts";
-import { readSecret, type Secret, type SecretPlace, settingOf } from "./secrets.ts";
+import { partsOfPlace, readSecret, type Secret, type SecretPlace } from "./secrets.ts";
 import { LightSignal } from "../with-timeout.ts";
 
 export interface Exchanged {
@@ -78,7 +78,7 @@ export class Credentials {
     const { url, auth } = owner;
     this.#owner = owner;
     this.#origin = url === undefined ? undefined : new URL(url).origin;
-    this.#isDigest = auth !== undefined && settingOf(auth).scheme === "digest";
+    this.#isDigest = auth !== undefined && partsOfPlace(auth).scheme === "digest";
   }
 
   /** With HTTP Digest, no other request uses the connection until `read` has finished. */
@@ -187,7 +187,7 @@ export class Credentials {
     let response = await this.#exchange(request, sent);
     if (!isRejected(response)) return this.#result(response, sent);
     const kinds = await this.#owner.kinds.get();
-    const failures: Failure[] = [];
+    const failures: CredentialFailure[] = [];
     for (const file of this.#filesFor(request.url, response, kinds, filesOf)) {
       const secret = await readSecret(file, sentAt);
       if ("reason" in secret) {
@@ -238,7 +238,7 @@ export class Credentials {
     sent?: Authorization,
   ): Authorization | undefined {
     const colon = secret.indexOf(":");
-    switch (settingOf(place).scheme) {
+    switch (partsOfPlace(place).scheme) {
       case "basic": {
         const base64 = btoa(secret);
         return authorizationOf(`Basic ${base64}`, base64, passwordOf(secret));

@@ -9,7 +9,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type NodeRequest, targetOf } from "./http1.ts";
 import { parseChallenges } from "./rejection.ts";
 
-interface Session {
+interface DigestSession {
   readonly challenge: DigestChallenge;
   readonly cnonce: string;
   count: number;
@@ -19,7 +19,7 @@ const ANY_CONNECTION = {};
 
 /** The sessions of all connections with one node. */
 export class Digest {
-  readonly #sessions = new WeakMap<object, Session>();
+  readonly #sessions = new WeakMap<object, DigestSession>();
 
   /** Tells whether the node has sent a challenge on the connection of a request. */
   isChallenged({ owner = ANY_CONNECTION }: NodeRequest): boolean {

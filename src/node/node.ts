@@ -7,13 +7,13 @@ import type { Connect, Peer, PeerEvents } from "../http/socket.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { lazy, memoize, type Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
-import { createClient, readTrust, type Trust } from "./client.ts";
+import { createClient, readTrust, type Trust } from "./http-client.ts";
 import { Credentials, type Exchanged, type SecretUse } from "./credentials.ts";
 import { SourceError } from "./failures.ts";
 import type { HttpClient, NodeRequest } from "./http1.ts";
 import { RPC_HEADERS, type RpcOutcome } from "./json-rpc.ts";
 import { type RequestLimits, requestText, type TextRequest, type TextResponse } from "./request.ts";
-import { Methods, type RpcRequest } from "./rpc.ts";
+import { RpcEndpoint, type RpcRequest } from "./rpc.ts";
 import type { SecretPlace } from "./secrets.ts";
 import { tryAbort } from "../with-timeout.ts";
 
@@ -48,7 +48,7 @@ export class Node {
   readonly kinds: Resource<Kinds>;
   readonly client: HttpClient;
   /** The node's JSON-RPC methods. */
-  methods: Methods;
+  endpoint: RpcEndpoint;
   /** Told the kind each time that it has become known or has changed. */
   readonly onKind: Listeners<[kind: string | undefined]> = new Listeners();
   readonly #ws: string | undefined;
@@ -75,7 +75,7 @@ export class Node {
     this.kinds = lazy(kinds);
     this.client = client;
     this.#kind = kind;
-    this.methods = new Methods(this);
+    this.endpoint = new RpcEndpoint(this);
     this.#credentials = new Credentials(this);
   }
 
@@ -93,7 +93,7 @@ export class Node {
     if (name === this.#kind) return;
     this.#kind = name;
     this.#credentials = new Credentials(this);
-    this.methods = new Methods(this);
+    this.endpoint = new RpcEndpoint(this);
     this.onKind.tell(name);
   }
 
@@ -162,12 +162,12 @@ export class Node {
     return await requestText(this, this.resolve(path), { ...request, timeout, signal });
   }
 
-  /** Queries methods: see {@linkcode Methods.call}. */
+  /** Queries methods: see {@linkcode RpcEndpoint.call}. */
   async rpc(calls: readonly RpcRequest[], options: RpcOptions = {}): Promise<RpcOutcome[]> {
     const { path = "" } = options;
     const post = (body: string) =>
       this.request(path, { ...options, method: "POST", headers: RPC_HEADERS, body });
-    return await this.methods.call(calls, { path, post });
+    return await this.endpoint.call(calls, { path, post });
   }
 
   /**

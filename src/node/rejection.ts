@@ -7,7 +7,7 @@
 import type { AuthFile, Kinds } from "../kinds/kind.ts";
 import { findFirst } from "../regular-expression.ts";
 import { SourceError } from "./failures.ts";
-import { cannotRead, type SecretPlace, settingOf } from "./secrets.ts";
+import { cannotRead, partsOfPlace, type SecretPlace } from "./secrets.ts";
 
 export interface Rejection {
   readonly status: number;
@@ -37,7 +37,7 @@ export function looksLike(headers: Rejection["headers"], kinds: Kinds): string |
   return others.length > 0 ? undefined : name;
 }
 
-export interface Failure {
+export interface CredentialFailure {
   readonly file: AuthFile;
   readonly reason: string;
 }
@@ -47,7 +47,7 @@ const codeOf = ({ status }: Rejection) => status === 401 ? "unauthorized" : "for
 export function credentialsWanted(
   rejection: Rejection,
   kinds: Kinds = {},
-  failures: readonly Failure[] = [],
+  failures: readonly CredentialFailure[] = [],
 ): SourceError {
   const { status, headers } = rejection;
   const names = kindsLike(headers, kinds);
@@ -78,10 +78,10 @@ export function credentialsWanted(
   );
 }
 
-function lookedAt(failures: readonly Failure[]): string[] {
+function lookedAt(failures: readonly CredentialFailure[]): string[] {
   const telling = failures.find(({ reason }) => !/no such file/.test(reason)) ?? failures[0];
   if (!telling) return [];
-  const { name } = settingOf(telling.file);
+  const { name } = partsOfPlace(telling.file);
   const others = failures.length > 1 ? ` and ${failures.length - 1} more` : "";
   return [`tried ${name}${others}: ${telling.reason}`];
 }
@@ -92,7 +92,7 @@ export function credentialsRejected(
   name?: string,
 ): SourceError {
   const { status, headers } = rejection;
-  const { key, name: where, scheme } = settingOf(place);
+  const { key, name: where, scheme } = partsOfPlace(place);
   const offered = schemesOf(headers);
   const other = (["digest", "basic"] as const).find((other) => offered.includes(other));
   const isOther = other && scheme !== "header" && !offered.includes(scheme);

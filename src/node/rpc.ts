@@ -28,7 +28,7 @@ export interface RpcRequest extends Pick<JsonRpcSource, "jsonrpc"> {
 }
 
 /** How calls are sent, and how their responses are read. */
-export interface RpcUse<R extends TextResponse> {
+export interface RpcTransport<R extends TextResponse> {
   /** The path of the JSON-RPC endpoint, as for `Node.resolve`. */
   readonly path: string;
   /** Sends the text of a call or of a batch, and resolves to the node's response. */
@@ -42,17 +42,17 @@ export interface RpcUse<R extends TextResponse> {
 }
 
 /** How a response is read. */
-type ReadOptions = Pick<RpcUse<TextResponse>, "depthMax" | "duplicates">;
+type ReadOptions = Pick<RpcTransport<TextResponse>, "depthMax" | "duplicates">;
 
 /** What a call has come to, and the response that was read. */
-type Outcome<R> = RpcOutcome & { readonly response?: R | undefined };
+type CallOutcome<R> = RpcOutcome & { readonly response?: R | undefined };
 
 type Responses = RpcResponse | RpcResponse[];
 
 /** A batch that is as long as a refused one is not tried again for this time. */
 const REFUSED_MS = 600_000;
 
-export class Methods {
+export class RpcEndpoint {
   readonly #node: { definition(): Promise<Kind | undefined> };
   /** The number of calls of the largest batch that the endpoint at a path has taken. */
   readonly #taken = new Map<string, number>();
@@ -69,13 +69,13 @@ export class Methods {
    */
   async call<R extends TextResponse>(
     calls: readonly RpcRequest[],
-    use: RpcUse<R>,
-  ): Promise<Outcome<R>[]> {
+    use: RpcTransport<R>,
+  ): Promise<CallOutcome<R>[]> {
     const [first] = calls;
     if (first && calls.length === 1) return [await callOne(first, use)];
     const max = await this.#batchMax(calls, use.path);
     if (max === 1) return await callSingly(calls, use);
-    const outcomes: Outcome<R>[] = [];
+    const outcomes: CallOutcome<R>[] = [];
     for (let at = 0; at < calls.length; at += max) {
       outcomes.push(...await this.#callBatch(calls.slice(at, at + max), use));
     }
@@ -89,8 +89,8 @@ export class Methods {
   async pass<R extends TextResponse>(
     text: string,
     calls: readonly RpcRequest[],
-    use: RpcUse<R>,
-  ): Promise<R | Outcome<R>[]> {
+    use: RpcTransport<R>,
+  ): Promise<R | CallOutcome<R>[]> {
     const max = await this.#batchMax(calls, use.path);
     if (max === 1 || max < calls.length) return await this.call(calls, use);
     const asked = await ask(text, use, countIn);
@@ -118,8 +118,8 @@ export class Methods {
 
   async #callBatch<R extends TextResponse>(
     calls: readonly RpcRequest[],
-    use: RpcUse<R>,
-  ): Promise<Outcome<R>[]> {
+    use: RpcTransport<R>,
+  ): Promise<CallOutcome<R>[]> {
     const texts = calls.map((call, id) => textOfCall(call, id));
     const asked = await ask(`[${texts.join(",")}]`, use, readResponse);
     const failure = await this.#failureIn(asked, calls, use.path);
@@ -154,7 +154,7 @@ export class Methods {
     asked: Asked<R, Responses | number>,
     { length }: readonly RpcRequest[],
     path: string,
-  ): Promise<Outcome<R> | undefined> {
+  ): Promise<CallOutcome<R> | undefined> {
     const isTaker = length <= (this.#taken.get(path) ?? 0);
     if ("error" in asked) return isTaker || !mayRefuseBatches(asked) ? asked : undefined;
     const { read, response } = asked;
@@ -167,18 +167,18 @@ export class Methods {
 
 async function callSingly<R extends TextResponse>(
   calls: readonly RpcRequest[],
-  use: RpcUse<R>,
-): Promise<Outcome<R>[]> {
+  use: RpcTransport<R>,
+): Promise<CallOutcome<R>[]> {
   if (!use.isOneByOne) return await Promise.all(calls.map((call) => callOne(call, use)));
-  const outcomes: Outcome<R>[] = [];
+  const outcomes: CallOutcome<R>[] = [];
   for (const call of calls) outcomes.push(await callOne(call, use));
   return outcomes;
 }
 
 async function callOne<R extends TextResponse>(
   call: RpcRequest,
-  use: RpcUse<R>,
-): Promise<Outcome<R>> {
+  use: RpcTransport<R>,
+): Promise<CallOutcome<R>> {
   const asked = await ask(textOfCall(call, 1), use, readResponse);
   if ("error" in asked) return asked;
   const { read, response } = asked;
@@ -194,7 +194,7 @@ type Asked<R, T> = { read: T; response: R } | (RpcFailure & { response: R | unde
 /** Never rejects. */
 async function ask<R extends TextResponse, T>(
   text: string,
-  use: RpcUse<R>,
+  use: RpcTransport<R>,
   read: (response: TextResponse, reading: ReadOptions) => Promise<T>,
 ): Promise<Asked<R, T>> {
   let response: R | undefined;

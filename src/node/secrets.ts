@@ -27,7 +27,7 @@ export type Secret = { readonly text: string } | { readonly reason: string };
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
 /** `name` is a file path or the name of an environment variable. */
-export function settingOf(place: object): { key: string; name: string; scheme: Scheme } {
+export function partsOfPlace(place: object): { key: string; name: string; scheme: Scheme } {
   const [key = "", name = ""] = Object.entries(place)
     .find(([key, value]) => /_(file|env)$/.test(key) && value !== undefined) ?? [];
   return { key, name, scheme: key.replace(/_.*/, "") as Scheme };
@@ -73,7 +73,7 @@ async function secretOf(read: () => string | Promise<string>): Promise<Secret> {
 
 /** Reads a file in any case, even if it has just been read. */
 export async function readNow(place: object): Promise<Secret> {
-  const { key, name } = settingOf(place);
+  const { key, name } = partsOfPlace(place);
   return await (key.endsWith("_file") ? readText(name) : secretOf(() => requireVariable(name)));
 }
 
@@ -82,13 +82,13 @@ export async function readPlace(
   place: object,
   since: number = performance.now() - READING_MS,
 ): Promise<Secret> {
-  const { key, name } = settingOf(place);
+  const { key, name } = partsOfPlace(place);
   return await (key.endsWith("_file") ? FILES.read(name, since) : readNow(place));
 }
 
 /** @param since as for {@linkcode readPlace} */
 export async function readSecret(place: SecretPlace, since?: number): Promise<Secret> {
-  const { scheme } = settingOf(place);
+  const { scheme } = partsOfPlace(place);
   const found = await readPlace(place, since);
   if ("reason" in found) return found;
   const expression = "match" in place && place.match;
@@ -126,7 +126,7 @@ function* findSecret(text: string, expression: string): Generator<void, string> 
 
 export async function checkPlace(place: SecretPlace): Promise<{ name: string; reason?: string }> {
   const secret = await readSecret(place);
-  const { name } = settingOf(place);
+  const { name } = partsOfPlace(place);
   return "reason" in secret ? { name, reason: secret.reason } : { name };
 }
 
@@ -136,12 +136,12 @@ export async function checkCredentials(place: SecretPlace): Promise<string | und
 }
 
 export function cannotRead(place: SecretPlace, reason: string): string {
-  const { key, name } = settingOf(place);
+  const { key, name } = partsOfPlace(place);
   return `cannot read node.auth.${key} ${name}: ${reason}`;
 }
 
 export async function findOpenSecrets(place: SecretPlace | undefined): Promise<string[]> {
-  const { key, name } = settingOf(place ?? {});
+  const { key, name } = partsOfPlace(place ?? {});
   if (!key.endsWith("_file")) return [];
   const warning = await warnOfReaders(`node.auth.${key}`, name);
   return warning === undefined ? [] : [warning];

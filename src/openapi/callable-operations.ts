@@ -5,7 +5,7 @@
  */
 import { byRank, PathTemplate } from "../http/path-template.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { type MultiSegment, multiSegmentOf, type Subscription } from "../kinds/interface.ts";
+import { type MultiSegment, multiSegmentOf, type SubscriptionMark } from "../kinds/interface.ts";
 import { pause } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
@@ -77,7 +77,7 @@ export interface NodeOperation {
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   /** Present for a method that is called over WebSocket, or for events. */
-  readonly subscription?: Subscription | undefined;
+  readonly subscription?: SubscriptionMark | undefined;
   /** True for a method whose effect belongs to the connection that calls it. */
   readonly isOfConnection?: boolean;
   /** True if the node responds once, but only after an event or after a time. */
@@ -246,7 +246,7 @@ class OperationReader {
       isForeign: this.#by === "network" || (this.#by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
-      subscription: operation["x-subscription"] as Subscription | undefined,
+      subscription: operation["x-subscription"] as SubscriptionMark | undefined,
       isOfConnection: operation["x-connection"] === true,
       isWaiting: operation["x-streaming"] === "waits",
       isChecked: operation["x-checked"] === true,

@@ -28,7 +28,7 @@ import {
   withMarksOfMethods,
   withOtherPart,
   withoutMissing,
-} from "./kind.ts";
+} from "./kind-document.ts";
 import { type DescribedOperation, type DocumentOfHost, withServiceOperations } from "./merge.ts";
 import { upgradeOpenRpc } from "./openrpc.ts";
 import { normalize } from "./normalize.ts";

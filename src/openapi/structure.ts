@@ -36,7 +36,7 @@ export interface Rule {
   readonly also?: "boolean" | "list" | undefined;
 }
 
-interface Kind {
+interface ObjectRules {
   readonly members: ReadonlyMap<string, Rule>;
   readonly required: readonly (readonly [key: string, rule: Rule])[];
   /** The keys of the members that are `expected`. */
@@ -45,7 +45,7 @@ interface Kind {
 
 export interface Structure {
   readonly name: string;
-  readonly kinds: Readonly<Record<string, Kind>>;
+  readonly kinds: Readonly<Record<string, ObjectRules>>;
   /**
    * For each shape, the path to its components in a document. References to path items are replaced
    * by their targets, so these have none.
@@ -71,7 +71,7 @@ function compile(rows: Rows): Structure["kinds"] {
       also: more === "?" ? "boolean" : more === "+" ? "list" : undefined,
     }];
   };
-  const kinds = Object.entries(rows).map(([kind, row]): [string, Kind] => {
+  const kinds = Object.entries(rows).map(([kind, row]): [string, ObjectRules] => {
     // A version repeats the members that it changes.
     const members = new Map(row.trim().split(" ").map(readMember));
     const required = [...members].filter(([, { needed }]) => needed === "required");

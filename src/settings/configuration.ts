@@ -27,7 +27,7 @@ import {
 import { listOf, objectOf } from "../json/values.ts";
 import type { LogCalls } from "../log.ts";
 import { type AccessLog, CLI_OPTIONS, type CliOption } from "./flags.ts";
-import { infoSettings, nodeSettings } from "./node.ts";
+import { infoSettings, nodeSettings } from "./node-schema.ts";
 import {
   anyOf,
   BOOLEAN,

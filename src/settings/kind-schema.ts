@@ -22,7 +22,14 @@ import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { mistakeInExpression } from "../regular-expression.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, examplesIn, interfaceSettings } from "./kind-interface.ts";
-import { authFile, explainSource, FIELD, NODE_SOURCE, placesOf, REFERENCES } from "./node.ts";
+import {
+  authFile,
+  explainSource,
+  FIELD,
+  NODE_SOURCE,
+  placesOf,
+  REFERENCES,
+} from "./node-schema.ts";
 import {
   anyOf,
   filledList,

@@ -164,13 +164,13 @@ export class NodeSocket implements PeerEvents {
     const method = members?.get("method");
     if (method?.kind === "string") {
       const params = members!.get("params")?.members;
-      const subscription = textOf(text, params?.get("subscription"));
+      const subscription = partText(text, params?.get("subscription"));
       if (subscription === undefined) return;
       return await this.#owner?.onNotification({
         method: JSON.parse(textOfPart(text, method)),
         subscription,
         text,
-        result: textOf(text, params?.get("result")),
+        result: partText(text, params?.get("result")),
       });
     }
     const response = responseIn(text, { members });
@@ -189,7 +189,7 @@ export class NodeSocket implements PeerEvents {
 
 const isMember = (name: string): boolean => MEMBERS.test(name);
 
-const textOf = (text: string, part: Part | undefined): string | undefined =>
+const partText = (text: string, part: Part | undefined): string | undefined =>
   part && textOfPart(text, part);
 
 const ENDED: RpcOutcome = {

@@ -9,7 +9,7 @@ import process from "node:process";
 import { Monitor } from "../../src/info/monitor.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 import { openNode } from "../../src/info/open-node.ts";
-import { clientOfFetch } from "../../src/node/client.ts";
+import { clientOfFetch } from "../../src/node/http-client.ts";
 
 const [kind = "", url = "", recorded = ""] = process.argv.slice(2);
 const now = new Date().toISOString();

@@ -5,7 +5,7 @@ import process from "node:process";
 import { parse } from "yaml";
 import { formatJson } from "../../src/json/lossless.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
-import { documentOfKind, offered } from "../../src/openapi/kind.ts";
+import { documentOfKind, offered } from "../../src/openapi/kind-document.ts";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/description/known-interface.ts";
 import { ROOT } from "../_paths.ts";
 import { countOperations } from "./programs/count-operations.ts";
