@@ -98,3 +98,13 @@ export class FollowingSignal extends LightSignal {
     for (const leader of this.#leaders) leader.removeEventListener("abort", this.#follow);
   }
 }
+
+const lights = new WeakMap<Signal, LightSignal>();
+
+/** Returns a signal for any number of listeners: Node warns of the eleventh at an `AbortSignal`. */
+export function lightSignalOf(signal: Signal): LightSignal {
+  if (signal instanceof LightSignal) return signal;
+  let light = lights.get(signal);
+  if (!light) lights.set(signal, light = new FollowingSignal(signal));
+  return light;
+}

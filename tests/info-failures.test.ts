@@ -51,6 +51,24 @@ failures("a query leaves nothing at a signal that lasts, as that of the node doe
   );
 });
 
+failures("any number of queries hear a signal of the platform as one listener", async () => {
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const add = signal.addEventListener.bind(signal);
+  signal.addEventListener = (...args: Parameters<typeof add>) => {
+    listeners++;
+    add(...args);
+  };
+  await beside(
+    play((_, response) => response.end("{}")),
+    async (url) => {
+      const limits = { timeout: 10_000, signal };
+      await Promise.all(Array.from({ length: 20 }, () => get(`${url}/`, undefined, limits)));
+    },
+  );
+  assert.is(listeners, 1);
+});
+
 failures("a host name that is not found", async () => {
   const { code, message } = await failure(get("http://node.invalid/"));
   assert.is(code, "dns");

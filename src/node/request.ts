@@ -7,7 +7,7 @@
 import { encodeText } from "../bytes.ts";
 import { formatTime } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";
-import { FollowingSignal, type Signal, withSignal } from "../with-timeout.ts";
+import { FollowingSignal, lightSignalOf, type Signal, withSignal } from "../with-timeout.ts";
 import type { Credentials, Exchanged, SecretUse } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import type { NodeResponse } from "./http1.ts";
@@ -43,7 +43,7 @@ export async function requestText(
 ): Promise<TextResponse> {
   const { timeout, signal } = request;
   // `AbortSignal.any` would leave an entry at a signal that lasts, such as the node's.
-  const ended = new FollowingSignal(signal);
+  const ended = new FollowingSignal(lightSignalOf(signal));
   const stop = () => ended.abort(new DOMException("The request has ended", "AbortError"));
   let isLate = false;
   const timer = setTimeout(() => {

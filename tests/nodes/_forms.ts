@@ -11,6 +11,7 @@ import {
   requestOf,
   writeCurl,
 } from "../../src/explorer/form-request.ts";
+import { isOwnPath } from "../../src/http/own-paths.ts";
 import type { NodeExamples } from "../../src/info/source-cache.ts";
 import { startBeside } from "../gateway/_beside.ts";
 import type { AskedNode } from "./_interface.ts";
@@ -41,7 +42,9 @@ export async function sendForms(node: AskedNode, kind: string): Promise<SentForm
   try {
     const html = await (await fetch(`${url}/v1/spec/simple`)).text();
     const { forms, examples } = readForms(html);
-    for (const form of forms.filter(({ address }) => /^\/v1\/(node|rpc)/.test(address))) {
+    const isWanted = ({ address, isEndless }: FormData) =>
+      (/^\/v1\/(node|rpc)/.test(address) || !isOwnPath(address)) && !isEndless;
+    for (const form of forms.filter(isWanted)) {
       const name = `${form.method} ${form.address}`.replace("GET /v1/rpc/", "").replace(
         "POST /v1/rpc/",
         "",
