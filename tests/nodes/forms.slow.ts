@@ -95,7 +95,8 @@ const KNOWN: Readonly<Record<string, Known>> = {
       "POST /coin/address",
     ],
   },
-  monero: { sent: 20 },
+  // A transaction of this chain must be known to ask for it.
+  monero: { sent: 20, lacking: { "POST /get_transactions": 400 } },
   etcd: { sent: 6 },
   nats: { sent: 2 },
   syncthing: {
