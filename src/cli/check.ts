@@ -77,17 +77,21 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
 }
 
 /**
- * Checks the configuration without any query, and returns the report as JSON.
+ * Checks the configuration without any query.
  *
  * @throws {ConfigError} with the errors that the service would log
  */
-export async function checkOffline(config: Config): Promise<string> {
+export async function checkOffline(config: Config): Promise<Pick<Checked, "report" | "json">> {
   const found = await lintForward(config);
   const all = found.filter(({ level }) => level === "error").map(({ message }) => message);
   // The service may be another user, and systemd 252 hides credentials from `ExecReload`.
   const errors = all.filter((message) => !message.endsWith(FORBIDDEN));
   if (errors.length > 0) throw new ConfigError(errors);
-  return jsonOfTroubles([], [...config.remarks.map(({ message }) => withoutKeys(message)), ...all]);
+  const remarks = config.remarks.map(({ message }) => withoutKeys(message));
+  return {
+    report: linesOf([...all.map((note) => `note  ${note}`), "The configuration has no errors"]),
+    json: jsonOfTroubles([], [...remarks, ...all]),
+  };
 }
 
 function describeSecrets(notes: readonly string[]): ReportSection[] {

@@ -66,8 +66,8 @@ async function run(): Promise<number> {
       const { check, checkOffline } = await import("./check.ts");
       if (args.isOffline) {
         if (isWithoutNode(config)) throw new Error(WITHOUT_NODE);
-        const json = await checkOffline(config);
-        await print(args.asJson ? json : "The configuration has no errors\n");
+        const { report, json } = await checkOffline(config);
+        await print(args.asJson ? json : report);
         return STOPPED;
       }
       const { report, json, isWell } = await check(config, openProgress());
