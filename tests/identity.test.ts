@@ -74,7 +74,7 @@ identity("a node that does not tell its identity is not called", async () => {
 });
 
 identity("a failure of another source hides no other chain, and no missing identity", async () => {
-  const failing = { health: "warming_up" as const, code: -28 };
+  const code = -28;
   let chain: string | undefined = "x";
   let status = 200;
   const { monitor, pass } = setScene({
@@ -84,7 +84,7 @@ identity("a failure of another source hides no other chain, and no missing ident
         if (chain === undefined) return Promise.resolve(new Response("{}", { status: 404 }));
         return Promise.resolve(new Response(JSON.stringify({ id: chain })));
       }
-      const error = JSON.stringify({ code: failing.code });
+      const error = JSON.stringify({ code });
       return Promise.resolve(new Response(status === 200 ? '{"height":1}' : error, { status }));
     },
     kinds: {
@@ -94,7 +94,7 @@ identity("a failure of another source hides no other chain, and no missing ident
         detect: {},
         sources: { state: { get: "/state" }, genesis: { get: "/genesis", optional: true } },
         fields: { height: "state#/height", genesis: "genesis#/id" },
-        health: { ok: "it answers", warming_up: [failing.code, 500] },
+        health: { ok: "it answers", warming_up: [code, 500] },
       },
     },
     node: { kind: "mine", expect: { genesis: "x" } },
