@@ -18,6 +18,13 @@ export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[
   Bun: [BUN, "src/main.ts"],
 };
 
+/**
+ * The commands for suites that take much processor time. Without the word `everywhere`, they run on
+ * Node alone.
+ */
+export const CHOSEN_COMMANDS: Readonly<Record<string, readonly string[]>> =
+  process.argv.includes("everywhere") ? COMMANDS : { Node: COMMANDS.Node };
+
 /** Replaces `src/main.ts` in a command with another module. */
 export const serving = (command: readonly string[], file: string): readonly string[] =>
   command.map((part) => part === MAIN ? bundle(file) : part === "src/main.ts" ? file : part);
@@ -66,7 +73,7 @@ export async function withEach<T>(
 }
 
 export async function startEach(): Promise<Map<string, Running>> {
-  const starts = Object.entries(COMMANDS).map(async ([runtime, command]) =>
+  const starts = Object.entries(CHOSEN_COMMANDS).map(async ([runtime, command]) =>
     [runtime, await start(command)] as const
   );
   return new Map(await Promise.all(starts));

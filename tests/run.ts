@@ -6,9 +6,9 @@
  * - `run.ts slow` (`npm run test:slow`) runs every `*.slow.ts`. These suites take minutes, or need
  *   something from the machine, such as Debian packages or root. If a requirement is missing, the
  *   test is skipped.
- * - `run.ts ci` (`npm run test:ci`) runs the slow suites that take only a few minutes, and on Deno and
- *   Bun the suites below `tests/` that are not about texts and that `npm test` omits there. A suite
- *   that failed is run once more at the end, alone.
+ * - `run.ts ci` (`npm run test:ci`) runs the slow suites that take only a few minutes, and what
+ *   `npm test` omits on Deno and Bun: suites directly below `tests/` that are not about texts, and
+ *   suites that start servers. A suite that failed is run once more at the end, alone.
  * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites, and all suites below
  *   `tests/` on all runtimes.
  *
@@ -111,18 +111,26 @@ const FAST: readonly (readonly Run[])[] = [
   onNodeAlone,
 ];
 
-/** With this word, the raw suites run on Node 22 and 24 as well (`tests/raw/_servers.ts`). */
-const ALL_RELEASES = "all-releases";
-const COMPARED = String.raw`^raw[/\\](gateway|operations|raw|records)\.test\.ts$`;
+/**
+ * With this word, suites that start servers also run on Deno and Bun (`tests/_server.ts`), and some
+ * on Node 22 and 24 (`tests/raw/_servers.ts`).
+ */
+const EVERYWHERE = "everywhere";
+const WITH_SERVERS = {
+  "raw/everywhere": String.raw`^raw[/\\](?!clients\.|sockets\.).*\.test\.ts$`,
+  "raw/clients, everywhere": String.raw`^raw[/\\](clients|sockets)\.test\.ts$`,
+  "project/everywhere": String
+    .raw`^project[/\\](command|idle-host|journal|node-description|probe)\.test\.ts$`,
+};
 const slow = [
   ...files.filter((file) => file.endsWith(".slow.ts")).map((file) =>
     onNode(
       file.replace(/\.slow\.ts$/, ""),
       `^${file.replaceAll(/[/.]/g, ".")}$`,
-      ALL_RELEASES,
+      EVERYWHERE,
     )
   ),
-  onNode("raw/releases", COMPARED, ALL_RELEASES),
+  ...Object.entries(WITH_SERVERS).map(([name, pattern]) => onNode(name, pattern, EVERYWHERE)),
 ];
 
 /** The starts of names. A suite is in the first row that has its start. */
@@ -161,7 +169,9 @@ const CI: readonly (readonly Run[])[] = [
     ["release/clone"],
     ["hosts/mounted", "hosts/sample", "project/memory", "project/assets", "openapi-limits"],
     ["description-large"],
-    ["project/demo", "project/demo-ends", "tools/sample", "raw/releases", "own-kinds"],
+    ["project/demo", "project/demo-ends", "tools/sample", "own-kinds"],
+    ["raw/everywhere", "project/everywhere"],
+    ["raw/clients, everywhere"],
     [
       ...["accessibility", "calls", "try-anvil", "updates", "content", "node-description"],
       ...["header", "weight"],

@@ -8,7 +8,7 @@ import process from "node:process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { ROOT } from "../_paths.ts";
-import { COMMANDS, run, serving, start } from "../_server.ts";
+import { CHOSEN_COMMANDS, COMMANDS, run, serving, start } from "../_server.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
@@ -94,7 +94,7 @@ async function runSlowly([program, ...args]: readonly string[]) {
 const VERSION =
   /^nodeface \d+\.\d+\.\d+ on (Node|Deno|Bun) \d+\.\d+\.\d+(, built from [0-9a-f]+)?\n$/;
 
-for (const [runtime, command] of Object.entries(COMMANDS)) {
+for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
   const suiteOf = suite(`the command on ${runtime}`);
 
   suiteOf(

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { COMMANDS, withEach } from "../_server.ts";
+import { CHOSEN_COMMANDS, withEach } from "../_server.ts";
 import { freePort } from "../_port.ts";
 import { until } from "../nodes/_daemon.ts";
 
@@ -14,7 +14,7 @@ const journal = suite("the log in systemd's journal");
 
 journal("has priorities in place of its own times", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-journal-"));
-  await withEach(Object.entries(COMMANDS), async ([program, ...args], runtime) => {
+  await withEach(Object.entries(CHOSEN_COMMANDS), async ([program, ...args], runtime) => {
     const path = join(folder, runtime);
     const file = openSync(path, "w");
     const { dev, ino } = fstatSync(file);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { COMMANDS, run, start, withEach } from "../_server.ts";
+import { CHOSEN_COMMANDS, COMMANDS, run, start, withEach } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
 
 const described = suite("a node's description");
@@ -17,7 +17,7 @@ function everywhere(
 ): void {
   described(
     `${name}, on every runtime`,
-    () => withEach(Object.entries(COMMANDS), (command) => withFile(check, command)),
+    () => withEach(Object.entries(CHOSEN_COMMANDS), (command) => withFile(check, command)),
   );
 }
 

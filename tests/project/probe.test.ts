@@ -1,13 +1,13 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { freePort } from "../_port.ts";
-import { COMMANDS, run, start, withEach } from "../_server.ts";
+import { CHOSEN_COMMANDS, COMMANDS, run, start, withEach } from "../_server.ts";
 import { play } from "../_sources.ts";
 
 const probe = suite("nodeface probe");
 
 const each = (act: (command: readonly string[]) => Promise<void>) => () =>
-  withEach(Object.entries(COMMANDS), act);
+  withEach(Object.entries(CHOSEN_COMMANDS), act);
 
 const asks = async (command: readonly string[], ...args: string[]) => {
   const { code, stdout, stderr } = await run([...command, "probe", ...args]);

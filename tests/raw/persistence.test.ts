@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { COMMANDS, type Running, start, startEach } from "../_server.ts";
+import { CHOSEN_COMMANDS, type Running, start, startEach } from "../_server.ts";
 import { exchange } from "./_exchange.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
@@ -19,7 +19,7 @@ persistence.after(async () => {
   await Promise.all([...servers.values()].map((server) => server.stop()));
 });
 
-for (const runtime of Object.keys(COMMANDS)) {
+for (const runtime of Object.keys(CHOSEN_COMMANDS)) {
   persistence(`an HTTP/1.1 connection persists, on ${runtime}`, async () => {
     const { url } = servers.get(runtime)!;
     const { answers, headers } = await exchange(url, `${GET}\r\n`.repeat(3), {

@@ -1,10 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { COMMANDS, run, start } from "../_server.ts";
+import { CHOSEN_COMMANDS, run, start } from "../_server.ts";
 
 const ports = suite("a port that is in use");
 
-for (const [runtime, command] of Object.entries(COMMANDS)) {
+for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
   ports(`a second process on the same port says so and exits, on ${runtime}`, async () => {
     const server = await start(command);
     const { port } = new URL(server.url);

@@ -8,7 +8,7 @@ import { until as untilAsync } from "../nodes/_daemon.ts";
 import { ANVIL, startAnvil } from "../nodes/_start-ethereum.ts";
 import { callsTo } from "../nodes/_calls.ts";
 import { testWhere, without } from "../_needs.ts";
-import { COMMANDS } from "../_server.ts";
+import { CHOSEN_COMMANDS } from "../_server.ts";
 import {
   type Call,
   notification,
@@ -252,7 +252,7 @@ testWhere(
 
 sockets.run();
 
-for (const [runtime, command] of Object.entries(COMMANDS)) {
+for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
   const sockets = suite(`JSON-RPC over WebSocket, on ${runtime}`);
   const stage = new SocketStage(sockets, command, WITH_CLIENT);
 

@@ -14,7 +14,7 @@ import { besideNode, installed, TOKEN, WITH_TOKEN } from "../gateway/_beside.ts"
 import { until as untilAsync } from "../nodes/_daemon.ts";
 import { ROOT } from "../_paths.ts";
 import { testWhere, without } from "../_needs.ts";
-import { COMMANDS } from "../_server.ts";
+import { CHOSEN_COMMANDS, COMMANDS } from "../_server.ts";
 import { dial } from "./_socket.ts";
 import {
   leaveLater,
@@ -283,7 +283,7 @@ events("a service in a host program says that it has no subscriptions", async ()
 
 events.run();
 
-for (const [runtime, command] of Object.entries(COMMANDS)) {
+for (const [runtime, command] of Object.entries(CHOSEN_COMMANDS)) {
   const events = suite(`subscriptions as events, on ${runtime}`);
   const stage = new SocketStage(events, command);
 
