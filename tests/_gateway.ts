@@ -8,7 +8,7 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { play, type Played } from "./_sources.ts";
 
 /** A request that the simulated node has received. */
-export interface Come {
+export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -16,10 +16,10 @@ export interface Come {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-export type PlayedAnswer = (come: Come, response: ServerResponse) => unknown;
+export type PlayedAnswer = (request: ReceivedRequest, response: ServerResponse) => unknown;
 
 export interface PlayedNode extends Played {
-  come: Come[];
+  received: ReceivedRequest[];
   answer: PlayedAnswer;
   forget(): void;
 }
@@ -38,10 +38,10 @@ type NodeToStart = Omit<PlayedNode, keyof Played>;
 
 function nodeToStart(): NodeToStart {
   const node: NodeToStart = {
-    come: [],
+    received: [],
     answer: json({}),
     forget() {
-      node.come = [];
+      node.received = [];
       node.answer = json({});
     },
   };
@@ -55,9 +55,9 @@ async function startNode(node: NodeToStart): Promise<PlayedNode> {
     const { method = "", url = "", headers, rawHeaders } = request;
     // A node of no kind is asked whether it answers at all, besides the calls that it gets.
     if (method === "HEAD" && url === "/") return void response.end();
-    const come = { method, url, headers, rawHeaders, body: joinBytes(parts) };
-    node.come.push(come);
-    await node.answer(come, response);
+    const received = { method, url, headers, rawHeaders, body: joinBytes(parts) };
+    node.received.push(received);
+    await node.answer(received, response);
   });
   return Object.assign(node, played);
 }
@@ -84,15 +84,15 @@ export const result = (text: string): PlayedAnswer => responseTo(`"result":${tex
 export const rpcError = (error: unknown, status = 200): PlayedAnswer =>
   responseTo(`"error":${JSON.stringify(error)}`, status);
 
-const responseTo = (member: string, status = 200): PlayedAnswer => (come, response) => {
+const responseTo = (member: string, status = 200): PlayedAnswer => (request, response) => {
   const respond = (id: unknown) => `{"jsonrpc":"2.0","id":${id},${member}}`;
-  const text = textOf(come);
-  if (!text.startsWith("[")) return json(respond(1), status)(come, response);
+  const text = textOf(request);
+  if (!text.startsWith("[")) return json(respond(1), status)(request, response);
   const all = JSON.parse(text).map(({ id }: { id: unknown }) => respond(id));
-  return json(`[${all.join(",")}]`, status)(come, response);
+  return json(`[${all.join(",")}]`, status)(request, response);
 };
 
-export const textOf = ({ body }: Come): string => new TextDecoder().decode(body);
+export const textOf = ({ body }: ReceivedRequest): string => new TextDecoder().decode(body);
 
 const ok = { responses: { 200: { description: "" } } };
 const read = { "x-access": "read", ...ok };

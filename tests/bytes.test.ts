@@ -45,15 +45,15 @@ bytes("parts are collected up to a limit, and their source is cancelled beyond i
   const parts = sizes.map((size, i) => new Uint8Array(size).fill(i + 1));
   const whole = joinBytes(parts);
   let cancelled = 0;
-  async function* come() {
+  async function* chunks() {
     try {
       yield* parts;
     } finally {
       cancelled++;
     }
   }
-  assert.ok(isSame((await gatherBytes(come(), whole.byteLength))!, whole));
-  assert.is(await gatherBytes(come(), whole.byteLength - 1), undefined);
+  assert.ok(isSame((await gatherBytes(chunks(), whole.byteLength))!, whole));
+  assert.is(await gatherBytes(chunks(), whole.byteLength - 1), undefined);
   assert.is((await gatherBytes((async function* () {})(), 0))!.byteLength, 0);
   assert.is(cancelled, 2);
 });

@@ -79,7 +79,7 @@ clients("no client reaches what neither it nor open names", async () => {
       for (const sender of [...CLIENTS, nobody]) {
         const headers = { ...JSON_TYPE, ...headersOf(sender) };
         const batch = METHODS.map(({ name }, id) => ({ id, method: name, params: PARAMS[name] }));
-        node.come = [];
+        node.received = [];
         const response = await rpc(batch.map((one) => ({ jsonrpc: "2.0", ...one })), { headers });
         const text = await response.text();
         const answers: { id: number; result?: unknown; error?: { code: number } }[] = JSON.parse(
@@ -92,7 +92,7 @@ clients("no client reaches what neither it nor open names", async () => {
           const may = isOpen || matches(method, own, true);
           assert.is(result !== undefined, may, `${sender} ${method.name} ${JSON.stringify(error)}`);
         }
-        const sent = node.come.map(({ body }) => new TextDecoder().decode(body)).join();
+        const sent = node.received.map(({ body }) => new TextDecoder().decode(body)).join();
         for (const { name, ...method } of METHODS) {
           const own = sender in lists ? lists[sender as keyof typeof lists] : [];
           const whole = { name, ...method };
@@ -124,7 +124,7 @@ clients("another client's right is refused in the same words as nobody's", async
   }
   const secret = "it reveals sensitive data";
   assert.is(await said("send"), (await said("balance")).replaceAll(secret, "it is marked write"));
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 clients("GET /v1/clients/self tells a client its name and what its token opens", async () => {
@@ -166,7 +166,7 @@ clients("GET /v1/clients/self tells a client its name and what its token opens",
   assert.is((await ask("/v1/clients/self", { method: "POST" })).status, 405);
   assert.is((await ask("/v1/clients")).status, 404);
   assert.is((await ask("/v1/clients/a", { headers: bearer(tokenOf("a")) })).status, 404);
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 clients(
@@ -372,7 +372,7 @@ clients("a client that a reload removes has no rights, even in calls that waited
     description: new URL(`${node.url}/spec.json`),
   });
   const calls = all.map(({ name }) => ask("/v1/node/balance", { headers: bearer(tokenOf(name)) }));
-  await until(() => node.come.length === 1);
+  await until(() => node.received.length === 1);
   (app as App).endOtherClients(resolveForward({ open: [], clients: all.slice(0, 1) }));
   const retired = (app as App).retire();
   begin();
@@ -392,7 +392,7 @@ clients("tokens are not read while nothing runs under one", async () => {
     let end = () => {};
     node.answer = (_, response) => void (end = () => void response.end("{}"));
     const call = ask("/v1/node/open", { headers: bearer(tokenOf("a")) });
-    await until(() => node.come.length === 1);
+    await until(() => node.received.length === 1);
     assert.is(readings.length, 1);
     await readings[0]!();
     assert.is(readings.length, 2);
@@ -419,7 +419,7 @@ clients("a token of each client is sent nowhere", async () => {
     assert.is((await ask("/v1/node/status", { headers })).status, 400);
   }
   assert.is((await ask("/v1/node/status", { headers: bearer(tokenOf("a")) })).status, 200);
-  for (const { headers } of node.come) {
+  for (const { headers } of node.received) {
     assert.not.match(JSON.stringify(headers), /0123456789abcdef/);
   }
 });
@@ -539,7 +539,7 @@ clients("what is no call, and a batch that no minute allows, count as refused ca
     assert.is(headers.get("ratelimit")!.split(";")[1], left);
   }
   assert.is((await rpc(batch)).status, 429);
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 clients.run();

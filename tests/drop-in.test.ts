@@ -9,10 +9,10 @@ import { CALL_METHODS } from "../src/gateway/policy.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import type { CallRecord } from "../src/log.ts";
 import {
-  type Come,
   forwarding,
   json,
   nodeOf,
+  type ReceivedRequest,
   REST,
   result,
   RPC,
@@ -71,14 +71,14 @@ function servingKind(kind: string, forward: NodefaceOptions["forward"] = OPEN) {
 }
 
 /** True for the service's own question whether the node responds. */
-const isQuestion = ({ method, url }: Come) => method === "HEAD" && url === "/";
+const isQuestion = ({ method, url }: ReceivedRequest) => method === "HEAD" && url === "/";
 
 /** The paths that were called, without the service's own requests for the description. */
 const calledPaths = () =>
-  node.come.filter((come) => !isQuestion(come)).map(({ url }) => url)
+  node.received.filter((request) => !isQuestion(request)).map(({ url }) => url)
     .filter((url) => !url.endsWith("spec.json"));
 
-const receivedBy = ({ method, url, headers, body }: Come) => ({
+const receivedBy = ({ method, url, headers, body }: ReceivedRequest) => ({
   method,
   url,
   headers: { ...headers, host: "" },
@@ -131,7 +131,7 @@ root("a call of a path is the same at the root and below /v1/node", async () => 
       calls.length = 0;
       const response = await shown(await ask(start + path, init));
       const logged = calls.map(({ operation, status }) => [operation, status]);
-      outcomes.push({ response, logged, received: node.come.map(receivedBy) });
+      outcomes.push({ response, logged, received: node.received.map(receivedBy) });
     }
     assert.equal(outcomes[0], outcomes[1], `${init?.method ?? "GET"} ${path}`);
   }
@@ -147,7 +147,7 @@ root("the root is closed in a host's server and if the setting says so", async (
     }
     assert.is((await ask("/")).status, 307);
     assert.not(app.matches({ url: "/status" }));
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   }
   const { app } = forwarding(node.url, REST, OPEN);
   assert.ok(app.matches({ url: "/status" }));
@@ -172,7 +172,7 @@ root("POST / is JSON-RPC where the node speaks it there", async () => {
     assert.equal(first, { jsonrpc: "2.0", id: 7, result: 41 });
     assert.is(second.error.code, -32601);
   }
-  assert.equal(node.come.map(({ url }) => url), ["/", "/"]);
+  assert.equal(node.received.map(({ url }) => url), ["/", "/"]);
   assert.equal(calls.map(({ operation }) => operation), ["number", "number"]);
   assert.is((await ask("/number", { method: "POST" })).status, 404);
   const options = await ask("/", { method: "OPTIONS" });
@@ -187,7 +187,7 @@ root("JSON-RPC is at the path of the node's kind", async () => {
   assert.is((await rpc("/", "get_block_count")).status, 405);
   assert.is((await ask("/json_rpc")).headers.get("allow"), "POST, OPTIONS");
   assert.is((await ask("/get_height", { method: "POST" })).status, 200);
-  assert.ok(node.come.some(({ url }) => url === "/get_height"));
+  assert.ok(node.received.some(({ url }) => url === "/get_height"));
 });
 
 root("a kind can have paths and JSON-RPC at the same address", async () => {
@@ -203,8 +203,8 @@ root("a kind can have paths and JSON-RPC at the same address", async () => {
   assert.is((await ask("/")).status, 401);
   assert.equal(await (await ask("/", { headers })).json(), { version: "8.0.0" });
   assert.is((await ask("/block/7")).status, 200);
-  assert.ok(node.come.some(({ url, body }) => url === "/" && body.length > 0));
-  assert.ok(node.come.some(({ url }) => url === "/block/7"));
+  assert.ok(node.received.some(({ url, body }) => url === "/" && body.length > 0));
+  assert.ok(node.received.some(({ url }) => url === "/block/7"));
   const page = await ask("/", { headers: { accept: BROWSER } });
   assert.is(page.headers.get("location"), "v1/spec");
 });
@@ -221,7 +221,7 @@ root("CometBFT's operations are called by path and by JSON-RPC, as CosmJS does",
     node.forget();
     node.answer = result("{}");
     assert.equal((await (await rpc("/", method, params)).json()).result, {}, method);
-    const received = node.come.filter(({ method }) => method === "POST").map(textOf);
+    const received = node.received.filter(({ method }) => method === "POST").map(textOf);
     assert.equal(received.map((text) => JSON.parse(text).params ?? {}), [params], method);
   }
   assert.is((await ask("/block?height=7")).status, 200);
@@ -361,7 +361,7 @@ root("the host's own operations come first", async () => {
   });
   assert.is(await (await ask("/a/1")).text(), "ours");
   assert.is((await ask("/a/1", { method: "POST" })).status, 405);
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
   assert.is((await ask("/c")).status, 200);
   assert.ok(app.matches({ url: "/c" }));
 });
@@ -525,7 +525,7 @@ async function askRaw(app: App, method: string, url: string, text?: string) {
   const response = await app.fetch(request as unknown as Request);
   for (const name of ["vary", "date"]) response.headers.delete(name);
   const answer = await shown(response);
-  return { received: node.come.map(receivedBy), answer };
+  return { received: node.received.map(receivedBy), answer };
 }
 
 root("nothing is callable at the root that is not callable below /v1/node", async () => {

@@ -130,11 +130,11 @@ const create = (
 const withDigest = (
   repeat: (sent: string, ...rest: Parameters<PlayedAnswer>) => unknown,
 ) => {
-  const answer: PlayedAnswer = (come, response) => {
-    const { authorization, cookie, "x-key": key } = come.headers;
+  const answer: PlayedAnswer = (request, response) => {
+    const { authorization, cookie, "x-key": key } = request.headers;
     const sent = authorization ?? cookie ?? key;
     if (sent === undefined) return void response.writeHead(401, DIGEST).end();
-    return repeat(String(sent), come, response);
+    return repeat(String(sent), request, response);
   };
   return answer;
 };
@@ -197,10 +197,10 @@ for (const [name, { auth, secret, parts }] of Object.entries(SCHEMES)) {
     async () => {
       process.env[VARIABLE] = secret;
       const { ask, rpc } = create(auth, RPC);
-      node.answer = withDigest((sent, come, response) => {
-        const { method } = JSON.parse(new TextDecoder().decode(come.body));
+      node.answer = withDigest((sent, request, response) => {
+        const { method } = JSON.parse(new TextDecoder().decode(request.body));
         const result = method === "number" ? 7 : { sent };
-        return json({ jsonrpc: "2.0", id: 1, result })(come, response);
+        return json({ jsonrpc: "2.0", id: 1, result })(request, response);
       });
       const number = { jsonrpc: "2.0", id: 1, method: "number" };
       const named = { jsonrpc: "2.0", id: 2, method: "named" };
@@ -227,8 +227,8 @@ for (const [name, { auth, secret, parts }] of Object.entries(SCHEMES)) {
 
   echo(`${name}: the info does not show the secret`, async () => {
     process.env[VARIABLE] = secret;
-    node.answer = withDigest((sent, come, response) =>
-      json(come.url === "/height" ? { height: 7 } : { sent })(come, response)
+    node.answer = withDigest((sent, request, response) =>
+      json(request.url === "/height" ? { height: 7 } : { sent })(request, response)
     );
     const info = {
       sources: { height: { get: "/height" }, echo: { get: "/echo" } },
@@ -245,8 +245,8 @@ for (const [name, { auth, secret, parts }] of Object.entries(SCHEMES)) {
 
   echo(`${name}: a description with the secret is not served`, async () => {
     process.env[VARIABLE] = secret;
-    node.answer = withDigest((sent, come, response) =>
-      json({ ...REST, info: { title: sent, version: "1" } })(come, response)
+    node.answer = withDigest((sent, request, response) =>
+      json({ ...REST, info: { title: sent, version: "1" } })(request, response)
     );
     const logged: string[] = [];
     const { app } = create(auth, REST, {
@@ -300,16 +300,16 @@ const bytesOf = (text: string): Bytes => new TextEncoder().encode(text);
 async function read(parts: readonly Bytes[], search: SecretSearch) {
   const response = responseOf(parts);
   const guarded = withoutSecrets(response, search);
-  const come: Bytes[] = [];
+  const text: Bytes[] = [];
   let message: string | undefined;
   try {
     for (let part = await guarded.next(); part; part = await guarded.next()) {
-      come.push(part);
+      text.push(part);
     }
   } catch (error) {
     ({ message } = error as Error);
   }
-  return { text: new TextDecoder().decode(joinBytes(come)), message, response };
+  return { text: new TextDecoder().decode(joinBytes(text)), message, response };
 }
 
 function cut(bytes: Bytes, random: () => number): Bytes[] {

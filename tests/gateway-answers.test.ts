@@ -183,7 +183,7 @@ for (const [status, passed] of sampleOf(STATUSES)) {
     if (passed === status) assert.match(text, "of the node");
     else assert.not.match(text, "of the node");
     assert.is(answer.headers.get("location"), null);
-    assert.is(node.come.length, 1);
+    assert.is(node.received.length, 1);
   });
 }
 
@@ -254,17 +254,17 @@ const raw = async (
 ) => {
   let requests = 0;
   const node: Played = await playTcp((socket) => {
-    let come = "";
+    let buffered = "";
     socket.setEncoding("latin1").on("data", (text) => {
-      come += text;
-      const [head, ...rest] = come.split("\r\n\r\n");
+      buffered += text;
+      const [head, ...rest] = buffered.split("\r\n\r\n");
       const length = Number(/content-length: *(\d+)/i.exec(head!)?.[1] ?? 0);
       const isChunked = /transfer-encoding/i.test(head!);
       const body = rest.join("\r\n\r\n");
-      if (rest.length === 0 || (isChunked ? !/0\r\n\r\n$/.test(come) : body.length < length)) {
+      if (rest.length === 0 || (isChunked ? !/0\r\n\r\n$/.test(buffered) : body.length < length)) {
         return;
       }
-      come = "";
+      buffered = "";
       requests++;
       answer(socket, requests);
     });

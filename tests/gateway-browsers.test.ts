@@ -181,7 +181,7 @@ for (const [why, headers] of sampleOf(REFUSED)) {
       assert.is(answer.status, 403, `${what}: ${await answer.text()}`);
       assert.is(answer.headers.get("access-control-allow-origin"), null);
     }
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -248,7 +248,7 @@ for (const path of ["/v1/node/status", "/v1/node/nope", "/v1/rpc", "/v1/rpc/numb
             }
           }
         }
-        assert.equal(node.come, []);
+        assert.equal(node.received, []);
       },
     );
   }
@@ -303,7 +303,7 @@ browsers(
       error.message,
       /^the method balance does not exist\/is not available for the client app: /,
     );
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   },
 );
 
@@ -331,13 +331,13 @@ for (
       };
       assert.is((await rest.ask("/v1/node/checked", init)).status, 415);
       assert.is((await rpc.ask("/v1/rpc/number", init)).status, 415);
-      assert.equal(node.come, []);
+      assert.equal(node.received, []);
       // Nodes take what their clients send: plain text, forms by curl, no content type.
       assert.is((await rpc.ask("/v1/rpc", init)).status, 200);
       const agent = { "user-agent": "Mozilla/5.0" };
       const ofBrowser = { ...init, headers: { ...init.headers, ...agent } };
       assert.is((await rpc.ask("/v1/rpc", ofBrowser)).status, 403);
-      assert.is(node.come.length, 1);
+      assert.is(node.received.length, 1);
     },
   );
 }
@@ -348,7 +348,7 @@ for (const coding of ["gzip", "identity", "br", ""]) {
     assert.is((await post(rest, "/v1/node/checked", headers)).status, 415);
     assert.is((await post(rpc, "/v1/rpc/number", headers)).status, 415);
     assert.is((await rpc.rpc({ id: 1, method: "number" }, { headers })).status, 415);
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -368,7 +368,7 @@ browsers("a call with an unlisted Host is refused as well", async () => {
     // As other refusals of a call, since some clients of nodes read nothing else.
     assert.is(response.headers.get("content-type"), "application/json");
   }
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 browsers("a response of the node cannot run as a script or as a page", async () => {

@@ -324,7 +324,7 @@ described(
     ]);
     assert.is(await status("/wallet/send", "POST"), 403);
     assert.is(await status("/nothing"), 403);
-    assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), ["GET /next"]);
+    assert.equal(node.received.map(({ method, url }) => `${method} ${url}`), ["GET /next"]);
 
     give({
       "/wallet/send": { post: get },

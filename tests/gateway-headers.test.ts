@@ -145,14 +145,14 @@ const claiming = () => new Headers([...CLAIMS, ...HARMLESS].map((name) => [name,
 
 function seen(): string[] {
   const names = new Set(
-    node.come.flatMap(({ headers }) => Object.keys(headers)),
+    node.received.flatMap(({ headers }) => Object.keys(headers)),
   );
   return [...CLAIMS, ...HARMLESS].map((name) => name.toLowerCase())
     .filter((name) => names.has(name));
 }
 
-const describing: PlayedAnswer = (come, response) =>
-  json(come.url === "/openapi.json" ? HOSTILE : {})(come, response);
+const describing: PlayedAnswer = (request, response) =>
+  json(request.url === "/openapi.json" ? HOSTILE : {})(request, response);
 
 const SOURCES: Readonly<Record<string, () => NodefaceOptions>> = {
   "the operator": () => ({ forward: "reads" }),
@@ -177,16 +177,16 @@ for (const [author, options] of Object.entries(SOURCES)) {
         (await app.fetch(new Request("http://localhost/spec.json"))).status,
         200,
       );
-      node.come = [];
+      node.received = [];
       const { status } = await ask("/v1/node/claims", {
         headers: [...claiming(), ["x-nodeface", "1"]],
       });
       assert.is(status, 200);
-      assert.is(node.come.length, 1);
+      assert.is(node.received.length, 1);
       const passed = author === "the operator" ? HARMLESS : [];
       assert.equal(seen(), passed.map((name) => name.toLowerCase()));
       assert.not.match(
-        JSON.stringify(Object.entries(node.come[0]!.headers)),
+        JSON.stringify(Object.entries(node.received[0]!.headers)),
         /user|method/i,
       );
     },
@@ -212,7 +212,7 @@ for (const [author, options] of Object.entries(SOURCES)) {
         'GET /needs/user is not forwarded: the header "X_Forwarded_User" is required, but never forwarded',
       );
       assert.is(
-        node.come.filter(({ url }) => url.startsWith("/needs")).length,
+        node.received.filter(({ url }) => url.startsWith("/needs")).length,
         0,
       );
       // The service itself may send the node's credentials.
@@ -255,7 +255,7 @@ headers(
       const { detail } = await response.json();
       assert.is(detail, `The header ${name} contains a client's token, which is never forwarded`);
     }
-    assert.is(node.come.length, 0);
+    assert.is(node.received.length, 0);
     const other = btoa(`user:${TOKEN.replace("a", "b")}`);
     assert.is(
       (await ask("/v1/node/claims", { headers: { "X-Cursor": other } })).status,

@@ -14,11 +14,11 @@ import { nextTurn } from "../src/slices.ts";
 import type { HttpClient } from "../src/node/http1.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
-  type Come,
   forwarding,
   type Gateway,
   IDS,
   nodeOf,
+  type ReceivedRequest,
   REST,
   result,
   RPC,
@@ -37,9 +37,9 @@ load.before.each(() => {
   held = [];
 });
 
-const requests = new WeakMap<ServerResponse, Come>();
-const keep = (come: Come, response: ServerResponse) => {
-  requests.set(response, come);
+const requests = new WeakMap<ServerResponse, ReceivedRequest>();
+const keep = (request: ReceivedRequest, response: ServerResponse) => {
+  requests.set(response, request);
   return held.push(response);
 };
 const hold = () => node.answer = keep;
@@ -299,7 +299,7 @@ load(
         assert.equal(ids, isNotice ? [] : Array(content === call ? 1 : 2).fill(id));
       }
     }
-    assert.is(node.come.length, 2);
+    assert.is(node.received.length, 2);
     assert.is((await ask("/v1/info")).status, 200);
     const closed = app.close();
     release();
@@ -336,7 +336,7 @@ load("calls with the token are served despite a full queue", async () => {
     body: '{"tx":"a"}',
   });
   await until(() => held.length === 2);
-  result("2")(node.come[1]!, held.pop()!);
+  result("2")(node.received[1]!, held.pop()!);
   assert.is(await (await write).text(), "2");
   await app.close();
   await Promise.all(waiting);
@@ -363,7 +363,7 @@ load(
     // These calls need no slot of those that wait.
     const light = ask("/v1/node/status");
     await until(() => held.length === 17);
-    result("1")(node.come[16]!, held.pop()!);
+    result("1")(node.received[16]!, held.pop()!);
     assert.is((await light).status, 200);
     assert.is(held.length, 16, "the 17th call waits for a slot");
     const named = Array.from({ length: 16 }, (_, at) => ask(`/v1/node/until/t${at}`, WITH_TOKEN));
@@ -373,7 +373,7 @@ load(
     for (const response of held) response.on("close", () => closed++);
     leaving.abort();
     await until(() => closed === 1);
-    await until(() => node.come.at(-1)!.url === "/until/16");
+    await until(() => node.received.at(-1)!.url === "/until/16");
     release();
     for (const response of (await Promise.all([...waiting, ...named])).slice(1)) {
       assert.is(response!.status, 200);
@@ -397,7 +397,7 @@ load("a call may wait for a minute, whatever the timeout of other calls is", asy
     const [first, second] = [ask("/v1/node/until/1"), ask("/v1/node/until/2")];
     await until(() => held.length === 2);
     await new Promise((resolve) => set(resolve, 250));
-    result("1")(node.come[0]!, held[0]!);
+    result("1")(node.received[0]!, held[0]!);
     assert.is((await first).status, 200);
     for (const pass of waits) pass();
     assert.is((await second).status, 504);
@@ -467,7 +467,7 @@ load("heavy read-only calls are sent to the node one at a time", async () => {
   for (const count of [1, 2, 3]) {
     await until(() => held.length === 1);
     assert.is((await ask("/v1/info")).status, 200);
-    assert.is(node.come.length, count);
+    assert.is(node.received.length, count);
     release();
   }
   assert.equal((await Promise.all(waiting)).map(({ status }) => status), [
@@ -484,10 +484,10 @@ load(
       heavy: [],
       light: [],
     };
-    node.answer = (come, response) => {
-      heldBy[/3[\]}]/.test(textOf(come)) ? "heavy" : "light"].push(response);
+    node.answer = (request, response) => {
+      heldBy[/3[\]}]/.test(textOf(request)) ? "heavy" : "light"].push(response);
     };
-    const done = (response: ServerResponse) => result("1")(node.come[0]!, response);
+    const done = (response: ServerResponse) => result("1")(node.received[0]!, response);
     const { ask, rpc } = forwarding(node.url, RPC);
     const heavy = [
       ask("/v1/rpc/block?hash=a&verbosity=3"),
@@ -520,8 +520,8 @@ load(
 load("a value that the node may read as a heavy number makes a call heavy", async () => {
   const sent: string[] = [];
   const waiting: ServerResponse[] = [];
-  node.answer = (come, response) => {
-    sent.push(JSON.parse(textOf(come)).params[0]);
+  node.answer = (request, response) => {
+    sent.push(JSON.parse(textOf(request)).params[0]);
     waiting.push(response);
   };
   const [hash] = RPC.methods[1]!.params;
@@ -538,15 +538,15 @@ load("a value that the node may read as a heavy number makes a call heavy", asyn
   assert.equal(sent.slice(1), ["light", "light", "light"]);
   for (let done = 0; done < heavy.length + light.length; done++) {
     await until(() => waiting.length > 0);
-    result("1")(node.come[0]!, waiting.shift()!);
+    result("1")(node.received[0]!, waiting.shift()!);
   }
   for (const response of await Promise.all([...heavy, ...light])) assert.is(response.status, 200);
 });
 
 const holdAndCount = () => {
   const count = { closed: 0 };
-  node.answer = (come, response) => {
-    keep(come, response);
+  node.answer = (request, response) => {
+    keep(request, response);
     response.on(
       "close",
       () => count.closed += response.writableFinished ? 0 : 1,
@@ -557,9 +557,9 @@ const holdAndCount = () => {
 
 const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
   const leaving = new AbortController();
-  const before = node.come.length;
+  const before = node.received.length;
   const left = asking({ signal: leaving.signal }).catch(() => {});
-  await until(() => node.come.length > before);
+  await until(() => node.received.length > before);
   leaving.abort();
   await left;
 };
@@ -577,7 +577,7 @@ load(
     assert.is(calls[0]!.status, 499);
     const next = ask("/v1/rpc/block?hash=b");
     assert.is((await ask("/v1/info")).status, 200);
-    assert.is(node.come.length, 1);
+    assert.is(node.received.length, 1);
     const { socket } = held[0]!;
     release();
     await until(() => held.length === 1);
@@ -612,9 +612,9 @@ load(
     assert.is((await ask("/v1/rpc/heavy?n=1")).status, 504);
     const next = ask("/v1/rpc/heavy?n=2");
     assert.is((await ask("/v1/info")).status, 200);
-    assert.equal([node.come.length, count.closed], [1, 0]);
+    assert.equal([node.received.length, count.closed], [1, 0]);
     release();
-    await until(() => node.come.length === 2);
+    await until(() => node.received.length === 2);
     release();
     assert.is((await next).status, 200);
     // If the node stays silent, the service closes the connection after twice the timeout.
@@ -642,7 +642,7 @@ const leaveResponse = async (begun: number, rest: number) => {
   await (await asked).body!.cancel();
   const next = ask("/v1/node/status");
   await nextTurn();
-  assert.is(node.come.length, 1);
+  assert.is(node.received.length, 1);
   response!.end(new Uint8Array(rest));
   await until(() => held.length === 1);
   const isReused = held[0]!.socket === socket;
@@ -670,7 +670,7 @@ load(
     await until(() => held.length === 2);
     await app.close();
     await until(() => count.closed === 1);
-    result("1")(node.come[1]!, held[1]!);
+    result("1")(node.received[1]!, held[1]!);
     assert.is((await waiting).status, 200);
   },
 );
@@ -678,7 +678,7 @@ load(
 load(
   "each caller gets the response to its own request, even if the requests are similar",
   async () => {
-    node.answer = (come, response) => void held.push(Object.assign(response, { come }));
+    node.answer = (request, response) => void held.push(Object.assign(response, { request }));
     const { ask } = forwarding(node.url, REST);
     const bodies = [[0x80], [0x81], [0xef, 0xbb, 0xbf, 0x7a], [0x7a], [0x7a]];
     const asked = bodies.map((bytes) =>
@@ -689,8 +689,8 @@ load(
       })
     );
     await until(() => held.length === bodies.length);
-    for (const response of held as (ServerResponse & { come: Come })[]) {
-      response.end(response.come.body);
+    for (const response of held as (ServerResponse & { request: ReceivedRequest })[]) {
+      response.end(response.request.body);
     }
     const got = await Promise.all(
       asked.map(async (answer) => (await answer).arrayBuffer()),
@@ -706,12 +706,12 @@ load(
     process.env.GATEWAY_TOKEN = TOKEN;
     const nonces = new WeakMap<object, string>();
     let refused = 0;
-    node.answer = (come, response) => {
-      const { headers } = come;
+    node.answer = (request, response) => {
+      const { headers } = request;
       const socket = response.socket!;
       const nonce = nonces.get(socket) ?? crypto.randomUUID();
       nonces.set(socket, nonce);
-      if (headers.authorization?.includes(nonce)) return keep(come, response);
+      if (headers.authorization?.includes(nonce)) return keep(request, response);
       refused++;
       const challenge = `Digest realm="r", nonce="${nonce}", qop="auth"`;
       response.writeHead(401, { "www-authenticate": challenge }).end();
@@ -761,16 +761,16 @@ const leasing = (timeout = 10_000) => {
   const client: HttpClient = ({ url }) => {
     sent.push(url.pathname);
     const length = Number(url.pathname.slice(1));
-    let come = 0;
+    let given = 0;
     return Promise.resolve({
       status: 200,
       headers: new Headers(),
       next: () => {
-        const part = block.subarray(0, Math.min(MIB, length - come));
-        come += part.byteLength;
+        const part = block.subarray(0, Math.min(MIB, length - given));
+        given += part.byteLength;
         return Promise.resolve(part.byteLength > 0 ? part : undefined);
       },
-      received: () => come,
+      received: () => given,
       cancel() {},
     });
   };
@@ -914,7 +914,7 @@ load(
     const other = ask("/v1/rpc/block?hash=other", { headers });
     for (const sent of [["block", "number"], ["send"], ["send"], ["block"]]) {
       await until(() => held.length === 1);
-      const calls = [JSON.parse(textOf(node.come.at(-1)!))].flat();
+      const calls = [JSON.parse(textOf(node.received.at(-1)!))].flat();
       assert.equal(calls.map(({ method }) => method), sent);
       release();
     }
@@ -941,11 +941,11 @@ load(
     await abandon((init) => rpc(calls, init));
     const next = ask("/v1/rpc/block?hash=b");
     assert.is((await ask("/v1/info")).status, 200);
-    assert.is(node.come.length, 1);
+    assert.is(node.received.length, 1);
     node.answer = result("1");
     release();
     assert.is((await next).status, 200);
-    assert.equal([node.come.length, count.closed], [2, 0]);
+    assert.equal([node.received.length, count.closed], [2, 0]);
   },
 );
 

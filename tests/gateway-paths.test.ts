@@ -43,7 +43,7 @@ const SENT: readonly (readonly [path: string, url?: string])[] = [
 for (const [path, url = path] of SENT) {
   paths(`${path} is sent as ${url}`, async () => {
     assert.is((await gateway.ask(`/v1/node${path}`)).status, 200);
-    assert.equal(node.come.map(({ url }) => url), [url]);
+    assert.equal(node.received.map(({ url }) => url), [url]);
   });
 }
 
@@ -166,7 +166,7 @@ for (const [path, status] of REFUSED) {
   paths(`${JSON.stringify(path).slice(0, 60)}: ${status}`, async () => {
     const answer = await gateway.ask(`/v1/node${path}`);
     assert.is(answer.status, status, await answer.text());
-    assert.is(node.come.length, status === 200 ? 1 : 0);
+    assert.is(node.received.length, status === 200 ? 1 : 0);
   });
 }
 
@@ -200,7 +200,7 @@ paths(
     assert.equal((await refused.json()).errors, [
       { in: "body", name: "inner.b", rule: "is unknown" },
     ]);
-    assert.is(node.come.length, 1);
+    assert.is(node.received.length, 1);
   },
 );
 
@@ -246,7 +246,7 @@ paths("a checked body is checked at every level, or refused", async () => {
     for (const type of ["text/plain", "application/x-ndjson", ""]) {
       assert.is(await send(1, type), 415, type);
     }
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   }
 });
 
@@ -262,7 +262,7 @@ paths("operations at the same path may name its parameters differently", async (
   const headers = { authorization: `Bearer ${TOKEN}` };
   assert.is((await open.ask("/v1/node/same/x", { headers })).status, 200);
   assert.is((await open.ask("/v1/node/same/y", { method: "POST", headers })).status, 200);
-  assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), [
+  assert.equal(node.received.map(({ method, url }) => `${method} ${url}`), [
     "GET /same/x",
     "POST /same/y",
   ]);
@@ -273,7 +273,7 @@ for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
     const answer = await gateway.ask("/v1/node/status", { method });
     assert.is(answer.status, 405);
     assert.is(answer.headers.get("allow"), "GET, HEAD, OPTIONS");
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -286,12 +286,12 @@ paths("HEAD is sent to the node where the description has HEAD or GET", async ()
   }
   assert.is((await gateway.ask("/v1/node/open", { method: "HEAD" })).status, 403);
   assert.is((await gateway.ask("/v1/node/raw", { method: "HEAD" })).status, 405);
-  assert.equal(node.come.map(({ method }) => method), ["HEAD", "HEAD", "HEAD"]);
+  assert.equal(node.received.map(({ method }) => method), ["HEAD", "HEAD", "HEAD"]);
 });
 
 paths("OPTIONS is handled by the service, even if the description has it", async () => {
   assert.is((await gateway.ask("/v1/node/status", { method: "OPTIONS" })).status, 204);
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 for (const method of ["PROPFIND", "M-SEARCH", "QUERY", "get"]) {
@@ -303,7 +303,7 @@ for (const method of ["PROPFIND", "M-SEARCH", "QUERY", "get"]) {
       // A runtime may refuse to create a request with this method.
     }
     // `Request` normalizes `get` to `GET`.
-    if (method !== "get") assert.equal(node.come, []);
+    if (method !== "get") assert.equal(node.received, []);
     if (answer && method !== "get") assert.is(answer.status, 405);
   });
 }
@@ -328,8 +328,8 @@ paths("another host name in the request target has no effect", async () => {
     new Request(`http://127.0.0.1:${other.port}/v1/node/status`),
   );
   assert.is(answer.status, 200);
-  assert.is(node.come.length, 1);
-  assert.equal(other.come, []);
+  assert.is(node.received.length, 1);
+  assert.equal(other.received, []);
   await other.close();
 });
 
@@ -344,7 +344,7 @@ for (
   paths(`a node configured as ${written} receives calls`, async () => {
     const { ask } = forwarding(written.replace("{port}", String(node.port)), REST);
     assert.is((await ask("/v1/node/status")).status, 200);
-    assert.equal(node.come.map(({ url }) => url), [path]);
+    assert.equal(node.received.map(({ url }) => url), [path]);
   });
 }
 

@@ -135,7 +135,7 @@ for (const forward of ["off", { open: [] }] as const) {
     const answer = await ask("/v1/node/status");
     assert.is(answer.status, 403);
     assert.match((await answer.json()).detail, /setting "forward"/);
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -153,7 +153,7 @@ refusals("a description from the network cannot mark operations as read-only", a
     description: `${other.url}/openapi.json`,
   });
   assert.is((await ask("/v1/node/status")).status, 403);
-  assert.equal(other.come.filter(({ url }) => url === "/status"), []);
+  assert.equal(other.received.filter(({ url }) => url === "/status"), []);
   await other.close();
 });
 
@@ -171,7 +171,7 @@ refusals("the servers in a description do not decide where calls are sent", asyn
     const { ask } = forwarding(node.url, { ...REST, servers: [{ url }] } as typeof REST);
     await ask("/v1/node/status");
     await ask("/v1/node//status");
-    assert.equal(other.come, [], url);
+    assert.equal(other.received, [], url);
   }
   await other.close();
 });
@@ -196,7 +196,7 @@ for (const [status, path, headers] of ORDER) {
     const body = "x".repeat(1024 * 1024 + 1);
     const answer = await ask(`${path}?odd=1`, { method: "POST", headers, body });
     assert.is(answer.status, status, await answer.text());
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -272,7 +272,7 @@ for (const [why, authorization] of sampleOf(WRONG)) {
     assert.is(call.status, 200);
     const { error } = await call.json();
     assert.equal([error.code, error.data], [-32050, { setting: "forward.clients" }]);
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -283,7 +283,7 @@ refusals("a program may send the token as the password of HTTP Basic, but no bro
     return await ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
   };
   for (const user of ["", "u", "__cookie__"]) assert.is((await send(user)).status, 200);
-  assert.is(node.come.length, 3);
+  assert.is(node.received.length, 3);
   const signs = [
     { "sec-fetch-site": "same-origin" },
     { "x-nodeface": "1", "user-agent": "Mozilla/5.0" },
@@ -295,7 +295,7 @@ refusals("a program may send the token as the password of HTTP Basic, but no bro
     assert.is(response.status, 401);
     assert.not.match(response.headers.get("www-authenticate")!, /basic/i);
   }
-  assert.is(node.come.length, 3);
+  assert.is(node.received.length, 3);
 });
 
 for (const scheme of ["Bearer ", "bearer ", "BEARER   "]) {
@@ -304,7 +304,7 @@ for (const scheme of ["Bearer ", "bearer ", "BEARER   "]) {
     const headers = { ...JSON_TYPE, authorization: scheme + TOKEN };
     const answer = await ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
     assert.is(answer.status, 200);
-    assert.is(node.come.length, 1);
+    assert.is(node.received.length, 1);
   });
 }
 
@@ -322,7 +322,7 @@ for (const name of ["token", "access_token", "%74oken"]) {
       assert.is((await methods.ask(`/v1/rpc${query}`, init)).status, 400);
       assert.is((await methods.ask(`/v1/rpc/number${query}`)).status, 400);
     }
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -349,7 +349,7 @@ for (
       ]);
     };
     assert.equal((await send(`Bearer ${TOKEN}`)).map(({ status }) => status), [200, 200, 200]);
-    node.come = [];
+    node.received = [];
     change();
     passTime(1000);
     const [path, method, call] = await send(`Bearer ${TOKEN}`);
@@ -359,7 +359,7 @@ for (
       const statuses = (await send(authorization)).map(({ status }) => status);
       assert.equal(statuses, [401, 401, 500], "its client alone is meant");
     }
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
     assert.is((await paths.ask("/v1/node/status")).status, 200);
   });
 }
@@ -442,10 +442,10 @@ testOnNode(
   async () => {
     const { rpc } = forwarding(node.url, RPC, settings());
     const answer = node.answer;
-    node.answer = (come, response) => {
+    node.answer = (request, response) => {
       writeFileSync(file, "b".repeat(40));
       passTime(1000);
-      return answer(come, response);
+      return answer(request, response);
     };
     // What runs for a second ends with its token.
     const responses = await (await rpc(BATCH.slice(0, 5), { headers: BEARER })).json();
@@ -492,9 +492,9 @@ refusals(
       assert.equal([response.status, response.headers.get("retry-after")], [503, "5"]);
     }
     assert.match((await early[2]!.json()).error.message, "are not known yet");
-    node.answer = (come, response) => {
-      const isCall = /eth_chainId|eth_blockNumber/.test(textOf(come));
-      return (isCall ? result('"0x1"') : json({}, 404))(come, response);
+    node.answer = (request, response) => {
+      const isCall = /eth_chainId|eth_blockNumber/.test(textOf(request));
+      return (isCall ? result('"0x1"') : json({}, 404))(request, response);
     };
     // No client requests `/v1/info` here.
     let status = 0;

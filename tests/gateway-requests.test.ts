@@ -88,13 +88,13 @@ requests("the node gets standard and described headers, and no secret of the cli
   const headers = { ...VISITORS, "x-size": "5", accept: "application/cbor" };
   const answer = await ask("/v1/node/sized", { headers });
   assert.is(answer.status, 200, await answer.text());
-  const [{ headers: come, rawHeaders }] = node.come as [PlayedNode["come"][0]];
-  assert.equal(Object.keys(come).filter((name) => !OURS.has(name)), []);
-  assert.is(come.host, `127.0.0.1:${node.port}`);
-  assert.is(come.accept, "application/cbor");
-  assert.is(come["accept-encoding"], "identity");
-  assert.is(come["x-size"], "5");
-  assert.is(come["node-secret"], "nodes");
+  const [{ headers: received, rawHeaders }] = node.received as [PlayedNode["received"][0]];
+  assert.equal(Object.keys(received).filter((name) => !OURS.has(name)), []);
+  assert.is(received.host, `127.0.0.1:${node.port}`);
+  assert.is(received.accept, "application/cbor");
+  assert.is(received["accept-encoding"], "identity");
+  assert.is(received["x-size"], "5");
+  assert.is(received["node-secret"], "nodes");
   const sent = rawHeaders.filter((_, at) => /visitors/.test(rawHeaders[at + 1] ?? ""));
   assert.equal(sent.sort(), [
     ...["accept-language", "if-match", "if-none-match", "if-range", "x-api-key"],
@@ -137,14 +137,14 @@ requests("a JSON-RPC call is sent to the node without the headers of the client"
       await rpc.rpc({ id: 1, method: "number" }, { headers: VISITORS }),
     ]
   ) assert.is(answer.status, 200, await answer.text());
-  for (const { headers, rawHeaders, url, method } of node.come) {
+  for (const { headers, rawHeaders, url, method } of node.received) {
     assert.is(`${method} ${url}`, "POST /");
     assert.equal(Object.keys(headers).filter((name) => !OURS.has(name)), []);
     assert.is(headers["content-type"], "application/json");
     assert.is(headers.host, `127.0.0.1:${node.port}`);
     assert.not.match(JSON.stringify(rawHeaders), "visitors");
   }
-  assert.is(node.come.length, 2);
+  assert.is(node.received.length, 2);
 });
 
 requests("the token is not sent to the node", async () => {
@@ -154,8 +154,8 @@ requests("the token is not sent to the node", async () => {
   node.answer = result("1");
   await forwarding(node.url, REST, settings).ask("/v1/node/status", { headers });
   await forwarding(node.url, RPC, settings).ask("/v1/rpc/number", { headers });
-  assert.is(node.come.length, 2);
-  for (const { rawHeaders } of node.come) assert.not.match(JSON.stringify(rawHeaders), TOKEN);
+  assert.is(node.received.length, 2);
+  for (const { rawHeaders } of node.received) assert.not.match(JSON.stringify(rawHeaders), TOKEN);
 });
 
 requests("the node's secret is read again if the node refuses it, even for a write", async () => {
@@ -168,9 +168,9 @@ requests("the node's secret is read again if the node refuses it, even for a wri
     { clients: [{ name: "app", allow: ["POST /send"], token_env: "GATEWAY_TOKEN" }] },
     { node: { url: node.url, kind: "none", auth: { basic_file: file } } },
   );
-  node.answer = (come, response) => {
-    const isNew = come.headers.authorization === `Basic ${btoa("user:new")}`;
-    if (isNew) return json({ done: true })(come, response);
+  node.answer = (request, response) => {
+    const isNew = request.headers.authorization === `Basic ${btoa("user:new")}`;
+    if (isNew) return json({ done: true })(request, response);
     // The node has restarted with a new secret.
     writeFileSync(file, "user:new");
     response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end("no");
@@ -178,7 +178,7 @@ requests("the node's secret is read again if the node refuses it, even for a wri
   const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
   const answer = await ask("/v1/node/send", { method: "POST", body: "{}", headers });
   assert.equal([answer.status, await answer.text()], [200, '{"done":true}']);
-  assert.is(node.come.length, 2);
+  assert.is(node.received.length, 2);
 });
 
 requests("a secret that could not be read is read again when the node refuses a call", async () => {
@@ -187,13 +187,13 @@ requests("a secret that could not be read is read again when the node refuses a 
     node: { url: node.url, kind: "none", auth: { basic_file: file } },
     log() {},
   });
-  node.answer = (come, response) => {
-    const isNew = come.headers.authorization === `Basic ${btoa("user:new")}`;
-    if (isNew) return json({ done: true })(come, response);
+  node.answer = (request, response) => {
+    const isNew = request.headers.authorization === `Basic ${btoa("user:new")}`;
+    if (isNew) return json({ done: true })(request, response);
     response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end("no");
   };
   assert.is((await ask("/v1/node/status")).status, 502);
-  assert.is(node.come.length, 1);
+  assert.is(node.received.length, 1);
   // The node is back, less than a second later.
   writeFileSync(file, "user:new");
   assert.is((await ask("/v1/node/status")).status, 200);
@@ -224,7 +224,7 @@ const EXACT =
 requests("a request body is sent byte for byte", async () => {
   const answer = await post("/v1/node/any", EXACT);
   assert.is(answer.status, 200, await answer.text());
-  assert.is(textOf(node.come[0]!), EXACT);
+  assert.is(textOf(node.received[0]!), EXACT);
 });
 
 requests("a body may be as long as the setting says, or 1 MiB for JSON that is read", async () => {
@@ -237,18 +237,18 @@ requests("a body may be as long as the setting says, or 1 MiB for JSON that is r
       body,
     });
   assert.is((await send(body)).status, 200);
-  assert.is(textOf(node.come[0]!), body);
+  assert.is(textOf(node.received[0]!), body);
   const bytes = crypto.getRandomValues(new Uint8Array(65_536));
   const octets = { "content-type": "application/octet-stream" };
   assert.is((await post("/v1/node/raw", bytes, octets)).status, 200);
-  assert.equal(node.come[1]!.body, bytes);
+  assert.equal(node.received[1]!.body, bytes);
   node.forget();
   const long = await send(`"${body.slice(1)} `);
   assert.is(long.status, 413);
   assert.is((await long.json()).detail, "The content of this call may have at most 1 MiB");
   assert.is((await rpc.rpc(`${body} `)).status, 413);
   assert.is((await post("/v1/node/checked", `${body} `)).status, 413);
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 requests("a body of unknown length is refused as soon as it exceeds the limit", async () => {
@@ -292,7 +292,7 @@ requests("a body in parts of 100 bytes is sent byte for byte", async () => {
     else controller.enqueue(new TextEncoder().encode(part));
   });
   assert.is(answer.status, 200);
-  assert.is(textOf(node.come[0]!), part.repeat(10_000));
+  assert.is(textOf(node.received[0]!), part.repeat(10_000));
 });
 
 requests("endless bodies leave room for short bodies and for calls with the token", async () => {
@@ -368,7 +368,7 @@ for (const [content, name] of WRONG) {
     const answer = await post("/v1/node/checked", content);
     assert.is(answer.status, 400);
     assert.is((await answer.json()).errors[0].name, name);
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -377,7 +377,7 @@ requests("a JSON body of a checked operation must be UTF-8", async () => {
   assert.is((await post("/v1/node/checked", bytes)).status, 400);
   const utf16 = new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]);
   assert.is((await post("/v1/node/checked", utf16)).status, 400);
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 for (
@@ -389,7 +389,7 @@ for (
 ) {
   requests(`the body ${content.slice(0, 50)} is valid`, async () => {
     assert.is((await post("/v1/node/checked", content)).status, 200);
-    assert.is(textOf(node.come[0]!), content);
+    assert.is(textOf(node.received[0]!), content);
   });
 }
 
@@ -415,11 +415,11 @@ for (
       kinds: { accounts: ACCOUNTS },
     });
     await ask(`/v1/node${path}`);
-    assert.is(node.come.at(-1)!.url, path);
-    assert.is(node.come.at(-1)!.headers.authorization !== undefined, isSecret);
+    assert.is(node.received.at(-1)!.url, path);
+    assert.is(node.received.at(-1)!.headers.authorization !== undefined, isSecret);
     node.answer = json({}, 401);
     assert.is((await ask(`/v1/node${path}`)).status, 502);
-    assert.is(node.come.at(-1)!.headers.authorization !== undefined, isSecret);
+    assert.is(node.received.at(-1)!.headers.authorization !== undefined, isSecret);
   });
 }
 
@@ -428,7 +428,7 @@ requests("a request to upgrade the connection is refused", async () => {
   assert.is((await rest.ask("/v1/node/status", { headers })).status, 400);
   assert.is((await rpc.ask("/v1/rpc/number", { headers })).status, 400);
   assert.is((await rpc.rpc({ id: 1, method: "number" }, { headers })).status, 400);
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 requests("the log contains the operation's name, and nothing that the client sent", async () => {

@@ -30,7 +30,7 @@ rpc.before.each(() => {
   node.answer = result("1");
 });
 
-const sent = () => node.come.map(textOf);
+const sent = () => node.received.map(textOf);
 const call = (method: unknown, params?: unknown) => ({ jsonrpc: "2.0", id: 7, method, params });
 
 for (
@@ -160,7 +160,7 @@ for (
   rpc(`the query in GET block${query} has no place for a name`, async () => {
     const answer = await gateway.ask(`/v1/rpc/block${query}`);
     assert.is(answer.status, 400);
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
     assert.ok((await answer.json()).errors.length > 0);
   });
 }
@@ -185,7 +185,7 @@ for (
       body: params,
     });
     assert.is(bare.status, 400);
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -195,7 +195,7 @@ rpc("a number outside the range of doubles is sent unchanged", async () => {
     await gateway.ask(`/v1/rpc/chosen?amount=${digits}`);
     const written = `{"jsonrpc":"2.0","id":1,"method":"chosen","params":{"amount":${digits}}}`;
     assert.equal(sent(), [written, written]);
-    node.come = [];
+    node.received = [];
   }
 });
 
@@ -205,7 +205,7 @@ rpc("a POST call with a token in its query and a GET call with a body are refuse
   assert.is((await gateway.ask("/v1/rpc/number?token=1", init)).status, 400);
   const withLength = { headers: { ...headers, "content-length": "2" } };
   assert.is((await gateway.ask("/v1/rpc/number", withLength)).status, 415);
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 const NAMES = [
@@ -233,7 +233,7 @@ for (const name of sampleOf(NAMES)) {
         assert.ok([403, 404, 405, 414].includes(answer.status), String(answer.status));
       }
     }
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -241,7 +241,7 @@ for (const method of [1, null, true, ["number"], { number: 1 }, undefined]) {
   rpc(`a method that is ${JSON.stringify(method)} is invalid`, async () => {
     const { error, id } = await (await gateway.rpc(call(method))).json();
     assert.equal([error.code, id], [-32600, 7]);
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -285,7 +285,7 @@ for (const id of ["true", "false", "[]", "{}", "[1]", '{"a":1}']) {
   rpc(`an id of ${id} is invalid`, async () => {
     const answered = await (await gateway.rpc(`{"id":${id},"method":"number"}`)).json();
     assert.equal([answered.error.code, answered.id], [-32600, null]);
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -309,7 +309,7 @@ for (const content of NO_JSON) {
     const answered = await answer.json();
     assert.equal([answer.status, answered.error.code], [400, -32700]);
     assert.is(answered.id, null);
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -317,7 +317,7 @@ rpc("a body with 64 levels of nesting is accepted", async () => {
   const deep = `${"[".repeat(61)}${"]".repeat(61)}`;
   const content = `{"id":1,"method":"named","params":{"b":{"x":${deep}}}}`;
   assert.is((await gateway.rpc(content)).status, 200);
-  assert.is(node.come.length, 1);
+  assert.is(node.received.length, 1);
 });
 
 rpc("a body that is not UTF-8 is refused", async () => {
@@ -328,7 +328,7 @@ rpc("a body that is not UTF-8 is refused", async () => {
     assert.equal([answer.status, (await answer.json()).error.code], [400, -32700]);
     assert.is((await gateway.ask("/v1/rpc/number", init)).status, 400);
   }
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 for (const content of ["1", "null", '"a"', "true"]) {
@@ -341,10 +341,10 @@ for (const content of ["1", "null", '"a"', "true"]) {
 rpc(
   "the responses to a batch are in the order of its calls, and notifications get none",
   async () => {
-    node.answer = (come, response) => {
+    node.answer = (request, response) => {
       const read = ({ id, method }: Record<string, unknown>) => ({ id, result: method });
-      const content = JSON.parse(textOf(come));
-      json(Array.isArray(content) ? content.map(read).reverse() : read(content))(come, response);
+      const content = JSON.parse(textOf(request));
+      json(Array.isArray(content) ? content.map(read).reverse() : read(content))(request, response);
     };
     const answer = await gateway.rpc([
       call("number"),
@@ -375,7 +375,7 @@ rpc(
         ["e", "block"],
       ],
     );
-    assert.is(node.come.length, 1);
+    assert.is(node.received.length, 1);
   },
 );
 
@@ -399,10 +399,10 @@ rpc("a batch may have 1 to 1000 calls, and each call of a longer batch is refuse
   }
   const [status, { error }] = await many(10_001);
   assert.equal([status, error.code], [413, -32600]);
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
   const [, responses] = await many(1000);
   assert.is(responses.length, 1000);
-  assert.is(node.come.length, 1);
+  assert.is(node.received.length, 1);
 });
 
 const PLAIN = '{"jsonrpc":"2.0","id":1,"method":"number"}';
@@ -465,21 +465,21 @@ for (
 
 rpc("a batch may be as deep as a call", async () => {
   for (const [levels, isTaken] of [[62, true], [63, false]] as const) {
-    node.come = [];
+    node.received = [];
     const params = `${"[".repeat(levels)}${"]".repeat(levels)}`;
     const answer = await gateway.rpc(
       `[{"jsonrpc":"2.0","id":1,"method":"named","params":${params}}]`,
     );
     assert.is(answer.status, isTaken ? 200 : 400);
-    assert.is(node.come.length, isTaken ? 1 : 0);
+    assert.is(node.received.length, isTaken ? 1 : 0);
   }
 });
 
 rpc("each call of a batch gets a response, even if the node omits some", async () => {
   const member = ({ id }: { id: unknown }) => ({ jsonrpc: "2.0", id, result: "a" });
-  node.answer = (come, response) => {
-    const [, ...rest] = JSON.parse(textOf(come));
-    json(rest.map(member))(come, response);
+  node.answer = (request, response) => {
+    const [, ...rest] = JSON.parse(textOf(request));
+    json(rest.map(member))(request, response);
   };
   const answer = await gateway.rpc([call("number"), call("number")]);
   const ids = (await answer.json()).map((
@@ -490,15 +490,15 @@ rpc("each call of a batch gets a response, even if the node omits some", async (
 
 rpc("how a client writes a batch does not decide whether the node gets batches", async () => {
   const own = forwarding(node.url, RPC);
-  node.answer = (come, response) =>
-    textOf(come).includes('"id":111')
-      ? json({ error: { code: -32600, message: "no" } })(come, response)
-      : result("1")(come, response);
+  node.answer = (request, response) =>
+    textOf(request).includes('"id":111')
+      ? json({ error: { code: -32600, message: "no" } })(request, response)
+      : result("1")(request, response);
   for (const id of [111, 2, 3]) {
     const answer = await own.rpc([{ ...call("number"), id }, call("number")]);
     assert.equal((await answer.json()).length, 2);
   }
-  assert.is(node.come.length, 4);
+  assert.is(node.received.length, 4);
 });
 
 for (const isPlain of [true, false]) {
@@ -508,9 +508,9 @@ for (const isPlain of [true, false]) {
     const batch = JSON.stringify([call("number"), call("block", ["a"])], null, isPlain ? 0 : 1);
     const error = { code: -32005, message: "no" };
     const respond = async () => {
-      node.come = [];
+      node.received = [];
       const response = await own.rpc(batch);
-      assert.is(node.come.length, 1);
+      assert.is(node.received.length, 1);
       const codes = (await response.json()).map((one: { error: { code: number } }) =>
         one.error.code
       );
@@ -528,21 +528,21 @@ for (const isPlain of [true, false]) {
 }
 
 rpc("a batch goes to a node that takes no batches as single calls", async () => {
-  node.answer = (come, response) => {
-    const { id, method } = JSON.parse(textOf(come));
+  node.answer = (request, response) => {
+    const { id, method } = JSON.parse(textOf(request));
     json(method ? { id, result: method } : { error: { code: -32600, message: "no" } })(
-      come,
+      request,
       response,
     );
   };
   const own = forwarding(node.url, RPC);
   // At first, the batch as it came, a batch of our own, and then the calls.
   for (const count of [5, 3]) {
-    node.come = [];
+    node.received = [];
     const answer = await own.rpc([call("number"), call("block", ["a"]), call("number")]);
     const results = (await answer.json()).map(({ result }: { result: string }) => result);
     assert.equal(results, ["number", "block", "number"]);
-    assert.is(node.come.length, count);
+    assert.is(node.received.length, count);
   }
 });
 
@@ -798,7 +798,7 @@ for (const id of IDS) {
       const ids = [...text.matchAll(/"id":(.*?)\}/g)].map(([, id]) => id);
       assert.equal(ids, Array(all.length).fill(id ?? "null"));
     }
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -815,7 +815,7 @@ rpc("if the whole body is refused, the status shows the reason, and the id is nu
     const { jsonrpc, id, error } = await answer.json();
     assert.equal([jsonrpc, id, typeof error.code], ["2.0", null, "number"]);
   }
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
 });
 
 rpc("HEAD of a method calls the node, and returns the headers of GET", async () => {
@@ -850,7 +850,7 @@ rpc("HTTP methods that /v1/rpc or a path below it does not support get 405", asy
   const headers = { authorization: `Bearer ${TOKEN}` };
   assert.is((await open.ask("/v1/rpc/send?tx=a", { headers })).status, 405);
   assert.is((await open.ask("/v1/rpc/balance", { headers })).status, 405);
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
   assert.is((await open.ask("/v1/rpc/balance", { method: "POST", headers })).status, 200);
 });
 

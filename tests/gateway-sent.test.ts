@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { isForwardable, STANDARD } from "../src/gateway/request-headers.ts";
-import { type Come, nodeOf, textOf, TOKEN, until } from "./_gateway.ts";
+import { nodeOf, type ReceivedRequest, textOf, TOKEN, until } from "./_gateway.ts";
 import { playTcp } from "./_sources.ts";
 
 const passing = suite("calls as they were sent");
@@ -161,7 +161,7 @@ for (const query of QUERIES) {
   passing(`the query ${query.slice(0, 40) || "(none)"} arrives byte for byte`, async () => {
     const response = await exchange({ target: `/v1/node/things${query}` });
     assert.is(statusOf(response), 200, response.join("\n"));
-    assert.equal(node.come.map(({ url }) => url), [`/things${query}`]);
+    assert.equal(node.received.map(({ url }) => url), [`/things${query}`]);
   });
 }
 
@@ -193,10 +193,13 @@ for (const [type, body, coding] of TYPES) {
         };
         const response = await exchange({ target: "/v1/node/things", method, headers, body });
         assert.is(statusOf(response), 200, response.join("\n"));
-        const [come] = node.come as [Come];
-        assert.is(Buffer.compare(come.body, Buffer.from(body as string)), 0);
-        assert.equal([come.method, come.headers["content-type"]], [method, type || undefined]);
-        assert.is(come.headers["content-encoding"], coding);
+        const [request] = node.received as [ReceivedRequest];
+        assert.is(Buffer.compare(request.body, Buffer.from(body as string)), 0);
+        assert.equal([request.method, request.headers["content-type"]], [
+          method,
+          type || undefined,
+        ]);
+        assert.is(request.headers["content-encoding"], coding);
       },
     );
   }
@@ -205,9 +208,9 @@ for (const [type, body, coding] of TYPES) {
 passing("standard headers arrive as they were sent, and no others", async () => {
   const others = { "x-other": "1", "x-consistency": "1", "authorization": "Basic dTpw", "te": "a" };
   await exchange({ target: "/v1/node/things", headers: { ...HEADERS, ...others } });
-  const { host: _, connection, "accept-encoding": coding, ...come } = node.come[0]!.headers;
+  const { host: _, connection, "accept-encoding": coding, ...received } = node.received[0]!.headers;
   assert.equal([connection, coding], ["keep-alive", "identity"]);
-  assert.equal(come, HEADERS);
+  assert.equal(received, HEADERS);
 });
 
 passing("every header of the IANA registry is decided", () => {
@@ -231,12 +234,12 @@ passing("described headers and cookies arrive, others and a browser's cookies do
     ...{ "x-nodeface": "1", "x-consistency": "strong", "cookie": "a=1; theme=dark; theme2=b" },
   };
   await exchange({ target: "/v1/node/described", headers });
-  assert.is(node.come[0]!.headers["x-consistency"], "strong");
-  assert.is(node.come[0]!.headers.cookie, "theme=dark");
+  assert.is(node.received[0]!.headers["x-consistency"], "strong");
+  assert.is(node.received[0]!.headers.cookie, "theme=dark");
   for (const sign of [{ "user-agent": "Mozilla/5.0" }, { "accept-language": "de" }]) {
-    node.come = [];
+    node.received = [];
     await exchange({ target: "/v1/node/described", headers: { ...headers, ...sign } });
-    assert.is(node.come[0]!.headers.cookie, undefined);
+    assert.is(node.received[0]!.headers.cookie, undefined);
   }
 });
 
@@ -250,7 +253,7 @@ passing(
       headers: { "user-agent": agent },
     });
     assert.is(statusOf(response), 200, response.join("\n"));
-    assert.is(node.come[0]!.headers["user-agent"], undefined);
+    assert.is(node.received[0]!.headers["user-agent"], undefined);
   },
 );
 
@@ -264,7 +267,7 @@ passing("a client's own credentials for the node arrive if nobody here has any",
   assert.match(head, /^HTTP\/1.1 401 /);
   assert.match(head, /cache-control: private, no-store/i);
   assert.is(text, "words");
-  const { authorization, "x-node-key": key, cookie } = node.come[0]!.headers;
+  const { authorization, "x-node-key": key, cookie } = node.received[0]!.headers;
   assert.equal([authorization, key, cookie], ["Bearer own", "own", "session=own"]);
   assert.is(statusOf(await exchange({ target: "/v1/node/own" })), 502);
   process.env.GATEWAY_SENT_TOKEN = TOKEN;
@@ -282,9 +285,9 @@ passing("a client's own credentials for the node arrive if nobody here has any",
       [withSecret, 502, `Bearer ${TOKEN}`],
     ] as const
   ) {
-    node.come = [];
+    node.received = [];
     assert.is(statusOf(await exchange({ target: "/v1/node/own", headers }, other)), status);
-    assert.is(node.come[0]!.headers.authorization, expected);
+    assert.is(node.received[0]!.headers.authorization, expected);
     await other.close();
   }
 });
@@ -315,7 +318,7 @@ passing("a header, path or query that holds a client's token is refused", async 
     const headers = { "x-consistency": value };
     assert.is(statusOf(await exchange({ target: "/v1/node/described", headers }, other)), 400);
   }
-  assert.equal(node.come, []);
+  assert.equal(node.received, []);
   await other.close();
 });
 
@@ -392,7 +395,7 @@ for (const [status, sent] of REFUSED) {
   passing(`${what} is refused with ${status}`, async () => {
     const response = await exchange({ ...sent, target: `/v1/node${target}` });
     assert.is(statusOf(response), status, response.join("\n"));
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -408,14 +411,14 @@ passing("a long content, and a method that is a value, are sent as they came", a
     const headers = { "content-type": type };
     const sent = { target: "/v1/node/things", method: "POST", headers, body };
     assert.is(statusOf(await exchange(sent)), 200, type);
-    assert.ok(textOf(node.come[0]!) === body, type);
+    assert.ok(textOf(node.received[0]!) === body, type);
   }
 });
 
 passing("the operator's file may describe a token and another method", async () => {
   const target = "/v1/node/described?token=x&_method=PUT";
   assert.is(statusOf(await exchange({ target })), 200);
-  assert.is(node.come[0]!.url, "/described?token=x&_method=PUT");
+  assert.is(node.received[0]!.url, "/described?token=x&_method=PUT");
 });
 
 passing("a description from the network describes neither a token nor another method", async () => {
@@ -442,7 +445,7 @@ passing("calls that ask for a stream run one at a time", async () => {
   const stream = { target: "/v1/node/things", headers };
   const calls = [stream, stream, { target: "/v1/node/things?plain" }].map((one) => exchange(one));
   await until(() => held.length === 2);
-  assert.equal(node.come.map(({ url }) => url).sort(), ["/things", "/things?plain"]);
+  assert.equal(node.received.map(({ url }) => url).sort(), ["/things", "/things?plain"]);
   for (const response of held) response.end("{}");
   await until(() => held.length === 3);
   held[2]!.end("{}");
@@ -482,7 +485,7 @@ passing("a described body of GET or DELETE has a connection of its own", async (
 
 passing("a described body of GET arrives byte for byte", async () => {
   for (const method of ["GET", "DELETE"]) {
-    node.come = [];
+    node.received = [];
     const headers = { "content-type": "application/json" };
     const response = await exchange({
       ...{ target: "/v1/node/search", method, headers, body: '{"q":"é"}' },
@@ -491,9 +494,9 @@ passing("a described body of GET arrives byte for byte", async () => {
       assert.is(statusOf(response), 501);
       continue;
     }
-    const [come] = node.come as [Come];
-    assert.equal([come.method, new TextDecoder().decode(come.body)], [method, '{"q":"é"}']);
-    assert.is(come.headers.connection, "close");
+    const [request] = node.received as [ReceivedRequest];
+    assert.equal([request.method, new TextDecoder().decode(request.body)], [method, '{"q":"é"}']);
+    assert.is(request.headers.connection, "close");
   }
 });
 
@@ -565,7 +568,7 @@ passing("the type of a checked body is sent without parameters", async () => {
   const headers = { "content-type": "Application/JSON; charset=utf-16" };
   const sent = { target: "/v1/node/checked", method: "POST", headers, body: '{"q":1}' };
   assert.is(statusOf(await exchange(sent)), 200);
-  assert.is(node.come[0]!.headers["content-type"], "application/json");
+  assert.is(node.received[0]!.headers["content-type"], "application/json");
   const coded = { ...sent, headers: { ...headers, "content-encoding": "gzip" } };
   assert.is(statusOf(await exchange(coded)), 415);
 });
@@ -592,7 +595,7 @@ passing("HEAD has the headers of GET, with the length of its content", async () 
   assert.match(head, /^HTTP\/1.1 200 /);
   assert.match(head, /\r\ncontent-length: 5\b/i);
   assert.is(text, "");
-  assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), ["HEAD /things?a"]);
+  assert.equal(node.received.map(({ method, url }) => `${method} ${url}`), ["HEAD /things?a"]);
 });
 
 passing(

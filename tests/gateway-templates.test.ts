@@ -82,7 +82,7 @@ for (
         describe([`GET ${template}`, "read", slashes]),
       );
       assert.is((await ask(`/v1/node${path}`)).status, 200);
-      assert.equal(node.come.map(({ url }) => url), [path]);
+      assert.equal(node.received.map(({ url }) => url), [path]);
     },
   );
 }
@@ -103,7 +103,7 @@ for (
       describe([`GET ${template}`, "read", slashes]),
     );
     assert.is((await ask(`/v1/node${path}`)).status, 404);
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   });
 }
 
@@ -144,7 +144,7 @@ templates(
       405,
       "PUT, OPTIONS",
     ]);
-    assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), [
+    assert.equal(node.received.map(({ method, url }) => `${method} ${url}`), [
       "PUT /queues/a/q",
       "GET /queues/a",
       "DELETE /blocks/latest",
@@ -165,7 +165,7 @@ templates(
     );
     assert.is((await ask("/v1/node/peers/search")).status, 200);
     assert.is((await ask("/v1/node/peers/connect")).status, 405);
-    assert.equal(node.come.map(({ url }) => url), ["/peers/search"]);
+    assert.equal(node.received.map(({ url }) => url), ["/peers/search"]);
   },
 );
 
@@ -254,7 +254,7 @@ templates("two operations with the same path can be called if both may be called
   const { paths } = await (await ask("/spec.json")).json();
   assert.is(paths["/auth/{ldap}/login"].post["x-call"], "open");
   assert.is((await ask("/v1/node/auth/ldap/login", { method: "POST" })).status, 200);
-  assert.equal(node.come.map(({ url }) => url), ["/auth/ldap/login"]);
+  assert.equal(node.received.map(({ url }) => url), ["/auth/ldap/login"]);
   assert.is((await ask("/v1/node/b/x")).status, 403);
 });
 
@@ -418,7 +418,7 @@ templates(
             const request = new Request(`http://localhost/v1/node${path}`);
             const [target, base] = [request.url.split("#")[0]!, "http://localhost/v1/node"];
             if (!target.startsWith(`${base}/`)) continue;
-            node.come = [];
+            node.received = [];
             const { status } = await app.fetch(request);
             // An empty query (`?` at the end) is passed on, too.
             const sent = status === 200 ? [target.slice(base.length)] : [];
@@ -426,7 +426,7 @@ templates(
               [200, 400, 403, 404, 405].includes(status),
               `${path}: ${status}`,
             );
-            assert.equal(node.come.map(({ url }) => url), sent, path);
+            assert.equal(node.received.map(({ url }) => url), sent, path);
           }
         },
       ),
@@ -506,7 +506,7 @@ templates(
       ),
       { numRuns: sampleSize(200) },
     );
-    assert.equal(node.come, []);
+    assert.equal(node.received, []);
   },
 );
 

@@ -17,7 +17,7 @@ import {
   withMarksOfMethods,
   withOtherPart,
 } from "../src/openapi/kind-document.ts";
-import { type Come, json, nodeOf, textOf } from "./_gateway.ts";
+import { json, nodeOf, type ReceivedRequest, textOf } from "./_gateway.ts";
 import { sampleOf } from "./_runtime.ts";
 
 const reads = suite("read operations whose effect depends on a parameter");
@@ -53,11 +53,11 @@ const METHODS = [
 ];
 
 reads.before.each(() => {
-  node.answer = (come, response) => {
-    const isRpc = come.method === "POST" && come.url === "/";
-    const { method } = isRpc ? JSON.parse(textOf(come)) : {} as { method?: unknown };
+  node.answer = (request, response) => {
+    const isRpc = request.method === "POST" && request.url === "/";
+    const { method } = isRpc ? JSON.parse(textOf(request)) : {} as { method?: unknown };
     const result = method === "rpc_methods" ? { methods: METHODS } : "0x";
-    return json(isRpc ? { jsonrpc: "2.0", id: 1, result } : {})(come, response);
+    return json(isRpc ? { jsonrpc: "2.0", id: 1, result } : {})(request, response);
   };
 });
 
@@ -71,8 +71,8 @@ async function ask(kind: string, { path, body, method }: Call): Promise<[number,
 }
 
 /** The requests that hold `text`: those of clients, but not the service's own queries. */
-const cameWith = (text: string): Come[] =>
-  node.come.filter((come) => `${come.url} ${textOf(come)}`.includes(text));
+const cameWith = (text: string): ReceivedRequest[] =>
+  node.received.filter((request) => `${request.url} ${textOf(request)}`.includes(text));
 
 async function assertRefused(kind: string, target: string, call: Call): Promise<void> {
   const [status, text] = await ask(kind, call);
@@ -193,11 +193,11 @@ const QUERIES = [
 
 reads("cosmos: queries of an application pass unchanged", async () => {
   for (const path of sampleOf(QUERIES)) {
-    node.come = [];
+    node.received = [];
     const query = `path=${encodeURIComponent(quoted(path))}&data=0x0aff&height=7&prove=true`;
     assert.is((await ask("cosmos", { path: `/v1/node/abci_query?${query}` }))[0], 200, path);
     assert.equal(cameWith("abci_query").map(({ url }) => url), [`/abci_query?${query}`]);
-    node.come = [];
+    node.received = [];
     const params = `{"path":${quoted(path)},"data":"0aff","height":"7","prove":true}`;
     const body = envelopeOf("abci_query", params);
     assert.match((await ask("cosmos", { path: "/v1/rpc", body }))[1], '"result":"0x"');
@@ -273,7 +273,7 @@ for (const runtimeCall of RUNTIME_CALLS) {
         ...["ContractsApi_call", "XcmPaymentApi_query_xcm_weight", "ReviveApi_balance"],
       ])
     ) {
-      node.come = [];
+      node.received = [];
       const params = JSON.stringify([...before, one, `0x${"00".repeat(9000)}`]);
       const body = envelopeOf(method, params);
       const [, text] = await ask("substrate", { path: "/v1/rpc", body });
@@ -458,7 +458,7 @@ const PASSED: readonly (readonly [kind: string, call: Call, sent: string])[] = [
 for (const [kind, call, sent] of PASSED) {
   reads(`${kind}: ${sent} passes`, async () => {
     assert.is((await ask(kind, call))[0], 200);
-    assert.ok(node.come.some(({ url }) => url.endsWith(sent)));
+    assert.ok(node.received.some(({ url }) => url.endsWith(sent)));
   });
 }
 
@@ -484,7 +484,7 @@ reads("kubo: every operation that is checked stays offline and out of DNS", asyn
       await assertRefused("kubo", path, post(`${at}?${query}`));
     }
     await assertRefused("kubo", path, post(`${at}?${arg}`, "arg=/ipns/a.example"));
-    node.come = [];
+    node.received = [];
     assert.is((await ask("kubo", post(`${at}?${arg}`)))[0], 200, path);
     assert.equal(cameWith(path).map(({ url }) => url), [`${path}?${arg}&offline=true`]);
   }
@@ -492,7 +492,7 @@ reads("kubo: every operation that is checked stays offline and out of DNS", asyn
 
 reads("near: looking for a transaction's status sends nothing but this", async () => {
   for (const method of ["tx", "EXPERIMENTAL_tx_status"]) {
-    node.come = [];
+    node.received = [];
     const call = rpc(method, '{"signed_tx_base64":"AA==","wait_until":"FINAL"}');
     await ask("near", call);
     assert.equal(cameWith("signed_tx_base64").map(textOf), [call.body]);

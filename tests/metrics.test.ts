@@ -415,7 +415,7 @@ metrics("forwarded calls are counted by operation, and no label contains a param
 metrics("calls that are waiting for a slot at the node are counted", async () => {
   const node = await playNode();
   const held: (() => void)[] = [];
-  node.answer = (come, response) => held.push(() => void json({})(come, response));
+  node.answer = (request, response) => held.push(() => void json({})(request, response));
   const forward = { open: ["reads"], concurrency: 1 };
   const { ask } = forwarding(node.url, REST, forward, { metrics: true });
   const waiting = async () =>

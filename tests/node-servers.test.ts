@@ -51,8 +51,8 @@ async function arrives(
   const { status } = await app.fetch(
     new Request(`http://localhost/v1/node${path}`),
   );
-  assert.is(status, node.come.length > 0 ? 200 : 404);
-  return node.come[0]?.url;
+  assert.is(status, node.received.length > 0 ? 200 : 404);
+  return node.received[0]?.url;
 }
 
 const PUBLIC = { url: "https://rpc.example/hub" };
@@ -234,7 +234,7 @@ servers(
       (await app.fetch(new Request("http://localhost/v1/node/v1/a"))).status,
       200,
     );
-    assert.is(node.come[0]?.url, "/v1/a");
+    assert.is(node.received[0]?.url, "/v1/a");
   },
 );
 

@@ -2,7 +2,13 @@
  * Nodes whose software cannot be installed here: Aptos, algod and Kubo. They answer in the form of
  * these nodes, and record what they were asked.
  */
-import { type Come, json, type PlayedAnswer, type PlayedNode, playNode } from "../_gateway.ts";
+import {
+  json,
+  type PlayedAnswer,
+  type PlayedNode,
+  playNode,
+  type ReceivedRequest,
+} from "../_gateway.ts";
 
 type Answers = Readonly<Record<string, PlayedAnswer>>;
 
@@ -217,10 +223,10 @@ const KUBO: Answers = {
   "POST /api/v0/ls": json(LISTED),
   "POST /api/v0/resolve": json({ Path: `/ipfs/${RAW}` }),
   "POST /api/v0/block/get": bytes("a block\u0000\u0001", "text/plain"),
-  "POST /api/v0/block/stat": (come, response) =>
-    come.url.includes("404")
-      ? json(FAILED, 500)(come, response)
-      : json({ Key: RAW, Size: 9 })(come, response),
+  "POST /api/v0/block/stat": (request, response) =>
+    request.url.includes("404")
+      ? json(FAILED, 500)(request, response)
+      : json({ Key: RAW, Size: 9 })(request, response),
   "POST /api/v0/dag/resolve": json({ Cid: { "/": RAW }, RemPath: "" }),
 };
 
@@ -237,12 +243,12 @@ export async function playRest(kind: string): Promise<PlayedNode> {
     [new RegExp(`^${key.replaceAll("*", ".+")}$`), answer] as const
   );
   const node = await playNode();
-  node.answer = (come, response) => answerTo(come, patterns, fallback)(come, response);
+  node.answer = (request, response) => answerTo(request, patterns, fallback)(request, response);
   return node;
 }
 
 function answerTo(
-  { method, url }: Come,
+  { method, url }: ReceivedRequest,
   patterns: readonly (readonly [RegExp, PlayedAnswer])[],
   fallback: PlayedAnswer,
 ): PlayedAnswer {

@@ -115,18 +115,21 @@ export async function playRpc(kind: string): Promise<PlayedNode> {
     id,
     ...(methods[String(method)] ?? error({ code: -32601, message: "Method not found" }))(params),
   });
-  node.answer = (come, response) => {
+  node.answer = (request, response) => {
     // CometBFT is queried by paths.
-    if (come.method === "GET") {
-      const method = methods[come.url.slice(1).replace(/\?.*/, "")];
-      return json(method ? answer({ id: -1, method: come.url.slice(1) }) : {}, method ? 200 : 404)(
-        come,
+    if (request.method === "GET") {
+      const method = methods[request.url.slice(1).replace(/\?.*/, "")];
+      return json(
+        method ? answer({ id: -1, method: request.url.slice(1) }) : {},
+        method ? 200 : 404,
+      )(
+        request,
         response,
       );
     }
-    const content = JSON.parse(textOf(come));
+    const content = JSON.parse(textOf(request));
     const answers = Array.isArray(content) ? content.map(answer) : answer(content);
-    return json(answers)(come, response);
+    return json(answers)(request, response);
   };
   return node;
 }
@@ -139,10 +142,10 @@ export async function playFailing(): Promise<PlayedNode> {
   const node = await playRpc("ethereum");
   const { answer } = node;
   const failed = new Set<string>();
-  node.answer = (come, response) => {
-    const text = textOf(come);
+  node.answer = (request, response) => {
+    const text = textOf(request);
     const [address, form, status] = /0x([01])0{36}(\d{3})/.exec(text) ?? [];
-    if (!address || failed.has(address)) return answer(come, response);
+    if (!address || failed.has(address)) return answer(request, response);
     failed.add(address);
     const { id } = [JSON.parse(text)].flat()[0];
     const busy = { jsonrpc: "2.0", id, error: { code: -32005, message: "too many requests" } };

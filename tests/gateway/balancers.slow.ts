@@ -355,12 +355,12 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
     without(balancer.program),
     "a write that fails is sent once, whatever its method, and a GET again",
     bench("methods", async (bench) => {
-      const come: string[] = [];
+      const seen: string[] = [];
       const servers: Server[] = [];
       for (let i = 0; i < 3; i++) {
         const server = createServer((request, response) => {
           if (request.url === "/v1/health") return void response.end();
-          come.push(`${request.method} ${request.url}`);
+          seen.push(`${request.method} ${request.url}`);
           if (request.url === "/broken") request.socket.destroy();
           else response.writeHead(502).end();
         });
@@ -379,9 +379,9 @@ for (const [name, balancer] of Object.entries(BALANCERS)) {
           for (const path of ["/broken", "/failed"]) {
             // A balancer leaves out a service for a moment after its error.
             await until(isWell);
-            come.length = 0;
+            seen.length = 0;
             await fetch(base + path, { method }).then(({ body }) => body?.cancel(), () => {});
-            const sent = come.filter((line) => line === `${method} ${path}`).length;
+            const sent = seen.filter((line) => line === `${method} ${path}`).length;
             assert.ok(method === "GET" ? sent > 1 : sent <= 1, `${method} ${base}${path}: ${sent}`);
           }
         }

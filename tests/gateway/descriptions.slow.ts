@@ -12,7 +12,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import type { Json } from "../../src/json/values.ts";
-import { type Come, type PlayedNode, playNode, textOf } from "../_gateway.ts";
+import { type PlayedNode, playNode, type ReceivedRequest, textOf } from "../_gateway.ts";
 import { testWhere } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, type Running, start } from "../_server.ts";
@@ -120,9 +120,9 @@ async function outcomeOf(call: Described, { rows, service, node }: Scene): Promi
   node.forget();
   const prefix = row.address.slice(0, row.address.length - call.path.replace(/[#?].*/, "").length);
   const [status, answer] = await send(service, { ...call, target: prefix + call.target });
-  const [come, more] = node.come;
-  if (!come) return { call, isListed: false, reason: `${status} ${detailOf(answer)}` };
-  const difference = more ? "it arrived twice" : differenceOf(call, come);
+  const [request, more] = node.received;
+  if (!request) return { call, isListed: false, reason: `${status} ${detailOf(answer)}` };
+  const difference = more ? "it arrived twice" : differenceOf(call, request);
   return { call, isListed: false, ...difference && { reason: difference } };
 }
 
@@ -132,11 +132,13 @@ const elsewhere = ({ server }: Described) =>
 
 const nameOf = ({ method, path }: Described) => `${method} ${path}`;
 
-function differenceOf(call: Described, come: Come): string | undefined {
-  if (come.method !== call.method) return `the method arrived as ${come.method}`;
-  if (come.url !== call.target) return `${call.target} arrived as ${come.url}`;
-  if (textOf(come) !== call.body) return `the body arrived as ${textOf(come)}`;
-  const lost = Object.entries(call.headers).filter(([name, value]) => come.headers[name] !== value);
+function differenceOf(call: Described, request: ReceivedRequest): string | undefined {
+  if (request.method !== call.method) return `the method arrived as ${request.method}`;
+  if (request.url !== call.target) return `${call.target} arrived as ${request.url}`;
+  if (textOf(request) !== call.body) return `the body arrived as ${textOf(request)}`;
+  const lost = Object.entries(call.headers).filter(([name, value]) =>
+    request.headers[name] !== value
+  );
   return lost.length > 0 ? `without ${lost.map(([name]) => name).join(", ")}` : undefined;
 }
 

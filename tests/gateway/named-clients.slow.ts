@@ -239,8 +239,8 @@ for (const [runtime, command] of SERVICES) {
     `a call that the node does not answer ends within a second after its right, on ${runtime}`,
     async () => {
       const node = await playNode();
-      node.answer = (come, response) => {
-        if (!textOf(come).includes("eth_sendRawTransaction")) result('"0x1"')(come, response);
+      node.answer = (request, response) => {
+        if (!textOf(request).includes("eth_sendRawTransaction")) result('"0x1"')(request, response);
       };
       const all = ["replaced", "removed", "reloaded"].map((name) => ({
         name,
@@ -263,7 +263,8 @@ for (const [runtime, command] of SERVICES) {
         for (const { name } of all) assert.match((await call(name, "eth_chainId"))[0], '"0x1"');
         const calls = all.map(({ name }) => call(name, "eth_sendRawTransaction", ["0x00"]));
         await until(() =>
-          node.come.filter((come) => textOf(come).includes("eth_sendRawTransaction")).length === 3
+          node.received.filter((request) => textOf(request).includes("eth_sendRawTransaction"))
+            .length === 3
         );
         await writeFile(join(service.folder, "replaced"), tokenOf("new"));
         await rm(join(service.folder, "removed"));

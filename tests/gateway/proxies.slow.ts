@@ -75,7 +75,7 @@ const DESCRIPTION = {
 for (const [name, { program, around, arguments: toArguments }] of Object.entries(PROXIES)) {
   const proxied = suite(`calls behind ${name}`);
   const missing = without(program, OPENSSL);
-  let come: string[] = [];
+  let lines: string[] = [];
   let node: Server;
   let service: Running;
   let proxy: ChildProcess;
@@ -86,7 +86,7 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
     await makeCertificate(folder);
     node = createServer((request, response) => {
-      come.push(`${request.method} ${request.url}`);
+      lines.push(`${request.method} ${request.url}`);
       if (request.url === "/break") return request.socket.destroy();
       response.writeHead(200, { "content-type": "application/json" }).end('{"a":1.0}');
     });
@@ -125,7 +125,7 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     node?.close();
   });
   proxied.before.each(() => {
-    come = [];
+    lines = [];
   });
 
   const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
@@ -148,14 +148,14 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
       }
       const foreign = await ask("/v1/node/items/1", { origin: "https://evil.example" });
       assert.is(foreign.status, 403);
-      assert.equal(come, Array(3).fill("GET /items/1"));
+      assert.equal(lines, Array(3).fill("GET /items/1"));
     },
   );
 
   testWhere(proxied, missing, "a path arrives exactly as sent, or not at all", async () => {
     assert.is((await ask("/v1/node/items/a%252Fb%20c")).status, 200);
-    assert.equal(come, ["GET /items/a%252Fb%20c"]);
-    come = [];
+    assert.equal(lines, ["GET /items/a%252Fb%20c"]);
+    lines = [];
     const malformed = [
       // No request for these paths must reach the node, even if a proxy rewrites the path.
       ...["/v1/node//items/1", "/v1//node/items/1", "//v1/node/items/1"],
@@ -168,14 +168,14 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
       const { status } = await ask(path);
       assert.ok(status >= 300 && status < 500, `${path} gets ${status}`);
     }
-    assert.equal(come, []);
+    assert.equal(lines, []);
   });
 
   testWhere(proxied, missing, "a write whose connection breaks is sent only once", async () => {
     assert.is((await ask("/v1/node/break", {}, "POST")).status, 401);
-    assert.equal(come, []);
+    assert.equal(lines, []);
     assert.is((await ask("/v1/node/break", WITH_TOKEN, "POST")).status, 502);
-    assert.equal(come, ["POST /break"]);
+    assert.equal(lines, ["POST /break"]);
   });
 
   proxied.run();

@@ -7,7 +7,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { objectOf } from "../../src/json/values.ts";
-import type { Come } from "../_gateway.ts";
+import type { ReceivedRequest } from "../_gateway.ts";
 import { testWhere, without } from "../_needs.ts";
 import { PROGRAMS } from "../nodes/_start-chains.ts";
 import {
@@ -69,15 +69,15 @@ for (const { name, command, files } of SERVICES) {
       async () => {
         const node = await playRest(kind);
         const direct = await outcomesOf(PROGRAM, client, node.url);
-        const asked = node.come.map(summaryOf);
-        node.come = [];
+        const asked = node.received.map(summaryOf);
+        node.received = [];
         await besideNode(
           Promise.resolve(node),
           kind,
           async ({ url }) => {
             const token = withToken.length > 0 ? TOKEN : "";
             assert.equal(await outcomesOf(PROGRAM, client, url, token), direct);
-            const arrived = new Set(node.come.map(summaryOf));
+            const arrived = new Set(node.received.map(summaryOf));
             assert.equal(asked.filter((each) => !arrived.has(each)), []);
             assertMeant(direct);
           },
@@ -117,7 +117,7 @@ for (const { name, command, files } of SERVICES) {
  * What of a request must be the same. Kubo's reads are written anew with `offline=true`, which
  * keeps the node from asking others.
  */
-function summaryOf({ method, url, headers, body }: Come): string {
+function summaryOf({ method, url, headers, body }: ReceivedRequest): string {
   const [path = "", query = ""] = url.split("?");
   const values = new URLSearchParams(query);
   values.delete("offline");

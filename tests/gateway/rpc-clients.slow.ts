@@ -132,7 +132,7 @@ async function outcomesAtFailing(client: string, url?: string, beside?: PlayedNo
   if (!beside) await node.close();
   return Object.fromEntries(
     Object.entries(outcomes).map(([address, value]) => {
-      const attempts = node.come.filter((come) => textOf(come).includes(address)).length;
+      const attempts = node.received.filter((request) => textOf(request).includes(address)).length;
       const result = typeof value === "string" ? value : "an error";
       return [address.replace(/0{9,}/, "0"), `${result} after ${attempts}`];
     }),

@@ -112,7 +112,7 @@ clients("a call whose content does not end is refused with 408", async () => {
       assert.match(answer, "The content of the call did not arrive in time");
     }
   });
-  assert.equal(node.come.filter(({ method }) => method === "POST"), []);
+  assert.equal(node.received.filter(({ method }) => method === "POST"), []);
   await node.close();
 });
 
@@ -139,7 +139,7 @@ clients("an upload that is steady is not cut", async () => {
     await server.stop();
   });
   assert.equal(
-    node.come.map(({ body }) => body.byteLength),
+    node.received.map(({ body }) => body.byteLength),
     Array(runtimes.length).fill(part.length * count),
   );
   await node.close();
@@ -147,9 +147,9 @@ clients("an upload that is steady is not cut", async () => {
 
 clients("a response that is not read is cut while other calls wait for its slot", async () => {
   const node = await playNode();
-  node.answer = (come, response) => {
+  node.answer = (request, response) => {
     response.writeHead(200, { "content-type": "application/octet-stream" });
-    response.end(come.url === "/status" ? new Uint8Array(20_000_000) : "");
+    response.end(request.url === "/status" ? new Uint8Array(20_000_000) : "");
   };
   const { ask } = forwarding(node.url, REST, { open: ["reads"], concurrency: 1, timeout: "60s" });
   const unread = await ask("/v1/node/status");

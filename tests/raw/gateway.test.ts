@@ -132,7 +132,7 @@ for (const [runtime, command] of RELEASES) {
   });
   calls.before.each(() => node.forget());
 
-  const sent = () => node.come.map(({ method, url }) => `${method} ${url}`);
+  const sent = () => node.received.map(({ method, url }) => `${method} ${url}`);
 
   for (const [target, url] of [...TARGETS, ...AT_ROOT]) {
     calls(
@@ -207,7 +207,7 @@ for (const [runtime, command] of RELEASES) {
         request("POST /v1/node/any", ...lineUp) + body + inner,
       );
       assert.equal(sent().filter((line) => line.startsWith("GET")), []);
-      for (const { headers } of node.come) {
+      for (const { headers } of node.received) {
         assert.is(headers["transfer-encoding"], undefined);
       }
     });
@@ -277,9 +277,9 @@ for (const [runtime, command] of RELEASES) {
       request("POST /v1/node/any", ...lines) + chunks,
     );
     assert.is(statusOf(answer), 200);
-    assert.is(textOf(node.come[0]!), '{"b":1.0}');
+    assert.is(textOf(node.received[0]!), '{"b":1.0}');
     assert.not.match(
-      JSON.stringify(node.come[0]!.rawHeaders),
+      JSON.stringify(node.received[0]!.rawHeaders),
       /visitors|trailer/i,
     );
   });
@@ -331,7 +331,7 @@ for (const [runtime, command] of RELEASES) {
         .join("\r\n"),
     );
     assert.is(statusOf(answer), 200);
-    const { headers } = node.come[0]!;
+    const { headers } = node.received[0]!;
     assert.is(headers.host, `127.0.0.1:${node.port}`);
     assert.is(headers["x-size"], undefined);
     assert.is(headers.te, undefined);
@@ -380,7 +380,7 @@ for (const [runtime, command] of RELEASES) {
     const body = '{ "a":18446744073709551615, "b":[1.00000000,1e-8]}';
     node.answer = json(body);
     const answer = await talk(paths.url, withBody("POST /v1/node/any", body));
-    assert.is(textOf(node.come[0]!), body);
+    assert.is(textOf(node.received[0]!), body);
     assert.ok(answer.endsWith(body), answer);
     node.answer = result("18446744073709551615");
     const call = '{"jsonrpc":"2.0","id":1.50,"method":"number"}';
