@@ -13,8 +13,6 @@ export interface SubscriptionMark {
   readonly unsubscribe: string;
   /** If it is missing, the notifications are further responses with the id of the call. */
   readonly notification?: string | undefined;
-  /** True if the node ends the subscription itself after one notification. */
-  readonly once?: true | undefined;
   /** The events with which the node ends the subscription itself. */
   readonly ends?: readonly string[] | undefined;
 }
@@ -114,9 +112,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "events. `unsubscribe` is the method that ends the subscription. `notification` is " +
       "the method of the notifications. The result of the call is `subscription` in their " +
       "`params`. Without `notification`, the notifications are further responses with the " +
-      "id of the call. `once: true`: the node ends the subscription after one notification. " +
-      "`ends` lists the events with which the node ends the subscription. An event is the " +
-      "notification's result, its `event` or its only key",
+      "id of the call. `ends` lists the events with which the node ends the subscription. An " +
+      "event is the notification's result, its `event`, or a key of the result or its `value`",
   },
   "x-connection": {
     on: "operation",

@@ -67,7 +67,6 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
     object({
       unsubscribe: needed(METHOD_NAME, "The method that ends the subscription"),
       notification: setting(METHOD_NAME, "The method of the notifications"),
-      once: setting(TRUE, "The node ends the subscription itself after one notification"),
       ends: setting(
         filledList(EVENT, "a list of names, as in [stop]"),
         "The events with which the node ends the subscription itself",

@@ -41,6 +41,7 @@ export interface SessionOwner {
 
 export const END_REASONS = {
   left: [1000, ""],
+  finished: [1000, "The node has ended the subscription"],
   node: [1012, "The connection to the node has ended"],
   stopping: [1012, "The service is restarting"],
   right: [1008, "The client's token is not valid any more"],
@@ -211,16 +212,24 @@ export class Session implements PeerEvents {
     if (text === undefined) return this.end("node");
     if (!subscription.keep(text)) {
       this.#send(text);
-      return await this.#drain();
+      await this.#drain();
+      return await this.#endFinished(subscription);
     }
     this.#heldLength += text.length;
     this.#limitWaiting();
   }
 
-  /** Waits until the client has read most of what waits for it. */
-  async #drain(): Promise<void> {
+  /** Ends the connection of a client that has only this subscription, if the node has ended it. */
+  async #endFinished({ hasEnded }: Subscription): Promise<void> {
+    if (!hasEnded || !this.#peer.textOf) return;
+    await this.#drain(0);
+    this.end("finished");
+  }
+
+  /** Waits until at most `most` bytes wait for the client. */
+  async #drain(most = FULL_MAX): Promise<void> {
     let least = Infinity, readAt = 0, interval = 1;
-    while (!this.#reason && this.#peer.waiting > FULL_MAX) {
+    while (!this.#reason && this.#peer.waiting > most) {
       const now = performance.now();
       if (this.#peer.waiting < least) {
         least = this.#peer.waiting;
@@ -285,6 +294,7 @@ export class Session implements PeerEvents {
     const outcome = await this.#subscribe(call, held);
     this.#release(held);
     if (outcome.error) this.#finish("left");
+    for (const subscription of held) void this.#endFinished(subscription);
     return outcome;
   }
 

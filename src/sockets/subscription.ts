@@ -28,9 +28,9 @@ export class Subscription {
 
   /** Returns whether the notification is one of this subscription, and notes whether it ends. */
   accept({ method, result }: Notification): boolean {
-    const { notification, once, ends = [] } = this.#call.entry.operation.subscription!;
+    const { notification, ends = [] } = this.#call.entry.operation.subscription!;
     if (notification !== method) return false;
-    if (once || isEnd(result, ends)) this.hasEnded = true;
+    if (isEnd(result, ends)) this.hasEnded = true;
     return true;
   }
 
@@ -74,7 +74,8 @@ const END_LENGTH_MAX = 4096;
 function isEnd(result: string | undefined, ends: readonly string[]): boolean {
   if (ends.length === 0 || result === undefined || result.length > END_LENGTH_MAX) return false;
   const value: unknown = JSON.parse(result);
-  const { event, ...others } = objectOf(value);
-  return [value, event, ...event === undefined ? Object.keys(others) : []]
+  const members = objectOf(value);
+  const keys = Object.keys({ ...objectOf(members.value), ...members });
+  return [value, ..."event" in members ? [members.event] : keys]
     .some((one) => typeof one === "string" && ends.includes(one));
 }

@@ -120,6 +120,30 @@ events(
 );
 
 events(
+  "a stream ends when the node has ended its subscription, and keeps no connection to the node",
+  () =>
+    besideNode(SocketNode.start(), "solana", async ({ url }, node) => {
+      node.makeId = () => 7;
+      node.onSubscribe = (connection) => {
+        for (const value of ["receivedSignature", { err: null }]) {
+          const params = { result: { context: { slot: 1 }, value }, subscription: 7 };
+          connection.send(
+            JSON.stringify({ jsonrpc: "2.0", method: "signatureNotification", params }),
+          );
+        }
+      };
+      const reader = await EventReader.open(`${url}/v1/rpc/signatureSubscribe?signature=5eyk`);
+      await until(() => reader.hasEnded);
+      assert.equal(reader.data.map((data) => (data as { value: unknown }).value), [
+        "receivedSignature",
+        { err: null },
+      ]);
+      assert.equal(reader.ends, [{ reason: "The node has ended the subscription" }]);
+      await until(() => node.connections[0]!.readyState === 3);
+    }),
+);
+
+events(
   "Substrate's and Solana's parameters are taken from the query, as JSON where they are lists",
   async () => {
     await besideNode(SocketNode.start(), "substrate", async ({ url }, node) => {
