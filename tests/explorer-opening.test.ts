@@ -6,6 +6,7 @@ import { readEnabled, writeOpening } from "../src/explorer/opening.ts";
 import { readOutline, type ShownOperation } from "../src/explorer/read-outline.ts";
 import { annotateCalls } from "../src/gateway/annotate-operations.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
+import { withDropInPaths } from "../src/openapi/drop-in.ts";
 import type { ForwardSettings } from "../src/setting-types.ts";
 
 const opening = suite("how to enable an operation");
@@ -26,14 +27,19 @@ const DOCUMENT = {
     "/send": { post: marked("write") },
     "/keys": { get: marked("secret") },
     "/own": { get: marked() },
+    "/v1/info": { get: marked("secret") },
     "/follow": { get: marked("read", { "x-streaming": true }) },
   },
 };
 
-async function read(forward?: ForwardSettings | "reads"): Promise<ShownOperation[]> {
+async function read(
+  forward?: ForwardSettings | "reads",
+  isAtRoot = false,
+): Promise<ShownOperation[]> {
   const policy = resolveForward(forward);
   const { document } = await annotateCalls(DOCUMENT, policy, "operator");
-  return (await readOutline(document)).sections.flatMap(({ operations }) => operations);
+  const shown = isAtRoot ? await withDropInPaths(document, false) : document;
+  return (await readOutline(shown)).sections.flatMap(({ operations }) => operations);
 }
 
 async function linesFor(path: string, forward?: ForwardSettings | "reads"): Promise<string> {
@@ -62,6 +68,21 @@ opening("the lines keep what is enabled, and enable the operation if they are us
     assert.not.equal(operations.find((one) => one.path === path)!.call, "refused");
   }
 });
+
+opening(
+  "at the drop-in address, an operation with a path of ours has the name it has",
+  async () => {
+    const operations = await read("reads", true);
+    const lines = ["/v1/node/v1/info", "/own"].map((path) => {
+      const operation = operations.find((one) => one.path === path)!;
+      return parse(writeOpening(operation, readEnabled(operations)));
+    });
+    assert.equal(lines, [
+      { forward: { open: ["reads"], ...withClient(["GET /v1/info"]) } },
+      { forward: { open: ["reads", "GET /own"] } },
+    ]);
+  },
+);
 
 opening(
   "the lines leave clients that exist as they are, and do not tell what they may call",

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { callNoteOf } from "../gateway/annotate-operations.ts";
+import { callNoteOf, nodeNameOf } from "../gateway/annotate-operations.ts";
 import { CALL_METHODS } from "../gateway/policy.ts";
-import { isOwnPath } from "../http/own-paths.ts";
 import { formatJson } from "../json/lossless.ts";
 import { createFreeName, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
@@ -197,10 +196,8 @@ class SectionReader {
     const { method, operation } = located;
     const note = callNoteOf(operation);
     const rpcName = methodNameOf(path);
-    // An operation that is served at the root has no server of its own.
-    const name = nameOfNodeOperation(root, { ...located, path, item }) ??
-      (note && !isOwnPath(path) ? `${method} ${path}` : undefined);
-    const nodeName = isWebhook ? undefined : name;
+    const nodeName = nodeNameOf(operation) ??
+      (isWebhook ? undefined : nameOfNodeOperation(root, { ...located, path, item }));
     const isCalled = note ? note.right !== "refused" : nodeName === undefined;
     const hasRoom = this.#itemsLeft > 0;
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];

@@ -26,6 +26,8 @@ import { SELF_PATH } from "../http/own-paths.ts";
 import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 
 export const CALL_MARK = "x-call";
+/** The name of an operation of the node, as in settings. It must not be served. */
+export const NODE_NAME: unique symbol = Symbol("x-node-name");
 
 const TOKEN = {
   type: "http",
@@ -60,16 +62,16 @@ export async function annotateCalls(
       const name = path === undefined
         ? undefined
         : nameOfNodeOperation(document, { path, item, method, operation });
-      const { [CALL_MARK]: mark, security = inherited, ...others } = operation;
+      const { [CALL_MARK]: mark, security = inherited, ...rest } = operation;
       isChanged ||= name !== undefined || mark !== undefined;
       if (name === undefined) {
         const isSame = mark === undefined && security === operation.security;
-        return isSame ? operation : { ...others, ...security !== undefined && { security } };
+        return isSame ? operation : { ...rest, ...security !== undefined && { security } };
       }
+      const named = { ...rest, [NODE_NAME]: name };
       schemesOf(security).forEach((name) => taken.add(name));
       const entry = policy.get(name);
-      if (entry) return withPermission(others, entry, token);
-      return mark === undefined && security === undefined ? operation : others;
+      return entry ? withPermission(named, entry, token) : named;
     });
   const changed = await inSlices(mapPathItems(document, {
     paths: (item, path) =>
@@ -82,6 +84,9 @@ export async function annotateCalls(
   const { security: _, ...rest } = changed;
   return { document: withSchemes(rest, taken, isWanted ? scheme : undefined), operations };
 }
+
+export const nodeNameOf = (operation: Json): string | undefined =>
+  (operation as { [NODE_NAME]?: string })[NODE_NAME];
 
 /** `sentence` is empty if every client may call the operation. */
 export function callNoteOf(
