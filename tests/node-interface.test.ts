@@ -269,6 +269,30 @@ shown("the servers of a node's own description become paths of this service", as
   assert.equal(versioned.servers, [{ url: "../v1/node/v2" }]);
 });
 
+shown("a name that only the node's own description has is no error in the log", async () => {
+  answers = { ...RECORDINGS.get("algorand")!.answers };
+  answers["GET /swagger.json"] = {
+    swagger: "2.0",
+    info: { title: "Algod", version: "1" },
+    basePath: "/v2",
+    paths: { "/only-here": { get: { responses: { 200: { description: "OK" } } } } },
+  };
+  const told: string[] = [];
+  const { app, read } = create({
+    node: { url, kind: "algorand" },
+    forward: { open: ["GET /v2/only-here", "GET /v2/nowhere"] },
+    log: (message) => told.push(message),
+  });
+  await app.refresh();
+  await until(async () => (await read()).info.title === "Algod");
+  const names = () => told.filter((message) => message.includes("forward."));
+  await until(() => Promise.resolve(names().length > 0));
+  assert.equal(names(), [
+    'forward.open names "GET /v2/nowhere", but the description has no such operation',
+  ]);
+  await app.close();
+});
+
 for (
   const [kind, at, start, read, write] of sampleOf(
     [

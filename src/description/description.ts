@@ -46,10 +46,6 @@ export interface DescriptionReport {
    * service's own.
    */
   readonly shown: "current" | "older" | "own";
-  /**
-   * The operations that can be called at the node; `undefined` if the description cannot be shown.
-   */
-  readonly operations?: readonly NodeOperation[] | undefined;
 }
 
 export interface DescriptionOptions extends DescribeOptions {
@@ -105,6 +101,11 @@ class Reading {
 export class Description {
   /** Told each attempt to read a description. */
   readonly onReport: Listeners<[DescriptionReport]> = new Listeners();
+  /**
+   * Told the operations that can be called at the node, when all sources have been read and another
+   * description is shown than before.
+   */
+  readonly onOperations: Listeners<[readonly NodeOperation[]]> = new Listeners();
   /** Told that another description is shown. */
   readonly onChange: Listeners<[]> = new Listeners();
   /** The time of `performance.now()` at which the current description was read. */
@@ -122,6 +123,7 @@ export class Description {
   #alone: ServedDescription;
   /** What was shown when `onChange` was told last. */
   #told: ServedDescription | undefined;
+  #toldOperations: readonly NodeOperation[] | undefined;
   /** Resolves when the description of a new kind has been read; `undefined` if none is read. */
   #ofKind: Promise<void> | undefined;
 
@@ -154,7 +156,11 @@ export class Description {
   }
 
   get current(): ServedDescription {
-    return this.#readings.findLast(({ description }) => description)?.description ?? this.#alone;
+    return this.#shown ?? this.#alone;
+  }
+
+  get #shown(): ServedDescription | undefined {
+    return this.#readings.findLast(({ description }) => description)?.description;
   }
 
   /**
@@ -193,6 +199,7 @@ export class Description {
       this.#tellChange();
     }
     this.#tellChange();
+    this.#tellOperations();
     this.#offer.describe(this.current.methods);
   }
 
@@ -200,6 +207,13 @@ export class Description {
     if (this.current === this.#told) return;
     this.#told = this.current;
     this.onChange.tell();
+  }
+
+  #tellOperations(): void {
+    const { operations } = this.#shown ?? {};
+    if (!operations || operations === this.#toldOperations) return;
+    this.#toldOperations = operations;
+    this.onOperations.tell(operations);
   }
 
   async #open(place: DescriptionPlace): Promise<void> {
@@ -255,8 +269,10 @@ export class Description {
       this.#alone = { ...this.#options.alone, notice: NOTICE };
     }
     const shown = description ? "current" : before ? "older" : "own";
-    if (shown !== "older") this.describedAt = description && performance.now();
-    this.onReport.tell({ diagnostics, shown, operations: description?.operations });
+    if (this.current === (description ?? this.#alone)) {
+      this.describedAt = description && performance.now();
+    }
+    this.onReport.tell({ diagnostics, shown });
   }
 
   #logReason(reading: Reading, reason: string): void {

@@ -77,14 +77,18 @@ export async function openDescription(
     log,
     onError,
   });
-  const findNews = options.forward && createNameWatch(options.forward);
   description.onReport.add((report) => {
     logReport(report, log);
-    for (const { level, message } of report.operations && findNews?.(report.operations) || []) {
-      log(message, { code: "description", level });
-    }
     options.onDescription(report);
   });
+  if (options.forward) {
+    const findNews = createNameWatch(options.forward);
+    description.onOperations.add((operations) => {
+      for (const { level, message } of findNews(operations)) {
+        log(message, { code: "description", level });
+      }
+    });
+  }
   const patience = place === undefined ? PATIENCE_FOUND : PATIENCE;
   await waitAtMost(description.refresh().catch(onError), patience);
   return description;
