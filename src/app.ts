@@ -71,7 +71,8 @@ export class App implements Nodeface {
       operationRoutes(options.operations, options.cors).map((route) => this.#guarded(route)),
       ({ request, path }) => {
         if (isWebSocket(request)) return `. ${NO_WEBSOCKET}`;
-        return path === "/v1/metrics" ? ". It is off; see the setting metrics" : this.#calls.hint;
+        const isOff = path === "/v1/metrics" && !options.meters;
+        return isOff ? ". It is off; see the setting metrics" : this.#calls.hint;
       },
       this.#root,
     );

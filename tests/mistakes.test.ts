@@ -550,6 +550,10 @@ const KINDS: readonly Row<string>[] = [
     "description: swagger.json",
     '7:14: description must be a path such as /openapi.json, not "swagger.json"',
   ],
+  [
+    "history: [height, at]",
+    '7:19: history[1] must be a key in snake_case other than status, status_code, status_reason, status_remedy, updated_at, last_seen, api, links, at, interval, response_ms, not "at"',
+  ],
   ["listing: { get: / }", '7:1: listing must have either "names" or "tree"'],
   [
     "listing: { jsonrpc: help, names: '(' }",

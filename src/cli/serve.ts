@@ -56,7 +56,6 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const server = await Promise.race([listen(service, options), stopped]);
   if (!server) return;
   service.start();
-  for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
   if (isWithoutNode(config)) log(WITHOUT_NODE, "warn");
   if (config.file !== undefined) signals.onHangUp(() => service.reload());
@@ -226,9 +225,10 @@ function machineNames(): string[] {
 
 /** Errors are not fatal, since the node may write a missing secret later. */
 async function logSettings(
-  { node, forward, host, port }: Config,
+  { node, forward, host, port, remarks }: Config,
   log: WriteLog,
 ): Promise<void> {
+  for (const { message, level } of remarks) log(message, level);
   for (const message of await findUnreadable(node)) log(message, "error");
   for (const message of await findOpenSecrets(node.auth)) log(message, "warn");
   if (!forward) return;

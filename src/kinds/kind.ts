@@ -75,7 +75,7 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
  * - `hex`: a number from hexadecimal text, or hexadecimal text from a number
  * - `base16`: hexadecimal text without `0x`, from decimal text or a number
  * - `number`: a number from decimal text
- * - `not`: true if the value is false, null, 0 or "", otherwise false
+ * - `not`: true if the value is false or 0, otherwise false
  * - `count`: the number of members; with a pointer, the number of members whose value at this
  *   pointer is true
  * - `match`: the first group of a regular expression, or the whole match if the expression has no

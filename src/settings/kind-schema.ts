@@ -54,6 +54,7 @@ import {
   EXPRESSION,
   FILE,
   HEADER,
+  HISTORY_KEY,
   INFO_KEY,
   KIND_NAME,
   LINE,
@@ -317,7 +318,7 @@ const infoSettings = (
     "The rules for the status",
   ),
   history: setting(
-    v.pipe(v.array(INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
+    v.pipe(v.array(HISTORY_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
       string[]
     >,
     "The keys of the info that /v1/history records, at most four",

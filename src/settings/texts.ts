@@ -274,9 +274,19 @@ export const POINTER: Schema<string> = text("a JSON Pointer such as /up", /^\//)
 export const HEADER: Schema<string> = text("the name of a header", /^[\w-]+$/);
 export const SOURCE_NAME: Schema<string> = text("a name of letters, digits, - and _", /^[\w-]+$/);
 
-export const INFO_KEY: Schema<string> = text(
-  `a key in snake_case other than ${RESERVED_KEYS.join(", ")}`,
-  new RegExp(`^(?!(?:${RESERVED_KEYS.join("|")})$)[a-z][a-z0-9_]*$`),
+const keyExcept = (...keys: string[]): Schema<string> =>
+  text(
+    `a key in snake_case other than ${keys.join(", ")}`,
+    new RegExp(`^(?!(?:${keys.join("|")})$)[a-z][a-z0-9_]*$`),
+  );
+
+export const INFO_KEY: Schema<string> = keyExcept(...RESERVED_KEYS);
+/** Each history has columns with the further names. */
+export const HISTORY_KEY: Schema<string> = keyExcept(
+  ...RESERVED_KEYS,
+  "at",
+  "interval",
+  "response_ms",
 );
 
 export const EXPRESSION: Schema<string> = v.pipe(

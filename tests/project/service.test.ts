@@ -109,9 +109,20 @@ command(
     const service = await start([...COMMANDS.Node, "--config", config]);
     const name = async () => (await infoOf(service.url)).info.name;
     assert.is(await name(), "first");
-    await write("second");
+    const looser = `kinds:
+  - name: loose
+    extends: etcd
+    loosen: [put]
+    openapi:
+      paths:
+        /v3/kv/put:
+          post: { operationId: put, summary: Put, responses: { 200: { description: Done } }, x-access: read }
+`;
+    await writeFile(config, `info: { static: { name: second } }\n${looser}`);
     process.kill(service.pid, "SIGHUP");
     await until(async () => await name() === "second");
+    const warning = 'put is marked "read", but the known kind marks such calls as write';
+    await until(() => Promise.resolve(service.stderr().includes(warning)));
     await writeFile(config, "info: { statics: {} }\n");
     process.kill(service.pid, "SIGHUP");
     await until(
