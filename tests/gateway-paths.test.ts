@@ -314,7 +314,7 @@ paths("an operation that is never forwarded is not listed as public", () => {
     ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },
     ...{ isByPosition: false, isGettable: false, body: undefined },
     ...{ isChecked: false, isForeign: false },
-    headers: { parameters: [], cookies: [], credentials: [] },
+    headers: { parameters: [], cookies: [], keyCookies: [], credentials: [] },
   }));
   const rights = decide(operations, resolveForward({ open: ["*"] })).map(({ permission }) =>
     permission

@@ -280,14 +280,15 @@ passing("a client's own credentials for the node arrive if nobody here has any",
     node: { url: node.url, kind: "none", auth: { bearer_env: "GATEWAY_SENT_TOKEN" } },
   });
   for (
-    const [other, status, expected] of [
-      [withToken, 401, undefined],
-      [withSecret, 502, `Bearer ${TOKEN}`],
+    const [other, status, expected, session] of [
+      [withToken, 401, undefined, "session=own"],
+      [withSecret, 502, `Bearer ${TOKEN}`, undefined],
     ] as const
   ) {
     node.received = [];
     assert.is(statusOf(await exchange({ target: "/v1/node/own", headers }, other)), status);
     assert.is(node.received[0]!.headers.authorization, expected);
+    assert.is(node.received[0]!.headers.cookie, session);
     await other.close();
   }
 });

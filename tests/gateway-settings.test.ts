@@ -170,7 +170,7 @@ const operations = (isForeign: boolean): NodeOperation[] =>
       isGettable: method === "GET",
       body: undefined,
       isChecked: false,
-      headers: { parameters: [], cookies: [], credentials: [] },
+      headers: { parameters: [], cookies: [], keyCookies: [], credentials: [] },
     },
   }));
 

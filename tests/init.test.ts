@@ -227,6 +227,25 @@ starts(
     }),
 );
 
+starts(
+  "if the URL has a key, only its owner can read the new file",
+  () =>
+    inFolder(async (folder, run) => {
+      if (process.platform === "win32") return;
+      for (
+        const [path, mode] of [["", 0o644], [
+          "/v3/0123456789abcdef0123456789abcdef",
+          0o600,
+        ]] as const
+      ) {
+        await run(`http://127.0.0.1:2${path}`, "--kind", "ethereum");
+        const file = join(folder, "nodeface.yaml");
+        assert.is(statSync(file).mode & 0o777, mode, path);
+        rmSync(file);
+      }
+    }),
+);
+
 /** Checks a configuration, but does not read the files that the configuration names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 

@@ -90,7 +90,9 @@ export async function init(
     },
     examples: secret ? { "node.auth": secret.example } : {},
   });
-  await writeNewFile(path, text, secret ? PRIVATE : PUBLIC);
+  const { url = "" } = config.node;
+  const hasKey = withoutKeys(url) !== url;
+  await writeNewFile(path, text, secret || hasKey ? PRIVATE : PUBLIC);
   if (token !== undefined && !isKept) {
     try {
       await writeNewFile(token, `${randomBytes(32).toString("hex")}\n`, PRIVATE);

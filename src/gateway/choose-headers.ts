@@ -47,13 +47,14 @@ export function chooseHeaders(
   // Kubo refuses the names of browsers.
   const name = standard["user-agent"] ?? "";
   if (isBrowser || NAME_OF_BROWSER.test(name)) delete standard["user-agent"];
-  const { parameters, cookies, credentials } = operation.headers;
+  const { parameters, cookies, keyCookies, credentials } = operation.headers;
   const isTaken = (name: string) => isForwardable(name) && name !== own.secretHeader;
   const isSecretTaken = (name: string) => name === "authorization" ? !own.hasToken : isTaken(name);
   const secrets = own.hasSecret ? {} : pick(headers, credentials.filter(isSecretTaken));
   const described = { ...pick(headers, parameters.filter(isTaken)), ...secrets };
-  const hasCredentials = Object.keys(secrets).length > 0;
-  const cookie = cookies.length > 0 ? cookieOf(headers, cookies) : "";
+  const key = own.hasSecret ? "" : cookieOf(headers, keyCookies);
+  const hasCredentials = Object.keys(secrets).length > 0 || key !== "";
+  const cookie = [cookieOf(headers, cookies), key].filter(Boolean).join("; ");
   if (cookie !== "") described.cookie = cookie;
   checkHeaders(headers, { ...standard, ...described });
   return { standard, described, hasCredentials };
@@ -70,6 +71,7 @@ function pick(headers: Headers, names: readonly string[]): Record<string, string
 
 /** Returns the described cookies, unless they are a browser's: it has those of other ports, too. */
 function cookieOf(headers: Headers, names: readonly string[]): string {
+  if (names.length === 0) return "";
   const others = (name: string) => name !== "cookie" && headers.has(name);
   if (!isProgram({ get: (name) => headers.get(name), has: others })) return "";
   return (headers.get("cookie") ?? "").split(/; */)

@@ -41,13 +41,20 @@ export interface NodeParameter {
 /** The request headers that an operation describes, with names in lower case. */
 export interface DescribedHeaders {
   readonly parameters: readonly string[];
-  /** The names of cookies. */
+  /** The names of cookies that are parameters. */
   readonly cookies: readonly string[];
+  /** The names of cookies of security schemes. */
+  readonly keyCookies: readonly string[];
   /** The headers of security schemes, which carry a client's own credentials for the node. */
   readonly credentials: readonly string[];
 }
 
-const NO_HEADERS: DescribedHeaders = { parameters: [], cookies: [], credentials: [] };
+const NO_HEADERS: DescribedHeaders = {
+  parameters: [],
+  cookies: [],
+  keyCookies: [],
+  credentials: [],
+};
 
 interface NodeBody {
   readonly isRequired: boolean;
@@ -291,12 +298,14 @@ class OperationReader {
         .map(({ name }) => String(name));
     const namesIn = (wanted: string) =>
       parameters.filter(({ place }) => place === wanted).map(({ name }) => name);
+    const keyCookies = keysIn("cookie");
     const isAuthorized = schemes.some(({ type }) =>
       ["http", "oauth2", "openIdConnect"].includes(String(type))
     );
     return {
       parameters: namesIn("header").map(lowerCase),
-      cookies: [...namesIn("cookie"), ...keysIn("cookie")],
+      cookies: namesIn("cookie").filter((name) => !keyCookies.includes(name)),
+      keyCookies,
       credentials: [...keysIn("header").map(lowerCase), ...isAuthorized ? ["authorization"] : []],
     };
   }
