@@ -7,10 +7,13 @@ import { gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Description, type DescriptionReport } from "../src/description/description.ts";
+import { knowKind, type KnownKind } from "../src/description/known-interface.ts";
 import { NodeOffer } from "../src/description/node-offer.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { represent } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
+import { Listeners } from "../src/listeners.ts";
+import type { Node } from "../src/node/node.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { createApp } from "../src/app.ts";
 import type { Nodeface } from "../src/nodeface.ts";
@@ -177,6 +180,37 @@ fresh("two searches at once find the same kind, so that its description is read 
   assert.is(first, second);
   assert.is(await offer.findKind(), first);
 });
+
+fresh(
+  "what a node of another kind has told is not said of the node that took its place",
+  async () => {
+    const { kinds } = openNode({ url: "http://127.0.0.1:1" }, {});
+    const [etcd, nats] = await Promise.all(
+      ["etcd", "nats"].map((kind) => knowKind({ kind, kinds } as Node)),
+    );
+    const tellOf = (software: string) => ({
+      info: { software, version: "3.5.0", status: "ok" },
+      examples: { software },
+    });
+    const monitor = {
+      latest: tellOf("etcd"),
+      onInfo: new Listeners(),
+      snapshotNow: () => Promise.reject(new Error("away")),
+    };
+    const offer = new NodeOffer({ kind: "etcd", kinds } as Node, monitor as unknown as Monitor, {
+      ...{ asksMethods: false, interval: 1000, now: () => 0 },
+      ...{ onMissing() {}, log() {}, onError() {} },
+    });
+    const learnt = async (kind: KnownKind) => {
+      await offer.update(kind);
+      return [offer.current.software, offer.takeExamples(), offer.examples];
+    };
+    assert.equal(await learnt(etcd!), ["etcd", true, { software: "etcd" }]);
+    assert.equal(await learnt(nats!), [undefined, false, undefined]);
+    monitor.latest = tellOf("nats-server");
+    assert.equal(await learnt(nats!), ["nats-server", true, { software: "nats-server" }]);
+  },
+);
 
 fresh.run();
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Snapshot } from "../info/info.ts";
 import type { Monitor } from "../info/monitor.ts";
 import type { Log } from "../log.ts";
 import type { Node } from "../node/node.ts";
@@ -35,6 +36,8 @@ export class NodeOffer {
     offer: {},
     askedAt: -Infinity,
   };
+  /** What a node of another kind has told last. */
+  #ofOther: Snapshot | undefined;
   /** The values that the node gave when it was first well. They never change afterwards. */
   #examples: Record<string, string> | undefined;
 
@@ -68,8 +71,13 @@ export class NodeOffer {
     return this.#examples;
   }
 
+  get #latest(): Snapshot | undefined {
+    const { latest } = this.#monitor;
+    return latest === this.#ofOther ? undefined : latest;
+  }
+
   get #info(): SoftwareInfo {
-    return this.#monitor.latest?.info ?? {};
+    return this.#latest?.info ?? {};
   }
 
   /**
@@ -89,7 +97,10 @@ export class NodeOffer {
   async update(known: KnownKind): Promise<void> {
     const { now, interval } = this.#options;
     if (this.#learnt.of !== known) {
-      if (this.#learnt.of) this.#examples = undefined;
+      if (this.#learnt.of) {
+        this.#examples = undefined;
+        this.#ofOther = this.#monitor.latest;
+      }
       this.#learnt = { of: known, offer: {}, askedAt: -Infinity };
     }
     this.#learn({ ...this.#learnt.offer, ...softwareIn(this.#info) });
@@ -114,7 +125,7 @@ export class NodeOffer {
 
   /** Returns true once the node has given the values for examples. */
   takeExamples(): boolean {
-    const { info, examples = {} } = this.#monitor.latest ?? {};
+    const { info, examples = {} } = this.#latest ?? {};
     if (this.#examples || info?.status !== "ok") return false;
     this.#examples = { ...examples };
     return true;
