@@ -194,9 +194,9 @@ export class App implements Nodeface {
   }
 
   #refuseHost({ request, target }: Visit): Response | undefined {
-    const use = this.#hostGuard.useOf(request, target);
-    const mayBeProgram = use === "private" && this.#options.isInNetwork;
-    const isServed = use === "served" || (mayBeProgram && isProgram(request.headers));
+    const trust = this.#hostGuard.trustOf(request, target);
+    const mayBeProgram = trust === "private" && this.#options.isInNetwork;
+    const isServed = trust === "served" || (mayBeProgram && isProgram(request.headers));
     if (isServed) return undefined;
     const refusal = problem(421, HOST_NOT_SERVED);
     useJsonType(refusal, request.headers.get("accept") ?? "");
@@ -278,7 +278,7 @@ export class App implements Nodeface {
     return (["", ...VIEWS] as const).map((name) => {
       const handle: Handler = (visit) => {
         // A page under a host name that may be hostile must not ask for the token.
-        const isPlain = this.#hostGuard.useOf(visit.request, visit.target) !== "served";
+        const isPlain = this.#hostGuard.trustOf(visit.request, visit.target) !== "served";
         return respondWith(this.#resources.page(name, isPlain), visit);
       };
       return this.#get(name ? `/v1/spec/${name}` : "/v1/spec", handle);

@@ -75,7 +75,7 @@ export class CallRoutes {
   get load(): GatewayLoad {
     const { gateway, sockets } = this;
     return {
-      waitingCalls: gateway?.waiting,
+      waitingCalls: gateway?.queuedCalls,
       sockets: gateway && (sockets?.size ?? 0),
       subscriptions: gateway && (sockets?.subscriptions ?? 0),
     };

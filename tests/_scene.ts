@@ -110,7 +110,7 @@ export function setScene(
       },
     },
   );
-  monitor.onInfo.add((info, measured) => history.take(info, measured));
+  monitor.onInfo.add((info, measured) => history.note(info, measured));
   monitor.onIdentity.add(() => changes++);
   const restOf = ({ info }: Snapshot) => {
     const { api: _api, links: _links, status_remedy: _remedy, ...rest } = info;

@@ -3,7 +3,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse as parseWhole, parseDocument, stringify } from "yaml";
-import { describe as prepare } from "../src/description/prepare.ts";
+import { prepareDescription as prepare } from "../src/description/prepare.ts";
 import { createNodeface } from "../src/index.ts";
 import { formatDiagnostic, locate } from "../src/openapi/diagnostics.ts";
 import { parse } from "../src/openapi/parse.ts";

@@ -89,11 +89,11 @@ events("the complete info comes first, followed by info, head and status events"
   assert.is(first!.event, "snapshot");
   assert.equal(first!.data, { software: "anvil", status: "ok", links: {}, height: 1 });
   assert.equal(rest, []);
-  node.take(info({ height: 2, head_at: "2026-01-01T00:00:00.000Z" }));
+  node.note(info({ height: 2, head_at: "2026-01-01T00:00:00.000Z" }));
   const updated_at = "2026-01-01T00:00:01.000Z";
-  node.take(info({ height: 2, head_at: "2026-01-01T00:00:00.000Z", updated_at }));
-  node.take(info({ height: 2n ** 64n, status: "degraded", status_code: "alarm" }));
-  node.take(info({ height: 1, status: "degraded", status_code: "alarm" }));
+  node.note(info({ height: 2, head_at: "2026-01-01T00:00:00.000Z", updated_at }));
+  node.note(info({ height: 2n ** 64n, status: "degraded", status_code: "alarm" }));
+  node.note(info({ height: 1, status: "degraded", status_code: "alarm" }));
   const told = (await listener.events()).map(({ event, data }) => {
     const { since: _, ...known } = data as Json;
     return [event, known];
@@ -120,9 +120,9 @@ events("a head event is not repeated after the node was unreachable", async () =
   const { node, read } = open({ first: info({ height: 6 }) });
   const listener = read({ query: "events=head" });
   await listener.events();
-  node.take(info({ status: "unreachable" }));
-  node.take(info({ height: 6 }));
-  node.take(info({ height: 7 }));
+  node.note(info({ status: "unreachable" }));
+  node.note(info({ height: 6 }));
+  node.note(info({ height: 7 }));
   assert.equal((await listener.events()).map(({ data }) => data), [{ height: 7 }]);
 });
 
@@ -130,7 +130,7 @@ events("only the requested types of event are sent", async () => {
   const { node, read, listen } = open();
   const heads = read({ query: "events=head" });
   const both = read({ query: "events=status,head" });
-  node.take(info({ height: 2, status: "syncing", status_code: "syncing" }));
+  node.note(info({ height: 2, status: "syncing", status_code: "syncing" }));
   assert.equal((await heads.events()).map(({ event }) => event), ["snapshot", "head"]);
   assert.equal((await both.events()).map(({ event }) => event), ["snapshot", "head", "status"]);
   const wrong = listen({ query: "events=heads" });
@@ -141,10 +141,10 @@ events("only the requested types of event are sent", async () => {
 events("a listener that reconnects gets each event that it missed exactly once", async () => {
   const { node, read } = open();
   const listener = read({ query: "events=head" });
-  for (let height = 2; height < 10; height++) node.take(info({ height }));
+  for (let height = 2; height < 10; height++) node.note(info({ height }));
   const told = await listener.events();
   await listener.leave();
-  for (let height = 10; height < 20; height++) node.take(info({ height }));
+  for (let height = 10; height < 20; height++) node.note(info({ height }));
   const again = await read({ id: told.at(-1)!.id, query: "events=head" }).events();
   const heights = [...told.slice(1), ...again].map(({ data }) => (data as Json).height);
   assert.equal(heights, Array.from({ length: 18 }, (_, i) => i + 2));
@@ -154,7 +154,7 @@ events("a listener that reconnects gets each event that it missed exactly once",
 
 events("for an unknown Last-Event-ID, the complete info is sent with another ID", async () => {
   const { node, read } = open();
-  node.take(info({ height: 2 }));
+  node.note(info({ height: 2 }));
   const [{ id } = { id: "" }] = await read().events();
   const [log, number] = id.split("-");
   assert.match(log!, /^[0-9a-z]{10,16}$/);
@@ -194,7 +194,7 @@ events("events are kept for an hour", async () => {
   try {
     const { node, read } = open();
     const [{ id } = { id: "" }] = await read().events();
-    node.take(info({ height: 2 }));
+    node.note(info({ height: 2 }));
     passed = 3_590_000;
     assert.equal((await read({ id }).events()).map(({ event }) => event), ["info", "head"]);
     passed = 3_610_000;
@@ -207,13 +207,13 @@ events("events are kept for an hour", async () => {
 events("a listener that missed many events gets only the complete info", async () => {
   const { node, read } = open();
   const [{ id } = { id: "" }] = await read().events();
-  for (let height = 2; height < 300; height++) node.take(info({ height }));
+  for (let height = 2; height < 300; height++) node.note(info({ height }));
   const told = await read({ id }).events();
   assert.equal(told.map(({ event }) => event), ["snapshot"]);
   assert.is((told[0]!.data as Json).height, 299);
   // The missed events have more than 64 KiB in total, so the client gets a snapshot instead.
   for (let height = 300; height < 303; height++) {
-    node.take(info({ height, text: `${height}${"x".repeat(30_000)}` }));
+    node.note(info({ height, text: `${height}${"x".repeat(30_000)}` }));
   }
   const long = await read({ id: told[0]!.id }).events();
   assert.equal(long.map(({ event }) => event), ["snapshot"]);
@@ -225,7 +225,7 @@ events("a listener that does not read is disconnected; the others get all events
   const other = read();
   const heads: unknown[] = [];
   for (let height = 2; height < 12; height++) {
-    node.take(info({ height, text: `${height}${"x".repeat(20_000)}` }));
+    node.note(info({ height, text: `${height}${"x".repeat(20_000)}` }));
     for (const { event, data } of await other.events()) {
       if (event === "head") heads.push((data as Json).height);
     }
@@ -243,7 +243,7 @@ events("an event has three lines, whatever characters the node sends", async () 
   const odd = "\r\n\n: x\ndata: y\n\nevent: z\u2028\u2029\u0000\ud800\u0085";
   const { node, read } = open({ first: info({ name: odd }) });
   const listener = read();
-  node.take(info({ name: odd + odd, [odd]: odd, list: [odd], deep: { [odd]: odd } }));
+  node.note(info({ name: odd + odd, [odd]: odd, list: [odd], deep: { [odd]: odd } }));
   const told = await listener.events();
   assert.equal(told.map(({ event }) => event), ["snapshot", "info"]);
   for (const { text } of told) assert.not.match(text, /[\r\0\u2028\u2029]/);
@@ -254,7 +254,7 @@ events("an event never contains a member such as __proto__", async () => {
   const evil = JSON.parse('{"__proto__":{"x":1},"constructor":{"prototype":{"x":1}},"a":1}');
   const { node, read } = open({ first: info({ evil }) });
   const listener = read();
-  node.take(info({ evil: { ...evil, b: evil } }));
+  node.note(info({ evil: { ...evil, b: evil } }));
   for (const { text } of await listener.events()) {
     assert.not.match(text, /__proto__|constructor|prototype/);
   }
@@ -263,8 +263,8 @@ events("an event never contains a member such as __proto__", async () => {
 events("if a nested value is null, the complete info is sent, but at a limited rate", async () => {
   const { node, read } = open();
   const listener = read();
-  node.take(info({ height: 1, peer: { name: null } }));
-  for (let i = 2; i < 9; i++) node.take(info({ height: i, peer: i % 2 ? { name: null } : {} }));
+  node.note(info({ height: 1, peer: { name: null } }));
+  for (let i = 2; i < 9; i++) node.note(info({ height: i, peer: i % 2 ? { name: null } : {} }));
   const told = (await listener.events()).map(({ event }) => event);
   assert.is(told.filter((event) => event === "snapshot").length, 2);
   assert.is(told.filter((event) => event === "head").length, 7);
@@ -280,21 +280,21 @@ events("a delayed snapshot is sent in time; new listeners get the current state"
       .getReader();
   };
   const first = listen();
-  node.take(info({ peer: { name: null } }));
+  node.note(info({ peer: { name: null } }));
   const held = info({ peer: { name: null, id: null } });
-  node.take(held);
+  node.note(held);
   const second = listen();
-  node.take(info());
+  node.note(info());
   const last = info();
-  node.take(last);
+  node.note(last);
   const known = async (reader: typeof first) => (await readEvents(reader)).at(-1)?.data;
   assert.equal(await known(first), { ...info({ peer: { name: null } }) });
   assert.equal(await known(second), { ...held });
   now = 11_000;
-  node.take(last);
+  node.note(last);
   assert.equal(await known(first), { ...last });
   assert.equal(await known(second), { ...last });
-  node.take(last);
+  node.note(last);
   assert.is(await known(first), undefined);
 });
 
@@ -389,7 +389,7 @@ events("applying the patches to the last complete info gives the current info", 
         // `/v1/info` omits top-level members that are `null`.
         const shown = Object.fromEntries(Object.entries(values).filter(([, v]) => v !== null));
         const next = info(i === 0 ? values : shown);
-        if (i > 0) node.take(next);
+        if (i > 0) node.note(next);
         for (const { event, data } of await listener.events()) {
           if (event === "snapshot") known = data;
           if (event === "info") known = merge(known, data);

@@ -62,13 +62,13 @@ load(
     };
     const first = await take("first");
     const others = [take("second"), take("third")];
-    assert.is(places.waiting, 2);
+    assert.is(places.queuedCalls, 2);
     first.dispose();
     first.dispose();
     (await others[0]!).dispose();
     (await others[1]!).dispose();
     assert.equal(order, ["first", "second", "third"]);
-    assert.is(places.waiting, 0);
+    assert.is(places.queuedCalls, 0);
   },
 );
 
@@ -119,7 +119,7 @@ load("shares take turns, and one that floods waits for itself", async () => {
   await Promise.all(calls);
   const others = order.slice(4, 12).filter((name) => name !== "flood");
   assert.equal(others.sort(), ["quiet", "quiet", "third"]);
-  assert.is(places.waiting, 0);
+  assert.is(places.queuedCalls, 0);
 });
 
 load(
@@ -133,14 +133,14 @@ load(
     const large = await take(OTHERS, 100);
     const third = take(OTHERS);
     await nextTurn();
-    assert.is(places.waiting, 1);
+    assert.is(places.queuedCalls, 1);
     large.dispose();
     (await third).dispose();
     small.dispose();
     // A share is alone again after five seconds.
     passTime(5001);
     for (let count = 0; count < 8; count++) await take(OTHERS, 100);
-    assert.is(places.waiting, 0);
+    assert.is(places.queuedCalls, 0);
   },
 );
 
@@ -154,9 +154,9 @@ load("shares that make calls each begin two of them in a turn of the event loop"
   };
   const all = [APP, ...Array<Sharer>(5).fill(OTHERS), APP].map(pass);
   await Promise.resolve();
-  assert.is(places.waiting, 3);
+  assert.is(places.queuedCalls, 3);
   await nextTurn();
-  assert.is(places.waiting, 1);
+  assert.is(places.queuedCalls, 1);
   await Promise.all(all);
   assert.equal(order.slice(-3), Array(3).fill(OTHERS.name));
 });
@@ -168,7 +168,7 @@ load("one share alone may have all slots, but no more than its concurrency", asy
   const limited = { name: "limited", concurrency: 1 };
   const slot = await places.acquire(limited, false, signal);
   const waiting = places.acquire(limited, false, signal);
-  assert.is(places.waiting, 1);
+  assert.is(places.queuedCalls, 1);
   slot.dispose();
   (await waiting).dispose();
 });
@@ -181,7 +181,7 @@ load("one share has at most half of the slots of calls that wait for an event", 
     await places.acquire(APP, false, signal),
   ];
   const third = places.acquire(APP, false, signal);
-  assert.is(places.waiting, 1);
+  assert.is(places.queuedCalls, 1);
   (await places.acquire(OTHERS, false, signal)).dispose();
   slots[0]!.dispose();
   (await third).dispose();
@@ -223,7 +223,7 @@ load("up to 1000 calls wait, and the next call is refused at once", async () => 
   for (const one of waiting) void one.then((slot) => slot.dispose());
   slot.dispose();
   await Promise.all(waiting);
-  assert.is(places.waiting, 0);
+  assert.is(places.queuedCalls, 0);
 });
 
 load("a call that is cancelled while it waits leaves the queue and gets no slot", async () => {
@@ -233,10 +233,10 @@ load("a call that is cancelled while it waits leaves the queue and gets no slot"
   const leaving = new AbortController();
   const left = places.acquire(OTHERS, false, leaving.signal).catch((error) => error);
   const waiting = places.acquire(OTHERS, false, signal);
-  assert.is(places.waiting, 2);
+  assert.is(places.queuedCalls, 2);
   leaving.abort();
   assert.instance(await left, Refusal);
-  assert.is(places.waiting, 1);
+  assert.is(places.queuedCalls, 1);
   slot.dispose();
   (await waiting).dispose();
   const error = await places.acquire(OTHERS, false, leaving.signal).catch((
@@ -853,10 +853,10 @@ load("the memory for reading a response counts while the response is read", asyn
   const { leases, send } = leasing();
   assert.is(await send(32 * MIB), 32 * MIB);
   const reader = new Lease(leases, new AbortController().signal, undefined);
-  reader.hold(32 * MIB);
+  reader.reserve(32 * MIB);
   assert.is((await send(32 * MIB) as Refusal).status, 503);
-  assert.throws(() => reader.hold(64 * MIB), /Too much data is in transit/);
-  reader.hold(0);
+  assert.throws(() => reader.reserve(64 * MIB), /Too much data is in transit/);
+  reader.reserve(0);
   assert.is(await send(32 * MIB), 32 * MIB);
 });
 
@@ -883,7 +883,7 @@ load("a response whose client disconnects, or loses its right, is dropped", asyn
     const ends = { gone: new LightSignal(), token: new LightSignal() };
     const lease = new Lease(leases, ends.gone, APP, undefined, ends.token);
     await lease.begin(false);
-    lease.hold(MIB);
+    lease.reserve(MIB);
     const held = lease.handOverBytes([new Uint8Array(MIB)]) as HeldBytes;
     const response = new ResponseInParts(held, {});
     lease.dispose();

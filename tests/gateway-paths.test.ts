@@ -313,7 +313,7 @@ paths("an operation that is never forwarded is not listed as public", () => {
     ...{ name: `${method} /a`, operationId: undefined, isMethod: false, method, path: "/a" },
     ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },
     ...{ isByPosition: false, isGettable: false, body: undefined },
-    ...{ isChecked: false, isForeign: false },
+    ...{ isChecked: false, isUntrusted: false },
     headers: { parameters: [], cookies: [], keyCookies: [], credentials: [] },
   }));
   const rights = decide(operations, resolveForward({ open: ["*"] })).map(({ permission }) =>

@@ -142,8 +142,8 @@ settings(
   },
 );
 
-/** @param isForeign true if the description was loaded from the network instead of a file */
-const operations = (isForeign: boolean): NodeOperation[] =>
+/** @param isUntrusted true if the description was loaded from the network instead of a file */
+const operations = (isUntrusted: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],
     ["GET", "/blocks/{height}", "getBlock", "read"],
@@ -156,7 +156,7 @@ const operations = (isForeign: boolean): NodeOperation[] =>
       path,
       operationId,
       access,
-      isForeign,
+      isUntrusted,
     },
     ...{
       isMethod: false,
@@ -199,8 +199,8 @@ for (const [forward, own, foreign] of OPENS) {
     `${JSON.stringify(forward)} allows an operation only if its name cannot be moved`,
     () => {
       const letters = { open: "o", token: "t", refused: "-" } as const;
-      const opened = (isForeign: boolean) =>
-        decide(operations(isForeign), resolveForward(forward)!).map(({ permission }) =>
+      const opened = (isUntrusted: boolean) =>
+        decide(operations(isUntrusted), resolveForward(forward)!).map(({ permission }) =>
           letters[permission]
         );
       assert.is(opened(false).join(""), own);

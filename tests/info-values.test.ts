@@ -152,7 +152,7 @@ values("a start time that moves backwards is logged once an hour, unless it is h
       const none = { omitted: new Map(), remarks: new Map() };
       const info: Info = { status: "ok", links: {} };
       const status = { status: "ok" } as const;
-      stateLog.take({ status, values: { started_at }, info, respondedAt, ...none }, 0);
+      stateLog.note({ status, values: { started_at }, info, respondedAt, ...none }, 0);
     }
     return lines.length;
   };
@@ -171,7 +171,7 @@ values("the duration of a status includes the time before a reload of the config
   const info: Info = { status: "ok", links: {} };
   const none = { values: {}, info, omitted: new Map(), remarks: new Map() };
   const at = (minute: number, status: NodeStatus, of: StateLog) =>
-    of.take({ status, respondedAt: { monotonic: 0, date: NOW }, ...none }, minute * 60_000);
+    of.note({ status, respondedAt: { monotonic: 0, date: NOW }, ...none }, minute * 60_000);
   const before = new StateLog({ label: "node", log, hide: [], memory });
   at(0, { status: "ok" }, before);
   at(10, { status: "degraded", code: "no_peers", reason: "no peers" }, before);

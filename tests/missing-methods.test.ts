@@ -219,29 +219,29 @@ function watch(responses: Record<string, RpcResponse>) {
 
 missing("a described method is asked about once, after the node is ok", async () => {
   const { watched, called, counts, idle, firsts } = watch({ a: NO_PARAMS });
-  watched.describe(["a", "b", "x"]);
+  watched.setMethods(["a", "b", "x"]);
   for (const status of ["starting", "syncing", "degraded", "unreachable"]) {
-    watched.take({ ...GETH, status });
+    watched.note({ ...GETH, status });
   }
   await idle();
   assert.equal([called, watched.names], [[], undefined]);
-  watched.take(GETH);
+  watched.note(GETH);
   await idle();
   assert.equal([firsts().sort(), watched.names, counts.changes], [["a", "b"], ["b"], 1]);
-  watched.take({ ...GETH, status: "syncing" });
-  watched.take(GETH);
-  watched.describe(["a", "b", "x"]);
+  watched.note({ ...GETH, status: "syncing" });
+  watched.note(GETH);
+  watched.setMethods(["a", "b", "x"]);
   await idle();
   assert.equal([firsts().length, counts.changes], [2, 1]);
-  watched.describe(["a", "b", "c"]);
+  watched.setMethods(["a", "b", "c"]);
   await idle();
   assert.equal([firsts().slice(2), watched.names, counts.changes], [["c"], ["b", "c"], 2]);
 });
 
 missing("a node that lacks nothing is known to lack nothing", async () => {
   const { watched, counts, idle } = watch({ a: NO_PARAMS, b: { result: "1" } });
-  watched.take(GETH);
-  watched.describe(["a", "b"]);
+  watched.note(GETH);
+  watched.setMethods(["a", "b"]);
   await idle();
   assert.equal([watched.names, counts.changes], [[], 1]);
 });
@@ -249,13 +249,13 @@ missing("a node that lacks nothing is known to lack nothing", async () => {
 missing("another version or software of the node is asked again", async () => {
   const responses: Record<string, RpcResponse> = { a: NO_PARAMS };
   const { watched, idle, firsts } = watch(responses);
-  watched.describe(["a", "b"]);
-  watched.take(GETH);
+  watched.setMethods(["a", "b"]);
+  watched.note(GETH);
   await idle();
   assert.equal(watched.names, ["b"]);
   responses.b = NO_PARAMS;
   for (const node of [{ version: "1.17.0" }, { software: "Reth" }]) {
-    watched.take({ ...GETH, ...node });
+    watched.note({ ...GETH, ...node });
     assert.is(watched.names, undefined, "all methods are shown until the new version responds");
     await idle();
     assert.equal(watched.names, []);
@@ -266,17 +266,17 @@ missing("another version or software of the node is asked again", async () => {
 missing("a node that was down is asked again, since its options may have changed", async () => {
   const responses: Record<string, RpcResponse> = { a: NO_PARAMS };
   const { watched, idle, firsts } = watch(responses);
-  watched.describe(["a", "b"]);
-  watched.take(GETH);
+  watched.setMethods(["a", "b"]);
+  watched.note(GETH);
   await idle();
   responses.b = NO_PARAMS;
-  watched.take({ status: "unreachable", status_code: "timeout" });
-  watched.take(GETH);
+  watched.note({ status: "unreachable", status_code: "timeout" });
+  watched.note(GETH);
   await idle();
   assert.equal([watched.names, firsts().length], [["b"], 2], "a slow node is not asked again");
-  watched.take({ status: "unreachable", status_code: "connection_refused" });
+  watched.note({ status: "unreachable", status_code: "connection_refused" });
   assert.equal(watched.names, ["b"]);
-  watched.take(GETH);
+  watched.note(GETH);
   await idle();
   assert.equal([watched.names, firsts().length], [[], 4]);
 });
@@ -290,9 +290,9 @@ missing("a node whose methods all seem missing is reported once", async () => {
     onIncredible: () => reports++,
     onError: () => {},
   });
-  watched.describe(methods.map(({ name }) => name));
+  watched.setMethods(methods.map(({ name }) => name));
   for (const version of ["1", "2"]) {
-    watched.take({ ...GETH, version });
+    watched.note({ ...GETH, version });
     for (let turn = 0; turn < 100; turn++) await nextTurn();
     assert.equal([watched.names, reports], [undefined, 1]);
   }
@@ -315,11 +315,11 @@ missing("closing the service cancels the running call, and sends no other", asyn
     onIncredible: () => assert.unreachable(),
     onError: () => assert.unreachable(),
   });
-  watched.describe(["a", "b", "c"]);
-  watched.take(GETH);
+  watched.setMethods(["a", "b", "c"]);
+  watched.note(GETH);
   while (count < 2) await nextTurn();
   watched.close();
-  watched.take({ ...GETH, version: "2" });
+  watched.note({ ...GETH, version: "2" });
   for (let turn = 0; turn < 20; turn++) await nextTurn();
   assert.is(count, 2);
 });

@@ -5,7 +5,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { describe } from "../src/description/prepare.ts";
+import { prepareDescription } from "../src/description/prepare.ts";
 import { sourceAt } from "../src/description/source.ts";
 import { openNode } from "../src/info/open-node.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
@@ -167,7 +167,7 @@ async function timeOf(description: object): Promise<number> {
   const place = { text: JSON.stringify(description), name: "a.json" };
   const source = await sourceAt(place, openNode({}, {}));
   const before = process.cpuUsage();
-  const { description: served } = await describe(source, {}, {
+  const { description: served } = await prepareDescription(source, {}, {
     operations: [],
     node: "http://127.0.0.1:9000",
     forward: resolveForward({ open: ["reads"] }),

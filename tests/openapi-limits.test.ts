@@ -5,7 +5,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatDiagnostic, LIMITS, SIZES } from "../src/openapi/diagnostics.ts";
-import { describe } from "../src/description/prepare.ts";
+import { prepareDescription } from "../src/description/prepare.ts";
 import { load } from "./description/_load.ts";
 
 const limits = suite("the limits of a description");
@@ -195,7 +195,10 @@ limits("a description that a node returns by a method has the limits of the netw
     return Promise.resolve({ url, bytes, isJson: true, stamp: "" });
   };
   const source = { file: { url, read }, name: "x", by: "network" } as const;
-  const { description, diagnostics } = await describe(source, {}, { own: {}, operations: [] });
+  const { description, diagnostics } = await prepareDescription(source, {}, {
+    own: {},
+    operations: [],
+  });
   assert.is(description, undefined);
   assert.match(diagnostics.map(formatDiagnostic).join(), "has more than 4 MiB, the limit for");
 });
@@ -209,7 +212,10 @@ limits("an unexpected error becomes a diagnostic, and no exception is thrown", a
   const read = () => Promise.reject(new TypeError("a\u2028b"));
   const file = { url: new URL("file:///folder/a.yaml"), read };
   const source = { file, name: "a.yaml", by: "operator" } as const;
-  const { description, diagnostics } = await describe(source, {}, { own: {}, operations: [] });
+  const { description, diagnostics } = await prepareDescription(source, {}, {
+    own: {},
+    operations: [],
+  });
   assert.is(description, undefined);
   assert.equal(diagnostics.map(formatDiagnostic), ["a.yaml:1:1 cannot be shown: a b"]);
 });

@@ -24,7 +24,7 @@ const sockets = suite("connections of clients");
 
 class PlayedPeer implements Peer {
   readonly sent: string[] = [];
-  waiting = 0;
+  unsentBytes = 0;
   closed: number | undefined;
   isTerminated = false;
   send(text: string): void {
@@ -287,7 +287,7 @@ sockets("a message that is not text ends the connection", () => {
 
 sockets("a client that does not read is cut off, since it would not read a code either", () => {
   const { session, peer, ends } = openSession();
-  peer.waiting = 9_000_000;
+  peer.unsentBytes = 9_000_000;
   session.check(performance.now());
   assert.equal(ends, ["slow"]);
   assert.ok(peer.isTerminated);
@@ -303,16 +303,16 @@ sockets("the node waits for a client that reads, and a client that does not is e
     text: "{}",
     result: "1",
   };
-  peer.waiting = 300_000;
+  peer.unsentBytes = 300_000;
   let isTaken = false;
   const taking = session.onNotification(message).then(() => isTaken = true);
-  peer.waiting = 299_000;
+  peer.unsentBytes = 299_000;
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.not(isTaken);
-  peer.waiting = 1000;
+  peer.unsentBytes = 1000;
   await taking;
   assert.equal(ends, []);
-  peer.waiting = 300_000;
+  peer.unsentBytes = 300_000;
   const stuck = session.onNotification(message);
   const { now } = performance;
   performance.now = () => now.call(performance) + 26_000;
@@ -444,11 +444,11 @@ sockets(
       "sec-websocket-version": "13",
       "sec-websocket-key": `${"A".repeat(22)}==`,
     };
-    const peers = await Promise.all([300, 0, 65_536, 16_384].map(async (waiting) => {
+    const peers = await Promise.all([300, 0, 65_536, 16_384].map(async (unsentBytes) => {
       const upgrade = new PlayedUpgrade();
       const request = new Request("http://localhost/v1/rpc", { headers });
       await all.respond(request as ServedRequest, "", upgrade);
-      const peer = Object.assign(new PlayedPeer(), { waiting });
+      const peer = Object.assign(new PlayedPeer(), { unsentBytes });
       return { peer, session: upgrade.accepted!.open(peer) as Session };
     }));
     for (const { session } of peers) session.check(performance.now());

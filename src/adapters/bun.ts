@@ -124,7 +124,7 @@ class BunPeer implements Peer {
     this.events = this.#open(this);
   }
 
-  get waiting(): number {
+  get unsentBytes(): number {
     return this.#socket!.getBufferedAmount();
   }
 

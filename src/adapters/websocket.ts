@@ -135,7 +135,7 @@ class WsPeer implements Peer {
     socket.on("error", () => {});
   }
 
-  get waiting(): number {
+  get unsentBytes(): number {
     return this.#socket.bufferedAmount;
   }
 

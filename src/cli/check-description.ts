@@ -6,7 +6,7 @@
 import { reasonIn } from "../description/description.ts";
 import { knowKind, type KnownKind, softwareIn } from "../description/known-interface.ts";
 import { findMissing, mayAskMethods, type NodeState } from "../description/missing-methods.ts";
-import { describe, type Prepared } from "../description/prepare.ts";
+import { type Prepared, prepareDescription } from "../description/prepare.ts";
 import { descriptionSourcesOf, sourceAt } from "../description/source.ts";
 import { decide, isClosed, policyRows } from "../gateway/policy.ts";
 import {
@@ -49,7 +49,7 @@ export async function describeDescription(
   const options = { own, operations: [], forward, base, node: node.url };
   if (description !== undefined) {
     const source = await sourceAt(description, node);
-    const read = await describe(source, {}, options);
+    const read = await prepareDescription(source, {}, options);
     const isOfNode = source.by === "network" && source.file?.url.origin === originOf(node);
     const why = "The description is the configured one";
     return describeShown(read, why, { from: description, isOfNode });
@@ -62,7 +62,7 @@ export async function describeDescription(
   let before = "";
   if (ofNode) {
     const { name } = ofNode;
-    const prepared = await describe(ofNode, described, options);
+    const prepared = await prepareDescription(ofNode, described, options);
     if (prepared.description) {
       const why = `The description is the node's own, at ${name}`;
       return describeShown(prepared, why, { from: name, isOfNode: true });
@@ -73,7 +73,7 @@ export async function describeDescription(
   if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
   const lacking = await lackingOf(known, offer);
   const why = `The description has the operations of the kind ${known.name}${lacking}`;
-  return describeShown(await describe(ofKind, described, options), why, { before });
+  return describeShown(await prepareDescription(ofKind, described, options), why, { before });
 }
 
 const originOf = (node: Node): string | undefined => node.url && new URL(node.url).origin;

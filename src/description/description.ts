@@ -16,7 +16,7 @@ import { waitAtMost } from "../with-timeout.ts";
 import { Checks } from "./checks.ts";
 import type { KnownKind } from "./known-interface.ts";
 import { NodeOffer } from "./node-offer.ts";
-import { describe, type DescribeOptions, type ServedDescription } from "./prepare.ts";
+import { prepareDescription, type PrepareOptions, type ServedDescription } from "./prepare.ts";
 import {
   type DescriptionPlace,
   type DescriptionSource,
@@ -48,7 +48,7 @@ export interface DescriptionReport {
   readonly shown: "current" | "older" | "own";
 }
 
-export interface DescriptionOptions extends DescribeOptions {
+export interface DescriptionOptions extends PrepareOptions {
   /** The configured description, or `none`. @default the node's own, or that of its kind */
   readonly place?: DescriptionPlace | undefined;
   /** The service's own description, without a node. */
@@ -73,7 +73,7 @@ class Reading {
   readonly isOptional: boolean;
   lookedAt = -Infinity;
   /** What the node offered, and the stamp of the file, when the source was read. */
-  offer: string | undefined;
+  readFor: string | undefined;
   stamp = "";
   /** Why an optional description is missing. */
   loggedReason: string | undefined;
@@ -86,8 +86,13 @@ class Reading {
     this.isOptional = isOptional;
   }
 
+  /** Lets the next look read the source again. */
+  markChanged(): void {
+    this.readFor = undefined;
+  }
+
   async hasChanged(offer: string): Promise<boolean> {
-    if (offer !== this.offer) return true;
+    if (offer !== this.readFor) return true;
     const { file } = this.source;
     try {
       return file !== undefined && await file.read(this.stamp) !== undefined;
@@ -112,7 +117,7 @@ export class Description {
   describedAt: number | undefined;
   readonly #node: Node;
   readonly #options: DescriptionOptions;
-  readonly #offer: NodeOffer;
+  readonly #nodeOffer: NodeOffer;
   readonly #checks: Checks;
   readonly #now: () => number;
   /** The kind to which the readings belong, unless the description is configured. */
@@ -136,7 +141,7 @@ export class Description {
     this.#now = now;
     const interval = intervalOf(place, node.url);
     this.#checks = new Checks(() => this.#look(), { interval, onError, now });
-    this.#offer = new NodeOffer(node, monitor, {
+    this.#nodeOffer = new NodeOffer(node, monitor, {
       ...options,
       interval: INTERVAL_MS,
       onMissing: () => this.#checks.start(),
@@ -183,7 +188,7 @@ export class Description {
 
   close(): void {
     this.#checks.end();
-    this.#offer.close();
+    this.#nodeOffer.close();
   }
 
   async #look(): Promise<void> {
@@ -194,13 +199,13 @@ export class Description {
       const now = this.#now();
       if (now - reading.lookedAt < reading.interval) continue;
       reading.lookedAt = now;
-      const offer = this.#offer.current;
+      const offer = this.#nodeOffer.current;
       if (await reading.hasChanged(JSON.stringify(offer))) await this.#read(reading, offer);
       this.#tellChange();
     }
     this.#tellChange();
     this.#tellOperations();
-    this.#offer.describe(this.current.methods);
+    this.#nodeOffer.setMethods(this.current.methods);
   }
 
   #tellChange(): void {
@@ -227,7 +232,7 @@ export class Description {
   }
 
   async #findSources(): Promise<void> {
-    const known = await this.#offer.findKind();
+    const known = await this.#nodeOffer.findKind();
     if (!known) return;
     if (known !== this.#known) {
       this.#known = known;
@@ -239,16 +244,16 @@ export class Description {
       if (this.#readings.length === 0) this.#alone = { ...this.#alone, operations: [] };
     }
     const patience = this.#readings[0]?.description ? INTERVAL_MS : PATIENCE_MS;
-    await waitAtMost(this.#offer.update(known), patience);
+    await waitAtMost(this.#nodeOffer.update(known), patience);
   }
 
   /** Returns true if a description without the examples is shown. */
   #takeExamples(): boolean {
-    if (!this.#offer.takeExamples()) return false;
+    if (!this.#nodeOffer.takeExamples()) return false;
     const ofKind = this.#readings.filter(({ source, description }) =>
       description && source.by === "kind"
     );
-    for (const reading of ofKind) reading.offer = undefined;
+    for (const reading of ofKind) reading.markChanged();
     return ofKind.length > 0;
   }
 
@@ -256,13 +261,13 @@ export class Description {
     const { source, isOptional } = reading;
     const before = reading.description;
     this.#takeExamples();
-    const { description, diagnostics, stamp } = await describe(source, offer, {
+    const { description, diagnostics, stamp } = await prepareDescription(source, offer, {
       ...this.#options,
-      examples: this.#offer.examples,
-      callMethod: (method, params) => this.#offer.callMethod(method, params),
+      examples: this.#nodeOffer.examples,
+      callMethod: (method, params) => this.#nodeOffer.callMethod(method, params),
     });
     reading.stamp = stamp;
-    reading.offer = JSON.stringify(offer);
+    reading.readFor = JSON.stringify(offer);
     if (description) reading.description = description;
     else if (isOptional && !before) return this.#logReason(reading, reasonIn(diagnostics));
     else if (this.#options.place !== undefined) {

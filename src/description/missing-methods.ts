@@ -114,12 +114,12 @@ export class MissingMethods {
    * Takes the names of all described methods, including those that are omitted because they are
    * missing.
    */
-  describe(methods: readonly string[]): void {
+  setMethods(methods: readonly string[]): void {
     this.#described = methods;
     this.#askIfDue();
   }
 
-  take(node: NodeState): void {
+  note(node: NodeState): void {
     this.#node = node;
     // A node that was down may have been restarted with other options.
     if (node.status === "unreachable" && node.status_code !== "timeout") this.#forget();

@@ -59,7 +59,7 @@ export class NodeOffer {
       },
       onError,
     });
-    monitor.onInfo.add((info) => this.#missing.take(info));
+    monitor.onInfo.add((info) => this.#missing.note(info));
   }
 
   get current(): Offer {
@@ -131,9 +131,9 @@ export class NodeOffer {
     return true;
   }
 
-  /** Takes the names of all described methods, see {@linkcode MissingMethods.describe}. */
-  describe(methods: readonly string[]): void {
-    this.#missing.describe(methods);
+  /** Takes the names of all described methods, see {@linkcode MissingMethods.setMethods}. */
+  setMethods(methods: readonly string[]): void {
+    this.#missing.setMethods(methods);
   }
 
   /** Calls a method of the node that only reads. Resolves to `undefined` if the node refuses it. */

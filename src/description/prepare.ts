@@ -43,7 +43,7 @@ export interface ServedDescription extends Documents {
 }
 
 /** Everything but the source that decides what is shown of a description. */
-export interface DescribeOptions extends LoadOptions {
+export interface PrepareOptions extends LoadOptions {
   readonly forward?: ResolvedForward | undefined;
   /** Example values from the node. Those in the responses to operations are added. */
   readonly examples?: Record<string, string> | undefined;
@@ -63,10 +63,10 @@ export interface Prepared extends Pick<Loaded, "diagnostics"> {
  *
  * @param offer the operations that the node lists, and the methods that it lacks
  */
-export async function describe(
+export async function prepareDescription(
   source: DescriptionSource,
   offer: Offer,
-  { forward, examples, callMethod, ...options }: DescribeOptions,
+  { forward, examples, callMethod, ...options }: PrepareOptions,
 ): Promise<Prepared> {
   const { by, file, isBuiltIn = false } = source;
   let stamp = "";
@@ -113,7 +113,7 @@ export async function describe(
 async function addExamples(
   { notes }: PageParts,
   examples: Record<string, string>,
-  callMethod: NonNullable<DescribeOptions["callMethod"]>,
+  callMethod: NonNullable<PrepareOptions["callMethod"]>,
 ): Promise<void> {
   const operations = [...notes.values()];
   const sources = {

@@ -123,7 +123,7 @@ export class Page {
     const values: Filling = {
       v1: V1,
       icon,
-      content: view === "simple" ? content : listOf(content),
+      content: view === "simple" ? content : navigationIn(content),
       title: escape(text.title),
       description: escape(summary),
       head: `<header id="node" ${names}${flags}>${head}</header>`,
@@ -134,7 +134,7 @@ export class Page {
 }
 
 /** Returns the list of operations, with links to the simple page. */
-function listOf(content: string): string {
+function navigationIn(content: string): string {
   const list = content.slice(content.indexOf("<ul>"), content.indexOf("</nav>"));
   return list.replaceAll(/(?<=href=.)#/g, `${V1}spec/simple#`);
 }

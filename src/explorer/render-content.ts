@@ -62,9 +62,9 @@ export async function renderParts(
   address: string = "/",
 ): Promise<PageParts> {
   const read = await readOutline(document);
-  const isForeign = by === "network";
+  const isFromNetwork = by === "network";
   // Only a description from the node or from the operator states the node's version.
-  const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
+  const outline = isFromNetwork || by === "operator" ? read : { ...read, version: "" };
   const fields = operationsOfOutline(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
   const isLarge = operationsOfOutline(outline).length > MANY;
@@ -72,11 +72,11 @@ export async function renderParts(
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
     calls: renderStart(outline, address),
-    content: isForeign ? content.replaceAll(LINK, "$2 ($1)") : content,
+    content: isFromNetwork ? content.replaceAll(LINK, "$2 ($1)") : content,
     sources: [...new Set(fields.flatMap(({ sources }) => sources ?? []))],
     flags:
       (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
-      (isForeign ? " data-foreign" : "") +
+      (isFromNetwork ? " data-foreign" : "") +
       (isLarge ? " data-large" : ""),
     notes: new Map(notesOf(operationsOfOutline(outline))),
     isLarge,

@@ -64,7 +64,7 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   const recording = gateway.record(operation, lease);
   let followed: Followed | undefined;
   try {
-    await lease.begin(sent.isHeavy, operation.isWaiting);
+    await lease.begin(sent.isHeavy, operation.isLongPoll);
     if (subscription) followed = await (await call.follower.get()).follow(call, entry, sent.params);
   } catch (error) {
     throw recording.fail(error);

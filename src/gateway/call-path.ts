@@ -79,7 +79,7 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   try {
     // Such a stream may hold its slot as long as the call may take.
     const isStream = /\bevent-stream\b/i.test(standard.accept ?? "");
-    await lease.begin(operation.isHeavy || isStream, operation.isWaiting);
+    await lease.begin(operation.isHeavy || isStream, operation.isLongPoll);
     const isAnonymous = hasCredentials || gateway.isAnonymous(operation);
     upstream = await lease.send(sent, operation, { isAnonymous, hasCredentials }, COLLECTED_MAX);
     checkStatus(upstream.status, hasCredentials);
@@ -119,7 +119,7 @@ async function queryOf(
   content: Content,
 ): Promise<string | undefined> {
   const { headers } = request;
-  const isTokenNamed = !operation.isForeign &&
+  const isTokenNamed = !operation.isUntrusted &&
     operation.parameters?.some((parameter) =>
       parameter.in === "query" && /^(?:access_)?token$/.test(parameter.name)
     );
@@ -201,7 +201,7 @@ class SlowReaderWatch {
   constructor(upstream: UpstreamResponse, gateway: Gateway, lease: Lease) {
     this.#upstream = upstream;
     this.#timer = setInterval(() => {
-      if (this.#isSlow() && gateway.waiting > 0) lease.breakOff();
+      if (this.#isSlow() && gateway.queuedCalls > 0) lease.breakOff();
     }, CHECK_INTERVAL_MS);
   }
 

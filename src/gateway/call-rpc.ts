@@ -178,9 +178,9 @@ class Calls {
   /** Waits for the slot of all calls. If there is none, refuses them, and resolves to false. */
   async #begin(calls: readonly SentCall[]): Promise<boolean> {
     const isHeavy = calls.some(({ isHeavy }) => isHeavy);
-    const isWaiting = calls.some(({ entry }) => entry.operation.isWaiting);
+    const isLongPoll = calls.some(({ entry }) => entry.operation.isLongPoll);
     try {
-      await this.#call.lease.begin(isHeavy, isWaiting, calls.length);
+      await this.#call.lease.begin(isHeavy, isLongPoll, calls.length);
       return true;
     } catch (error) {
       for (const { at, recording } of calls) {

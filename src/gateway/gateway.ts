@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Kind } from "../kinds/kind.ts";
 import type { Monitor } from "../info/monitor.ts";
 import { type CallRecord, isLogged, type Log, type LogCalls } from "../log.ts";
 import { CODES } from "../node/json-rpc.ts";
@@ -105,8 +106,8 @@ export class Gateway {
     node.onKind.add(() => this.#table = undefined);
   }
 
-  get waiting(): number {
-    return this.#leases.slots.waiting;
+  get queuedCalls(): number {
+    return this.#leases.slots.queuedCalls;
   }
 
   close(): void {
@@ -134,11 +135,15 @@ export class Gateway {
     await resources.monitor.findKind();
     const kind = await this.node.definition();
     // No turn may lie between here and the end, in which another kind could be found.
-    this.#readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
-    this.#leases.slots.count = forward.concurrency ?? kind?.concurrency ??
-      FORWARD_DEFAULTS.concurrency;
+    this.#adapt(kind);
     this.#described = current;
     return this.#table = tableOf(current, forward);
+  }
+
+  #adapt(kind: Kind | undefined): void {
+    this.#readsAnonymously = this.node.auth !== undefined && kind?.auth?.reads === "none";
+    this.#leases.slots.count = this.#options.forward.concurrency ?? kind?.concurrency ??
+      FORWARD_DEFAULTS.concurrency;
   }
 
   async identify(request: CallerRequest, query: string): Promise<Caller> {

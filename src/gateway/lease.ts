@@ -6,8 +6,8 @@
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
 import type { HeldBytes } from "../http/response.ts";
-import { failureOf, isBusy } from "../node/failures.ts";
-import { type NodeRequest, type RequestContent, STALE } from "../node/http1.ts";
+import { isBusy } from "../node/failures.ts";
+import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Signal, withSignal } from "../with-timeout.ts";
@@ -15,18 +15,17 @@ import { Budget, Room, SMALL } from "./budget.ts";
 import { Deadline } from "./deadline.ts";
 import type { ResolvedForward } from "./policy.ts";
 import type { Quota } from "./quota.ts";
-import { FULL, FULL_AFTERWARDS, NOT_SENT, Refusal, STOPPING_AFTERWARDS } from "./refusal.ts";
+import { FULL, FULL_AFTERWARDS, STOPPING_AFTERWARDS } from "./refusal.ts";
 import { type Sharer, type Slot, Slots } from "./slots.ts";
 import {
   sendUpstream,
-  type UpstreamLimits,
+  sendVerified,
+  type UpstreamAuth,
   type UpstreamResponse,
-  type UpstreamUse,
+  type VerifyNode,
 } from "./upstream.ts";
 
 const CLOSING_GRACE_MS = 4000;
-/** A node that loses connections all the time is not called for ever. */
-const RETRIES_MAX = 3;
 
 /** All callers without a token. */
 export const EVERYBODY: Sharer = { name: "anonymous" };
@@ -35,9 +34,6 @@ export const EVERYBODY: Sharer = { name: "anonymous" };
 const WAITS = 32;
 /** Nodes let a call wait for a minute. */
 const WAIT_MS = 65_000;
-
-/** Resolves to a refusal if the node is not the expected one. */
-type VerifyNode = () => Promise<Refusal | undefined>;
 
 /** All leases, and what they share. */
 export class Leases {
@@ -155,13 +151,13 @@ export class Lease {
    * @param calls the number of calls that the slot is for
    * @throws {Refusal} if the client may make no more calls, or no slot becomes free
    */
-  async begin(isHeavy: boolean, isWaiting: boolean = false, calls: number = 1): Promise<void> {
+  async begin(isHeavy: boolean, isLongPoll: boolean = false, calls: number = 1): Promise<void> {
     this.quota?.count(calls);
     const { limits, slots, waits } = this.#leases;
-    const deadline = this.#deadline = isWaiting
+    const deadline = this.#deadline = isLongPoll
       ? new Deadline(this, WAIT_MS, "with client")
       : new Deadline(this, limits.timeout, isHeavy ? "late" : "in time");
-    const among = isWaiting ? waits : slots;
+    const among = isLongPoll ? waits : slots;
     this.#slot = await among.acquire(this.sharer, isHeavy, deadline.clientSignal, calls);
     deadline.clientSignal.addEventListener("abort", () => {
       if (!this.#held || this.#state === "ended") void this.#end();
@@ -177,7 +173,7 @@ export class Lease {
   async send(
     request: RequestContent,
     operation: NodeOperation,
-    use: UpstreamUse,
+    auth: UpstreamAuth,
     collect: number,
   ): Promise<UpstreamResponse> {
     const { clientSignal, nodeSignal: signal } = this.#deadline!;
@@ -195,8 +191,8 @@ export class Lease {
     };
     const sent = { ...request, signal, isOnce: !isRead || verify !== undefined };
     const call = this.#call = verify
-      ? this.#sendVerified(sent, use, upstreamLimits, verify, isRead)
-      : sendUpstream(node, sent, use, upstreamLimits);
+      ? sendVerified(node, sent, auth, upstreamLimits, verify, isRead)
+      : sendUpstream(node, sent, auth, upstreamLimits);
     let response: UpstreamResponse | undefined;
     try {
       response = await withSignal(call, clientSignal);
@@ -213,40 +209,11 @@ export class Lease {
   }
 
   /**
-   * Another node may be at the address when a connection is lost, so nothing is sent afterwards
-   * before the node has been verified again.
-   */
-  async #sendVerified(
-    request: NodeRequest,
-    use: UpstreamUse,
-    limits: UpstreamLimits,
-    verify: VerifyNode,
-    isRead: boolean,
-  ): Promise<UpstreamResponse> {
-    const { node } = this.#leases;
-    for (let retries = 0;; retries++) {
-      const refusal = await verify();
-      if (refusal) throw refusal;
-      const { losses } = node;
-      const isStale = () => node.losses !== losses;
-      try {
-        return await sendUpstream(node, { ...request, isStale }, use, limits);
-      } catch (error) {
-        const isLost = !(error instanceof Refusal) && failureOf(error).code === "reset";
-        const wasSent = error !== STALE;
-        const mayRetry = !wasSent || (isRead && isLost);
-        if (mayRetry && retries < RETRIES_MAX && !request.signal.aborted) continue;
-        throw wasSent ? error : NOT_SENT;
-      }
-    }
-  }
-
-  /**
    * Sets the number of bytes that count against the budget, besides those of the responses.
    *
    * @throws {Refusal} if the budget has no room
    */
-  hold(bytes: number): void {
+  reserve(bytes: number): void {
     if (!this.#responseRoom.set(bytes)) throw FULL_AFTERWARDS;
   }
 

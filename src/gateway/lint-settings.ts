@@ -47,11 +47,11 @@ function lintName(
     const match = matchOf(name, operation);
     if (match) meant[match].push(operation);
   }
-  const foreign = (of: NameMatch) => meant[of].filter(({ isForeign }) => isForeign);
+  const foreign = (of: NameMatch) => meant[of].filter(({ isUntrusted }) => isUntrusted);
   const named = [...meant.name, ...meant.operationId];
   if (named.length === 0 && meant.pattern.length === 0) {
-    const names = operations.flatMap(({ name, operationId, isForeign }) =>
-      isForeign ? [name] : [name, operationId ?? name]
+    const names = operations.flatMap(({ name, operationId, isUntrusted }) =>
+      isUntrusted ? [name] : [name, operationId ?? name]
     );
     const right = didYouMean(nearest(name, names));
     return [["error", `but the description has no such operation${right}`]];

@@ -42,10 +42,10 @@ export async function refuseOtherMethods(
   headers: Pick<Headers, "has">,
   query: string,
   { bytes, type = "" }: Content,
-  { isForeign, parameters = [] }: NodeOperation,
+  { isUntrusted, parameters = [] }: NodeOperation,
 ): Promise<void> {
   const isDescribed = (name: string) =>
-    !isForeign && parameters.some((known) => plainName(known.name) === plainName(name));
+    !isUntrusted && parameters.some((known) => plainName(known.name) === plainName(name));
   const check = (names: readonly string[]) => {
     if (!names.every(isDescribed)) throw REFUSED;
   };

@@ -68,7 +68,7 @@ function placeParams(
       if (!isKnown) fault ??= refusalOfParameter("body", name, "is unknown");
       return isKnown;
     },
-    duplicates: isChecked ? "refused" : "wanted",
+    duplicates: isChecked ? "refused" : "refused-if-wanted",
   } as const;
   try {
     const { items, members, count } = readParts(text, wanted, CALL_DEPTH_MAX);

@@ -163,7 +163,7 @@ function decideOpen(
   open: Allowed,
 ): { readonly isOpen: boolean; readonly reason: string } {
   const refused = (reason: string) => ({ isOpen: false, reason });
-  const { access, isForeign } = operation;
+  const { access, isUntrusted } = operation;
   const matches = matchesOf(open.names, operation);
   if (isClosed(operation)) {
     if (matches.length > 0) {
@@ -175,7 +175,7 @@ function decideOpen(
         : "it reveals sensitive data; forward.clients can allow it",
     );
   }
-  if (matches.some((match) => match === "name" || !isForeign)) {
+  if (matches.some((match) => match === "name" || !isUntrusted)) {
     return { isOpen: true, reason: "open names it" };
   }
   // The node's own description cannot mark an operation as `read`, since `withMarks` removes all
@@ -194,7 +194,7 @@ export const isClosed = ({ access }: NodeOperation): boolean =>
 /** A pattern matches no operation whose marks or names the operator has not written. */
 function allows({ reads, names }: Allowed, operation: NodeOperation): boolean {
   if (reads && operation.access === "read") return true;
-  const isPatternSafe = !isClosed(operation) && !operation.isForeign;
+  const isPatternSafe = !isClosed(operation) && !operation.isUntrusted;
   return matchesOf(names, operation).some((match) => match !== "pattern" || isPatternSafe);
 }
 

@@ -86,7 +86,7 @@ export async function readRpcBody(text: string): Promise<RpcBody> {
       levels: isList(text) ? 2 : 1,
       items: REFUSED_MAX,
       member: (name: string) => /^(?:jsonrpc|id|method|params)$/.test(name),
-      duplicates: "wanted",
+      duplicates: "refused-if-wanted",
     } as const;
     const work = findParts(text, wanted, CALL_DEPTH_MAX);
     root = isLong(text.length) ? await inSlices(work) : atOnce(work);

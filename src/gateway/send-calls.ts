@@ -43,9 +43,9 @@ export async function sendCalls(
   call: MessageCall,
   calls: readonly ReadyCall[],
 ): Promise<SentOutcome[]> {
-  const use = await useOf(gateway, call, calls[0]!);
-  const outcomes = await gateway.node.endpoint.call(calls.map(requestOf), use);
-  call.lease.hold(0);
+  const transport = await transportFor(gateway, call, calls[0]!);
+  const outcomes = await gateway.node.endpoint.call(calls.map(requestOf), transport);
+  call.lease.reserve(0);
   return outcomes;
 }
 
@@ -59,9 +59,9 @@ export async function sendAsItCame(
   calls: readonly ReadyCall[],
   text: string,
 ): Promise<CallsResponse | SentOutcome[]> {
-  const use = await useOf(gateway, call, calls[0]!);
-  const sent = await gateway.node.endpoint.pass(text, calls.map(requestOf), use);
-  call.lease.hold(0);
+  const transport = await transportFor(gateway, call, calls[0]!);
+  const sent = await gateway.node.endpoint.pass(text, calls.map(requestOf), transport);
+  call.lease.reserve(0);
   return sent;
 }
 
@@ -70,7 +70,7 @@ const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
   params: params ?? null,
 });
 
-async function useOf(
+async function transportFor(
   gateway: Gateway,
   { lease }: MessageCall,
   { entry: { operation } }: ReadyCall,
@@ -83,10 +83,16 @@ async function useOf(
     const upstream = await lease.send(request, operation, { isAnonymous }, gateway.limit);
     const { status, headers, size, parts } = upstream;
     // The text needs about as much memory as its bytes, which are held already.
-    lease.hold(size);
+    lease.reserve(size);
     return { status, headers, size, text: await decodeParts(parts, size) ?? "" };
   };
-  return { path, post, depthMax: CALL_DEPTH_MAX, duplicates: "wanted", isOneByOne: true };
+  return {
+    path,
+    post,
+    depthMax: CALL_DEPTH_MAX,
+    duplicates: "refused-if-wanted",
+    isOneByOne: true,
+  };
 }
 
 /** Tells whether a call failed because the node's response to it is not JSON-RPC. */

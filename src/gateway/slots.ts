@@ -62,18 +62,67 @@ class Share {
   }
 }
 
+/** Divides the slots, and the turns of the event loop, among the shares that make calls. */
+class Division {
+  readonly #shares: ReadonlyMap<Sharer, Share>;
+  readonly #onTurn: () => void;
+  /** The slots of each share; `undefined` while one share alone makes calls. */
+  #part: number | undefined;
+  #dividedAt = -Infinity;
+  #hasTurn = false;
+  constructor(shares: ReadonlyMap<Sharer, Share>, onTurn: () => void) {
+    this.#shares = shares;
+    this.#onTurn = onTurn;
+  }
+
+  /** Call this when the share makes a call. */
+  divide(share: Share, count: number): void {
+    const now = performance.now();
+    const isNew = now - share.calledAt > ACTIVE_MS;
+    share.calledAt = now;
+    if (!isNew && now - this.#dividedAt < DIVIDING_MS) return;
+    this.#dividedAt = now;
+    const active = [...this.#shares.values()].filter((one) => now - one.calledAt < ACTIVE_MS);
+    // A heavy call leaves a slot for a light one.
+    const part = Math.max(2, Math.floor(count / active.length));
+    this.#part = active.length > 1 ? part : undefined;
+  }
+
+  mayBegin({ taken, begun }: Share): boolean {
+    return this.#part === undefined || (taken < this.#part && begun < PER_TURN);
+  }
+
+  /**
+   * Returns the number of slots that calls take which begin together. A batch keeps the node busy
+   * for as long as its calls do one by one.
+   */
+  sizeOf(calls: number): number {
+    return Math.min(calls, this.#part ?? 1);
+  }
+
+  /** Call this when a call of the share begins. */
+  begin(share: Share): void {
+    if (this.#part === undefined) return;
+    share.begun++;
+    if (this.#hasTurn) return;
+    this.#hasTurn = true;
+    void nextTurn().then(() => {
+      this.#hasTurn = false;
+      for (const share of this.#shares.values()) share.begun = 0;
+      this.#onTurn();
+    });
+  }
+}
+
 export class Slots {
   /** The number of calls that the node can handle at once. */
   count: number;
   readonly #isShared: boolean;
   readonly #shares = new Map<Sharer, Share>();
+  readonly #division = new Division(this.#shares, () => this.#startNext());
   /** The shares with queued calls, in the order of their turns. */
   readonly #queued = new Set<Share>();
   #taken = 0;
-  /** The slots of each share; `undefined` while one share alone makes calls. */
-  #part: number | undefined;
-  #dividedAt = -Infinity;
-  #hasTurn = false;
   #heavy: Slot | undefined;
   #busyUntil = 0;
   #isClosed = false;
@@ -83,7 +132,7 @@ export class Slots {
     this.#isShared = isShared;
   }
 
-  get waiting(): number {
+  get queuedCalls(): number {
     return [...this.#queued].reduce((sum, { queue }) => sum + queue.size, 0);
   }
 
@@ -105,7 +154,7 @@ export class Slots {
     if (this.#isClosed) throw STOPPING;
     if (signal.aborted) throw reasonOf(signal);
     const share = this.#shareOf(sharer);
-    this.#divide(share);
+    this.#division.divide(share, this.count);
     if (this.#queued.size > 0) this.#startNext();
     if (this.#isFree(share, isHeavy)) return this.#give(share, isHeavy, calls);
     if (share.queue.size >= QUEUE_MAX) throw NO_SLOT;
@@ -189,44 +238,19 @@ export class Slots {
     if (isHeavy && this.#heavy) return false;
     if (share.taken >= share.max) return false;
     if (this.#isShared && share.taken >= this.count / 2) return false;
-    const part = this.#part;
-    if (part !== undefined && (share.taken >= part || share.begun >= PER_TURN)) return false;
+    if (!this.#division.mayBegin(share)) return false;
     const isBusy = performance.now() < this.#busyUntil;
     const count = isBusy ? Math.ceil(this.count / 4) : this.count;
     return this.#taken < (share.taken === 0 && this.#shares.size > 1 ? count + 1 : count);
   }
 
-  /** A batch keeps the node busy for as long as its calls do one by one. */
   #give(share: Share, isHeavy: boolean, calls: number): Slot {
-    const slot = new Slot(this, share, Math.min(calls, this.#part ?? 1));
+    const slot = new Slot(this, share, this.#division.sizeOf(calls));
     this.#taken += slot.size;
     share.taken += slot.size;
     if (isHeavy) this.#heavy = slot;
-    if (this.#part !== undefined) this.#countTurn(share);
+    this.#division.begin(share);
     return slot;
-  }
-
-  #divide(share: Share): void {
-    const now = performance.now();
-    const isNew = now - share.calledAt > ACTIVE_MS;
-    share.calledAt = now;
-    if (!isNew && now - this.#dividedAt < DIVIDING_MS) return;
-    this.#dividedAt = now;
-    const active = [...this.#shares.values()].filter((one) => now - one.calledAt < ACTIVE_MS);
-    // A heavy call leaves a slot for a light one.
-    const part = Math.max(2, Math.floor(this.count / active.length));
-    this.#part = active.length > 1 ? part : undefined;
-  }
-
-  #countTurn(share: Share): void {
-    share.begun++;
-    if (this.#hasTurn) return;
-    this.#hasTurn = true;
-    void nextTurn().then(() => {
-      this.#hasTurn = false;
-      for (const share of this.#shares.values()) share.begun = 0;
-      this.#startNext();
-    });
   }
 }
 

@@ -4,15 +4,16 @@
  * @module
  */
 import { type Bytes, createCollector } from "../bytes.ts";
-import type { NodeRequest, NodeResponse, ResponseHead } from "../node/http1.ts";
+import { failureOf } from "../node/failures.ts";
+import { type NodeRequest, type NodeResponse, type ResponseHead, STALE } from "../node/http1.ts";
 import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
 import { type Signal, withSignal } from "../with-timeout.ts";
 import { type Room, SMALL } from "./budget.ts";
-import { CREDENTIALS_REJECTED, FULL_AFTERWARDS, Refusal } from "./refusal.ts";
+import { CREDENTIALS_REJECTED, FULL_AFTERWARDS, NOT_SENT, Refusal } from "./refusal.ts";
 
-export interface UpstreamUse {
+export interface UpstreamAuth {
   /** True if the request is sent without the node's secret. */
   readonly isAnonymous: boolean;
   /** True if the request has credentials of the client. */
@@ -38,7 +39,7 @@ const DRAIN_MAX = 65_536;
 export async function sendUpstream(
   node: Pick<Node, "send">,
   request: NodeRequest,
-  { isAnonymous, hasCredentials = false }: UpstreamUse,
+  { isAnonymous, hasCredentials = false }: UpstreamAuth,
   limits: UpstreamLimits,
 ): Promise<UpstreamResponse> {
   const response = await node.send(request, ({ response, rejection }) => {
@@ -51,6 +52,41 @@ export async function sendUpstream(
   const upstream = new UpstreamResponse(response, limits);
   await upstream.collect();
   return upstream;
+}
+
+/** Resolves to a refusal if the node is not the expected one. */
+export type VerifyNode = () => Promise<Refusal | undefined>;
+
+/** A node that loses connections all the time is not called for ever. */
+const RETRIES_MAX = 3;
+
+/**
+ * Another node may be at the address when a connection is lost, so nothing is sent afterwards
+ * before the node has been verified again. A request that only reads may be sent again.
+ */
+export async function sendVerified(
+  node: Pick<Node, "send" | "losses">,
+  request: NodeRequest,
+  auth: UpstreamAuth,
+  limits: UpstreamLimits,
+  verify: VerifyNode,
+  isRead: boolean,
+): Promise<UpstreamResponse> {
+  for (let retries = 0;; retries++) {
+    const refusal = await verify();
+    if (refusal) throw refusal;
+    const { losses } = node;
+    const isStale = () => node.losses !== losses;
+    try {
+      return await sendUpstream(node, { ...request, isStale }, auth, limits);
+    } catch (error) {
+      const isLost = !(error instanceof Refusal) && failureOf(error).code === "reset";
+      const wasSent = error !== STALE;
+      const mayRetry = !wasSent || (isRead && isLost);
+      if (mayRetry && retries < RETRIES_MAX && !request.signal.aborted) continue;
+      throw wasSent ? error : NOT_SENT;
+    }
+  }
 }
 
 export class UpstreamResponse {

@@ -32,8 +32,8 @@ export function operationRoutes(operations: readonly Operation[], cors: Cors): O
         const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
         // Browsers send simple cross-origin POSTs without a preflight, so CORS alone does not
         // prevent the call. CORS middleware of the host may let any page read a response.
-        const isForeign = method === "GET" ? isReadByOtherOrigin : isFromOtherOrigin;
-        if (!isAllowed && isForeign(request)) {
+        const isFromOther = method === "GET" ? isReadByOtherOrigin : isFromOtherOrigin;
+        if (!isAllowed && isFromOther(request)) {
           return problem(403, "Pages of other origins may not call this operation");
         }
         const values = template.match(normalizePath(path))!.map((text) => parsePercent(text));

@@ -54,7 +54,7 @@ interface Listener {
   readonly names: ReadonlySet<string>;
   readonly client: string | undefined;
   sent: number;
-  isWaiting: boolean;
+  wantsMore: boolean;
   readonly controller: ReadableStreamDefaultController<Bytes>;
 }
 
@@ -98,7 +98,7 @@ export class EventStream<Name extends string> {
     this.#forget();
     for (const listener of this.#listeners) {
       try {
-        if (listener.isWaiting) this.#feed(listener);
+        if (listener.wantsMore) this.#feed(listener);
         else {
           const waiting = this.#waitingFor(listener);
           const isStuck = waiting.length > 1 && lengthOf(waiting) > WAITING_MAX;
@@ -147,7 +147,7 @@ export class EventStream<Name extends string> {
         listener = {
           client,
           controller,
-          isWaiting: false,
+          wantsMore: false,
           sent: from ?? this.#last,
           names: new Set([...asked.length > 0 ? asked : names, "snapshot"]),
         };
@@ -159,7 +159,7 @@ export class EventStream<Name extends string> {
         if (gone.aborted) this.#remove(listener);
       },
       pull: () => {
-        listener.isWaiting = true;
+        listener.wantsMore = true;
         this.#feed(listener);
       },
       cancel: () => this.#remove(listener),
@@ -182,7 +182,7 @@ export class EventStream<Name extends string> {
     if (!this.#timer) {
       this.#timer = setInterval(() => {
         for (const listener of this.#listeners) {
-          if (listener.isWaiting) this.#enqueue(listener, COMMENT, 0);
+          if (listener.wantsMore) this.#enqueue(listener, COMMENT, 0);
         }
       }, COMMENT_INTERVAL_MS);
       runBeside(this.#timer);
@@ -217,7 +217,7 @@ export class EventStream<Name extends string> {
   }
 
   #enqueue(listener: Listener, bytes: Bytes, count = 1): void {
-    listener.isWaiting = false;
+    listener.wantsMore = false;
     this.#options.onSent?.(count);
     listener.controller.enqueue(bytes);
   }

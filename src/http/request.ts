@@ -143,9 +143,9 @@ const TARGET_LENGTH_MAX = 8192;
  *   network gives it, so a hostile page can have such a name
  * - `foreign`: any other name
  */
-export type HostUse = "served" | "private" | "foreign";
+export type HostTrust = "served" | "private" | "foreign";
 
-const STRICTEST_FIRST: readonly HostUse[] = ["foreign", "private", "served"];
+const STRICTEST_FIRST: readonly HostTrust[] = ["foreign", "private", "served"];
 
 type HostRequest = Pick<Request, "headers">;
 
@@ -170,7 +170,7 @@ export class HostGuard {
   }
 
   /** The host in an absolute target may differ from the `Host` header; the stricter use counts. */
-  useOf(request: HostRequest, target: RequestTarget): HostUse {
+  trustOf(request: HostRequest, target: RequestTarget): HostTrust {
     const host = hostOf(request, target);
     const { host: inTarget = host } = target;
     const hosts = inTarget === UNPARSED ? [host] : [host, inTarget];
@@ -178,7 +178,7 @@ export class HostGuard {
     return STRICTEST_FIRST.find((use) => uses.includes(use))!;
   }
 
-  #judge(host: string): HostUse {
+  #judge(host: string): HostTrust {
     if (host === "") return "foreign";
     const name = host.replace(/\.$/, "");
     const isServed = this.#hosts === "*" || isIpLiteral(name) || isLoopback(name) ||

@@ -9,7 +9,7 @@ import { FastResponse } from "./response.ts";
 /** The other end of a connection: a client, or the node. */
 export interface Peer {
   /** The number of bytes that wait to be sent. */
-  readonly waiting: number;
+  readonly unsentBytes: number;
   send(text: string): void;
   ping(): void;
   /** Stops reading, if the runtime can. Messages that have been read already still arrive. */

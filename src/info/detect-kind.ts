@@ -100,7 +100,7 @@ function statusOfUnknown(
   const common = errors.find(({ message, isAbsent }) =>
     !isAbsent && trials.every(({ errors }) => errors.some((error) => error.message === message))
   );
-  if (common && !common.isForeign) return statusOfError(common);
+  if (common && !common.isOtherKind) return statusOfError(common);
   const reason = common?.message ?? "responds, but is not a kind of node that Nodeface knows";
   const details = { hint: REMEDIES.unknown_kind, isQuoting: common?.isQuoting ?? false };
   return statusOfError(new SourceError("unknown_kind", reason, details));

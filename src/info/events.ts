@@ -43,14 +43,14 @@ export class NodeEvents {
   /** @param info what is known now, which may be old */
   begin(info: Info): void {
     // Those who listen already get what the next query returns.
-    if (this.stream.listeners === 0) this.take(info);
+    if (this.stream.listeners === 0) this.note(info);
     this.#taken ??= info;
     this.#told ??= comparable(this.#taken);
     this.#height ??= this.#taken.height;
   }
 
   /** Must be called even if nothing has changed: a delayed snapshot may be due. */
-  take(info: Info): void {
+  note(info: Info): void {
     const before = this.#taken;
     this.#taken = info;
     if (!before || !this.#told || (info === before && !this.#isBehind)) return;
@@ -66,7 +66,7 @@ export class NodeEvents {
     }
   }
 
-  describe(etag: string): void {
+  tellDescription(etag: string): void {
     const before = this.#etag;
     this.#etag = etag;
     if (before !== undefined && etag !== before) {

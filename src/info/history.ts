@@ -53,7 +53,7 @@ export class History {
     this.#columns = COLUMNS.filter((key) => !hide.includes(key));
   }
 
-  take(info: Info, { took, columns = COLUMNS, monotonic, date }: Measured): void {
+  note(info: Info, { took, columns = COLUMNS, monotonic, date }: Measured): void {
     const { samples } = this.#memory;
     const last = samples.at(-1);
     this.#columns = columns.filter((key) => !this.#hide.includes(key));

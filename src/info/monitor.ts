@@ -12,7 +12,7 @@ import type { Measured } from "./history.ts";
 import { type Info, makeInfo, type ServiceFacts, type Snapshot, Snapshots } from "./info.ts";
 import type { NodeReport } from "./kind-state.ts";
 import type { Now } from "./motion.ts";
-import { NodeReader, OPTIONAL_PATIENCE, type Poll } from "./node-reader.ts";
+import { NodeReader, OPTIONAL_PATIENCE, type Poll, type PollResult } from "./node-reader.ts";
 import { Poller } from "./poller.ts";
 import { type HostInfo, isWithoutNode, type Plan, settingsOf } from "./query-plan.ts";
 import { type InfoSettings, timesOf } from "./settings.ts";
@@ -126,9 +126,9 @@ export class Monitor {
   }
 
   async #nextSnapshot(): Promise<Snapshot> {
-    const overdueSince = await this.#poller.ended(this.#reader.kind.timeout + SNAPSHOT_GRACE_MS);
+    const overdueSince = await this.#poller.ended(this.#reader.state.timeout + SNAPSHOT_GRACE_MS);
     if (overdueSince !== undefined && this.#published) {
-      this.#reader.kind.markLate(this.#now(), overdueSince);
+      this.#reader.state.markLate(this.#now(), overdueSince);
       await this.#publish();
     }
     return this.#fresh() ?? await this.#snapshotOf(this.#report());
@@ -194,7 +194,7 @@ export class Monitor {
   async inspect(): Promise<Inspection> {
     await this.poll();
     await this.#reader.settled();
-    const { kind: { outcomes }, detection } = this.#reader;
+    const { state: { outcomes }, detection } = this.#reader;
     const { plan, status, info } = this.#report();
     return { detection, plan, outcomes, status, info };
   }
@@ -210,23 +210,23 @@ export class Monitor {
     return { monotonic: clock.monotonic(), awake: clock.awake(), date: clock.now() };
   }
 
-  async #readAndPublish(poll: Poll): Promise<boolean | undefined> {
+  async #readAndPublish(poll: Poll): Promise<PollResult> {
     try {
-      const hasResponded = await this.#reader.read(poll);
-      if (hasResponded !== undefined && !poll.signal.aborted) await this.#publish();
-      return hasResponded;
+      const result = await this.#reader.read(poll);
+      if (result !== "suspended" && !poll.signal.aborted) await this.#publish();
+      return result;
     } catch (error) {
       this.#published = undefined;
       this.#options.onError(error);
-      return false;
+      return "silent";
     }
   }
 
   async #publish(): Promise<void> {
     const report = this.#report();
-    const { took, remarks } = this.#reader.kind.review();
+    const { took, remarks } = this.#reader.state.review();
     const now = this.#now();
-    this.#log.take({ ...report, remarks }, now.monotonic);
+    this.#log.note({ ...report, remarks }, now.monotonic);
     const version = ++this.#versions;
     const snapshot = await this.#snapshotOf(report);
     // A snapshot that is finished late must not replace a newer snapshot.

@@ -43,6 +43,12 @@ export interface Poll {
   readonly signal: AbortSignal;
 }
 
+/**
+ * - `responded`, `silent`: the node has responded, or has not
+ * - `suspended`: this process was suspended during the poll, which says nothing about the node
+ */
+export type PollResult = "responded" | "silent" | "suspended";
+
 interface NodeReaderOptions {
   readonly info: InfoSettings | HostInfo;
   readonly log: NodeLog;
@@ -60,7 +66,7 @@ export class NodeReader {
   readonly #settings: InfoSettings;
   readonly #times: Times;
   readonly #isDetected: boolean;
-  #kind: KindState;
+  #state: KindState;
   /** False until the kind that the settings name has been loaded. */
   #isLoaded: boolean;
   #detection: Detection | undefined;
@@ -79,7 +85,7 @@ export class NodeReader {
     this.#times = timesOf(this.#settings, node.timeout);
     this.#isDetected = url !== undefined && kind === undefined && !isFunction;
     this.#isLoaded = isFunction || kind === undefined || kind === "none";
-    this.#kind = this.#stateOf(kind, undefined);
+    this.#state = this.#stateOf(kind, undefined);
   }
 
   /** True if the node's kind is to be detected, and is not known yet. */
@@ -91,8 +97,8 @@ export class NodeReader {
     return this.#isLoaded && !this.isUnknown;
   }
 
-  get kind(): KindState {
-    return this.#kind;
+  get state(): KindState {
+    return this.#state;
   }
 
   get detection(): Detection | undefined {
@@ -108,44 +114,41 @@ export class NodeReader {
   }
 
   get hasIdentity(): boolean {
-    return this.#isKindKnown && this.#kind.identityDueAt > -Infinity;
+    return this.#isKindKnown && this.#state.identityDueAt > -Infinity;
   }
 
   /** True if the node's identity is known, and not due for another query. */
   get isIdentityCurrent(): boolean {
-    return this.hasIdentity && this.#options.now().monotonic < this.#kind.identityDueAt;
+    return this.hasIdentity && this.#options.now().monotonic < this.#state.identityDueAt;
   }
 
-  /**
-   * Resolves to true if the node has responded, and to `undefined` if this process was suspended
-   * meanwhile, so that neither a response nor a timeout says anything about the node.
-   */
-  async read(poll: Poll): Promise<boolean | undefined> {
+  async read(poll: Poll): Promise<PollResult> {
     const { signal } = poll;
     const { mayBeReplaced } = this;
     const { losses } = this.#node;
     if (!this.#isLoaded) await this.#useKind(this.#node.kind);
     if (this.isUnknown) await this.#detectKind(signal);
-    if (!signal.aborted && !(await this.#askSources(poll, mayBeReplaced))) return undefined;
+    if (!signal.aborted && !(await this.#askSources(poll, mayBeReplaced))) return "suspended";
     const { monotonic } = this.#options.now();
     const mayDetect = this.#isDetected && !this.isUnknown && !signal.aborted &&
       monotonic - this.#detectedAt >= DETECTION_PAUSE;
     if (mayDetect && this.#isSuspicious()) {
       this.#detectedAt = monotonic;
-      const before = this.#kind;
+      const before = this.#state;
       await this.#detectKind(signal);
-      if (!signal.aborted && this.#kind !== before) await this.#askSources(poll);
+      if (!signal.aborted && this.#state !== before) await this.#askSources(poll);
     }
     // Until here, the cache may tell of the node that was there before.
     this.#losses = losses;
-    const { cache } = this.#kind;
-    return !this.isUnknown && !cache.isUnreachable && !cache.gaveNothing;
+    const { cache } = this.#state;
+    const isSilent = this.isUnknown || cache.isUnreachable || cache.gaveNothing;
+    return isSilent ? "silent" : "responded";
   }
 
   report(): NodeReport {
     const now = this.#options.now();
-    if (this.#isKindKnown) return this.#kind.report(now);
-    return { ...this.#kind.report(now, this.#statusOfUnknown()), until: now.monotonic + RETRY_MS };
+    if (this.#isKindKnown) return this.#state.report(now);
+    return { ...this.#state.report(now, this.#statusOfUnknown()), until: now.monotonic + RETRY_MS };
   }
 
   /** Resolves when all optional sources have responded. */
@@ -171,7 +174,7 @@ export class NodeReader {
   async #useKind(name: string | undefined): Promise<void> {
     const kind = (await this.#node.kinds.get())[name!];
     if (!kind) throw new TypeError(`unknown kind "${name}"`);
-    this.#kind = this.#stateOf(name, kind);
+    this.#state = this.#stateOf(name, kind);
     this.#isLoaded = true;
     this.#node.useKind(name);
   }
@@ -194,7 +197,7 @@ export class NodeReader {
   }
 
   #isSuspicious(): boolean {
-    const { cache } = this.#kind;
+    const { cache } = this.#state;
     return cache.gaveNothing || this.report().status.code === "wrong_kind" ||
       cache.required.some((name) => cache.get(name)?.error?.isAbsent);
   }
@@ -205,10 +208,13 @@ export class NodeReader {
     return withoutHidden(status, this.#settings.hide);
   }
 
-  /** Resolves to false if the outcomes are too late to be used. */
+  /**
+   * Resolves to false if this process was suspended meanwhile. Then neither a response nor a
+   * timeout says anything about the node, and the outcomes are not used.
+   */
   async #askSources(poll: Poll, mayBeReplaced = false): Promise<boolean> {
     const { signal, isWatch, since, isAgain = false } = poll;
-    const { plan, cache, timeout } = this.#kind;
+    const { plan, cache, timeout } = this.#state;
     const begun = this.#options.now();
     const due = cache.dueSources(begun, isWatch, mayBeReplaced)
       .filter((name) => !this.#pending.has(name))
@@ -232,7 +238,7 @@ export class NodeReader {
     await waitAtMost(this.settled(), OPTIONAL_PATIENCE);
     if (signal.aborted) return true;
     for (const [name, outcome] of outcomes) this.#options.onOutcome.tell(name, outcome);
-    this.#kind.update(outcomes, this.#options.now(), since);
+    this.#state.update(outcomes, this.#options.now(), since);
     return true;
   }
 
@@ -244,8 +250,8 @@ export class NodeReader {
   ): Promise<void> {
     const outcome = await asked;
     this.#pending.delete(name);
-    if (this.#node.signal.aborted || this.#kind.plan !== plan) return;
-    this.#kind.update(new Map([[name, outcome]]), this.#options.now(), since);
+    if (this.#node.signal.aborted || this.#state.plan !== plan) return;
+    this.#state.update(new Map([[name, outcome]]), this.#options.now(), since);
     this.#options.onOutcome.tell(name, outcome);
   }
 }

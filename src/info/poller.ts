@@ -4,7 +4,7 @@
  * @module
  */
 import { tryAbort, waitAtMost } from "../with-timeout.ts";
-import type { Poll } from "./node-reader.ts";
+import type { Poll, PollResult } from "./node-reader.ts";
 import { RETRY_MS } from "./source-cache.ts";
 
 /**
@@ -21,17 +21,14 @@ interface PollerOptions {
 }
 
 export class Poller {
-  readonly #poll: (poll: Poll) => Promise<boolean | undefined>;
+  readonly #poll: (poll: Poll) => Promise<PollResult>;
   readonly #options: PollerOptions;
   #running: { since: number; abort: AbortController; done: Promise<void> } | undefined;
   #dueAt = -Infinity;
   #hasFailed = false;
 
-  /**
-   * @param poll resolves to true if the node has responded, and to `undefined` if it is to be asked
-   *   again; never rejects
-   */
-  constructor(poll: (poll: Poll) => Promise<boolean | undefined>, options: PollerOptions) {
+  /** @param poll never rejects */
+  constructor(poll: (poll: Poll) => Promise<PollResult>, options: PollerOptions) {
     this.#poll = poll;
     this.#options = options;
   }
@@ -85,15 +82,15 @@ export class Poller {
 
   async #run(poll: Poll): Promise<void> {
     const { ttl, now } = this.#options;
-    const hasResponded = await this.#poll(poll);
+    const result = await this.#poll(poll);
     if (poll.signal.aborted) return;
-    if (hasResponded === undefined) {
+    if (result === "suspended") {
       const since = now();
       this.#running!.since = since;
       return await this.#run({ ...poll, since, isAgain: true });
     }
     this.#running = undefined;
-    this.#dueAt = hasResponded ? poll.since + ttl : now() + RETRY_MS;
-    this.#hasFailed = !hasResponded;
+    this.#hasFailed = result === "silent";
+    this.#dueAt = this.#hasFailed ? now() + RETRY_MS : poll.since + ttl;
   }
 }

@@ -7,7 +7,7 @@
 import { formatJson, toJson } from "../json/lossless.ts";
 import { formatPointer, isObject, resolvePointer } from "../json/values.ts";
 import type { GetSource, JsonRpcSource, PostSource, Reference } from "../kinds/kind.ts";
-import type { SecretUse } from "../node/credentials.ts";
+import type { SecretChoice } from "../node/credentials.ts";
 import { ABSENT, failureBehind, failureOfStatus, SourceError } from "../node/failures.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
@@ -43,7 +43,7 @@ export type QueryOutcome =
     | { readonly error: SourceError }
   );
 
-export interface QueryOptions extends SecretUse {
+export interface QueryOptions extends SecretChoice {
   readonly signal: AbortSignal;
   /** Returns the last known value of a source that is not queried. */
   readonly remembered?: (source: string, pointer: string) => unknown;
@@ -181,7 +181,7 @@ export async function requestJson(
   node: Node,
   source: GetSource | PostSource,
   path: string,
-  limits: RequestLimits & SecretUse,
+  limits: RequestLimits & SecretChoice,
 ): Promise<SourceResponse> {
   const isGet = "get" in source;
   const body = isGet || source.json === undefined ? undefined : formatJson(source.json);

@@ -136,7 +136,7 @@ export class StateLog {
   }
 
   /** @param now the time of a monotonic clock, in milliseconds */
-  take({ status, values, info, respondedAt, omitted, remarks }: StateReport, now: number): void {
+  note({ status, values, info, respondedAt, omitted, remarks }: StateReport, now: number): void {
     const { memory } = this.#options;
     if (status.status !== "unreachable" && status.status !== "stale") {
       this.#logChain(values, respondedAt.monotonic);

@@ -220,7 +220,7 @@ function ifNothingWorks(evidence: Evidence): NodeStatus | undefined {
   if (!cache.gaveNothing) return undefined;
   const errors = failuresIn(evidence).map(({ error }) => error);
   const isNew = cache.required.every((name) => cache.get(name)?.last === undefined);
-  const isOther = errors.every(({ isAbsent, isForeign }) => isAbsent || (isNew && isForeign));
+  const isOther = errors.every(({ isAbsent, isOtherKind }) => isAbsent || (isNew && isOtherKind));
   return statusOfError(plan.kind && isOther ? wrongKind(plan.kind, errors[0]) : worst(errors));
 }
 

@@ -22,11 +22,11 @@ interface PartsWanted {
   readonly items?: number;
   readonly member?: (name: string) => boolean;
   /**
-   * `refused` refuses duplicate keys at any depth, `wanted` only those of wanted members, and
-   * `last` uses the last value. To find all duplicates, the keys of each open object are kept,
-   * which may take ten times the memory of the text.
+   * `refused` refuses duplicate keys at any depth, `refused-if-wanted` only those of wanted
+   * members, and `last` uses the last value. To find all duplicates, the keys of each open object
+   * are kept, which may take ten times the memory of the text.
    */
-  readonly duplicates?: "refused" | "wanted" | "last";
+  readonly duplicates?: "refused" | "refused-if-wanted" | "last";
   /**
    * True if the parts below `levels` are passed on as they are, to who reads them anew: then only
    * strings and brackets are looked at in them, and their items are not counted.
@@ -62,7 +62,7 @@ export function* findParts(
     items ? items.length < itemsMax : members !== undefined && isWanted(key);
   const parts: (Part | undefined)[] = [];
   const last: string[] = [];
-  const keys: (Set<string> | string | undefined)[] = [];
+  const keys = new OpenKeys();
   let depth = 0;
   let root: Part | undefined;
   let stepEnd = STEP;
@@ -74,22 +74,14 @@ export function* findParts(
     }
     if (kind === "piece") continue;
     if (kind === "key") {
-      if (duplicates !== "refused" && !parts[depth]?.members) continue;
+      const members = parts[depth]?.members;
+      if (duplicates !== "refused" && !members) continue;
       const key = scanner.string;
       last[depth] = key;
-      if (duplicates === "last") continue;
-      if (duplicates === "wanted") {
-        if (!parts[depth]!.members!.has(key)) continue;
-        throw new JsonSyntaxError("duplicate key in an object", start);
-      }
-      const known = keys[depth];
-      // Objects with only one key get no set: sets for all objects would take most of the parsing
-      // time.
-      if (known === undefined) keys[depth] = key;
-      else if (typeof known === "string" ? known === key : known.has(key)) {
-        throw new JsonSyntaxError("duplicate key in an object", start);
-      } else if (typeof known === "string") keys[depth] = new Set([known, key]);
-      else known.add(key);
+      const isRepeated = duplicates === "refused"
+        ? !keys.add(depth, key)
+        : duplicates === "refused-if-wanted" && members!.has(key);
+      if (isRepeated) throw new JsonSyntaxError("duplicate key in an object", start);
     } else if (kind === "}" || kind === "]") {
       const part = parts[depth--];
       if (part) part.end = end;
@@ -113,11 +105,33 @@ export function* findParts(
       if (holder) holder.count++;
       if (kind === "{" || kind === "[") {
         parts[++depth] = part;
-        keys[depth] = undefined;
+        keys.open(depth);
       }
     }
   }
   return root!;
+}
+
+/** The keys of the objects that are open, by their depth. */
+class OpenKeys {
+  /** A single key needs no set: sets for all objects would take most of the parsing time. */
+  readonly #keys: (Set<string> | string | undefined)[] = [];
+
+  open(depth: number): void {
+    this.#keys[depth] = undefined;
+  }
+
+  /** Returns false if the object has the key already. */
+  add(depth: number, key: string): boolean {
+    const known = this.#keys[depth];
+    if (known === undefined) {
+      this.#keys[depth] = key;
+      return true;
+    }
+    const keys = typeof known === "string" ? new Set([known]) : known;
+    this.#keys[depth] = keys;
+    return keys.size < keys.add(key).size;
+  }
 }
 
 export const textOfPart = (text: string, { start, end }: Part): string => text.slice(start, end);

@@ -40,7 +40,7 @@ export interface SecretOwner {
   readonly client: HttpClient;
 }
 
-export interface SecretUse {
+export interface SecretChoice {
   /** If true, no secret is sent. */
   readonly isAnonymous?: boolean;
   /**
@@ -85,7 +85,7 @@ export class Credentials {
   send<T>(
     request: Omit<NodeRequest, "owner">,
     read: (exchanged: Exchanged) => T | Promise<T>,
-    use: SecretUse = {},
+    use: SecretChoice = {},
   ): Promise<T> {
     // A request with `isOnce` gets its own connection. A retry with credentials uses the same
     // connection.
@@ -98,7 +98,7 @@ export class Credentials {
   async #sendAlone<T>(
     request: Omit<NodeRequest, "owner">,
     read: (exchanged: Exchanged) => T | Promise<T>,
-    use: SecretUse,
+    use: SecretChoice,
   ): Promise<T> {
     const owner = this.#connections.pop() ?? {};
     try {
@@ -120,7 +120,7 @@ export class Credentials {
     return this.#authorizeFirst(auth, await readSecret(auth), request).headers;
   }
 
-  #send(request: NodeRequest, { isAnonymous, filesOf }: SecretUse): Promise<Exchanged> {
+  #send(request: NodeRequest, { isAnonymous, filesOf }: SecretChoice): Promise<Exchanged> {
     const { auth } = this.#owner;
     if (isAnonymous || request.url.origin !== this.#origin) return this.#sendBare(request);
     return auth ? this.#sendConfigured(auth, request) : this.#sendDefault(request, filesOf);

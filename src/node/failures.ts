@@ -46,7 +46,7 @@ export class SourceError extends Error {
   /** True if the node lacks the method or path. */
   readonly isAbsent: boolean;
   /** True if the response cannot come from a node of the expected kind. */
-  readonly isForeign: boolean;
+  readonly isOtherKind: boolean;
   /** A hint is never public, since hints may name settings and paths. */
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
@@ -60,7 +60,7 @@ export class SourceError extends Error {
     this.code = code;
     this.number = details.number;
     this.isAbsent = details.isAbsent ?? false;
-    this.isForeign = details.isForeign ?? this.isAbsent;
+    this.isOtherKind = details.isOtherKind ?? this.isAbsent;
     this.hint = details.hint;
     this.looksLike = details.looksLike;
     this.isQuoting = details.isQuoting ?? false;
@@ -97,7 +97,7 @@ export function failureBehind(error: SourceError): SourceError {
 export function notJson(text: string): SourceError {
   const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
   const message = `returned something other than JSON: ${start}`;
-  return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
+  return new SourceError("bad_answer", message, { isOtherKind: true, isQuoting: true });
 }
 
 /**

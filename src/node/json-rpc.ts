@@ -49,7 +49,7 @@ export interface RpcResponse {
 }
 
 /** If `wanted`, a response must not have two results; if `last`, the last one is used. */
-export type Duplicates = "wanted" | "last";
+export type Duplicates = "refused-if-wanted" | "last";
 
 /**
  * Of a batch, reads at most `CALLS_MAX` responses, since a node may send many more than it was
@@ -61,7 +61,7 @@ export type Duplicates = "wanted" | "last";
 export async function readRpcResponse(
   text: string,
   depthMax: number,
-  duplicates: Duplicates = "wanted",
+  duplicates: Duplicates = "refused-if-wanted",
 ): Promise<RpcResponse | RpcResponse[]> {
   const isBatch = isList(text);
   const wanted = {
@@ -193,4 +193,4 @@ export async function outcomeOf({ result, error }: RpcResponse): Promise<RpcOutc
 }
 
 const noResult = () =>
-  new SourceError("bad_answer", "sent a response without a JSON-RPC result", { isForeign: true });
+  new SourceError("bad_answer", "sent a response without a JSON-RPC result", { isOtherKind: true });

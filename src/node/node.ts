@@ -8,7 +8,7 @@ import type { Kind, Kinds } from "../kinds/kind.ts";
 import { lazy, memoize, type Resource } from "../lazy.ts";
 import { Listeners } from "../listeners.ts";
 import { createClient, readTrust, type Trust } from "./http-client.ts";
-import { Credentials, type Exchanged, type SecretUse } from "./credentials.ts";
+import { Credentials, type Exchanged, type SecretChoice } from "./credentials.ts";
 import { SourceError } from "./failures.ts";
 import type { HttpClient, NodeRequest } from "./http1.ts";
 import { RPC_HEADERS, type RpcOutcome } from "./json-rpc.ts";
@@ -33,7 +33,7 @@ export interface NodeOptions {
   readonly client?: HttpClient | undefined;
 }
 
-export interface RpcOptions extends Partial<RequestLimits>, SecretUse {
+export interface RpcOptions extends Partial<RequestLimits>, SecretChoice {
   /** The path of the JSON-RPC endpoint, as for {@linkcode Node.resolve}. */
   readonly path?: string | undefined;
 }
@@ -151,7 +151,7 @@ export class Node {
   send<T>(
     request: Omit<NodeRequest, "owner">,
     read: (exchanged: Exchanged) => T | Promise<T>,
-    use?: SecretUse,
+    use?: SecretChoice,
   ): Promise<T> {
     return this.#credentials.send(request, read, use);
   }

@@ -8,7 +8,7 @@ import { encodeText } from "../bytes.ts";
 import { formatTime } from "../units.ts";
 import { excerpt, startOf } from "../untrusted-text.ts";
 import { FollowingSignal, lightSignalOf, type Signal, withSignal } from "../with-timeout.ts";
-import type { Credentials, Exchanged, SecretUse } from "./credentials.ts";
+import type { Credentials, Exchanged, SecretChoice } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import type { NodeResponse } from "./http1.ts";
 
@@ -24,7 +24,7 @@ export interface RequestLimits {
 }
 
 /** A request that may be sent twice, and therefore must not change anything at the node. */
-export interface TextRequest extends Partial<RequestLimits>, SecretUse {
+export interface TextRequest extends Partial<RequestLimits>, SecretChoice {
   /** With `HEAD`, any response will do: its status is returned. */
   readonly method: "GET" | "HEAD" | "POST";
   readonly headers?: Readonly<Record<string, string>>;

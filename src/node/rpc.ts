@@ -69,15 +69,15 @@ export class RpcEndpoint {
    */
   async call<R extends TextResponse>(
     calls: readonly RpcRequest[],
-    use: RpcTransport<R>,
+    transport: RpcTransport<R>,
   ): Promise<CallOutcome<R>[]> {
     const [first] = calls;
-    if (first && calls.length === 1) return [await callOne(first, use)];
-    const max = await this.#batchMax(calls, use.path);
-    if (max === 1) return await callSingly(calls, use);
+    if (first && calls.length === 1) return [await callOne(first, transport)];
+    const max = await this.#batchMax(calls, transport.path);
+    if (max === 1) return await callSingly(calls, transport);
     const outcomes: CallOutcome<R>[] = [];
     for (let at = 0; at < calls.length; at += max) {
-      outcomes.push(...await this.#callBatch(calls.slice(at, at + max), use));
+      outcomes.push(...await this.#callBatch(calls.slice(at, at + max), transport));
     }
     return outcomes;
   }
@@ -89,19 +89,19 @@ export class RpcEndpoint {
   async pass<R extends TextResponse>(
     text: string,
     calls: readonly RpcRequest[],
-    use: RpcTransport<R>,
+    transport: RpcTransport<R>,
   ): Promise<R | CallOutcome<R>[]> {
-    const max = await this.#batchMax(calls, use.path);
-    if (max === 1 || max < calls.length) return await this.call(calls, use);
-    const asked = await ask(text, use, countIn);
+    const max = await this.#batchMax(calls, transport.path);
+    if (max === 1 || max < calls.length) return await this.call(calls, transport);
+    const asked = await ask(text, transport, countIn);
     if ("read" in asked && asked.read === calls.length) {
-      this.#noteTaken(calls, use.path);
+      this.#noteTaken(calls, transport.path);
       return asked.response;
     }
-    const failure = await this.#failureIn(asked, calls, use.path);
+    const failure = await this.#failureIn(asked, calls, transport.path);
     // What the client has written may be the reason why the node refuses the batch, so a batch of
     // our own decides whether the node takes any.
-    return failure ? calls.map(() => failure) : await this.call(calls, use);
+    return failure ? calls.map(() => failure) : await this.call(calls, transport);
   }
 
   #noteTaken({ length }: readonly RpcRequest[], path: string): void {
@@ -118,27 +118,27 @@ export class RpcEndpoint {
 
   async #callBatch<R extends TextResponse>(
     calls: readonly RpcRequest[],
-    use: RpcTransport<R>,
+    transport: RpcTransport<R>,
   ): Promise<CallOutcome<R>[]> {
     const texts = calls.map((call, id) => textOfCall(call, id));
-    const asked = await ask(`[${texts.join(",")}]`, use, readResponse);
-    const failure = await this.#failureIn(asked, calls, use.path);
+    const asked = await ask(`[${texts.join(",")}]`, transport, readResponse);
+    const failure = await this.#failureIn(asked, calls, transport.path);
     if (failure) return calls.map(() => failure);
     if ("read" in asked && Array.isArray(asked.read)) {
       // If several responses have the same id, the first one is used.
       const byId = new Map(asked.read.toReversed().map((one) => [one.id, one]));
       const found = calls.map((_, id) => byId.get(String(id)));
       if (found.some((one) => one !== undefined)) {
-        this.#noteTaken(calls, use.path);
+        this.#noteTaken(calls, transport.path);
         return await Promise.all(
           found.map(async (one = {}) => ({ response: asked.response, ...await outcomeOf(one) })),
         );
       }
     }
-    const outcomes = await callSingly(calls, use);
+    const outcomes = await callSingly(calls, transport);
     // If all single calls fail too, the batch may not be the cause.
     if (outcomes.some((outcome) => "result" in outcome)) {
-      this.#refused.set(use.path, {
+      this.#refused.set(transport.path, {
         size: calls.length,
         until: performance.now() + REFUSED_MS,
       });
@@ -167,19 +167,21 @@ export class RpcEndpoint {
 
 async function callSingly<R extends TextResponse>(
   calls: readonly RpcRequest[],
-  use: RpcTransport<R>,
+  transport: RpcTransport<R>,
 ): Promise<CallOutcome<R>[]> {
-  if (!use.isOneByOne) return await Promise.all(calls.map((call) => callOne(call, use)));
+  if (!transport.isOneByOne) {
+    return await Promise.all(calls.map((call) => callOne(call, transport)));
+  }
   const outcomes: CallOutcome<R>[] = [];
-  for (const call of calls) outcomes.push(await callOne(call, use));
+  for (const call of calls) outcomes.push(await callOne(call, transport));
   return outcomes;
 }
 
 async function callOne<R extends TextResponse>(
   call: RpcRequest,
-  use: RpcTransport<R>,
+  transport: RpcTransport<R>,
 ): Promise<CallOutcome<R>> {
-  const asked = await ask(textOfCall(call, 1), use, readResponse);
+  const asked = await ask(textOfCall(call, 1), transport, readResponse);
   if ("error" in asked) return asked;
   const { read, response } = asked;
   return { response, ...await outcomeOf(Array.isArray(read) ? {} : read) };
@@ -194,13 +196,13 @@ type Asked<R, T> = { read: T; response: R } | (RpcFailure & { response: R | unde
 /** Never rejects. */
 async function ask<R extends TextResponse, T>(
   text: string,
-  use: RpcTransport<R>,
+  transport: RpcTransport<R>,
   read: (response: TextResponse, reading: ReadOptions) => Promise<T>,
 ): Promise<Asked<R, T>> {
   let response: R | undefined;
   try {
-    response = await use.post(text);
-    return { read: await read(response, use), response };
+    response = await transport.post(text);
+    return { read: await read(response, transport), response };
   } catch (thrown) {
     const reason = thrown instanceof JsonSyntaxError ? notJson(response!.text) : thrown;
     return { error: failureOf(reason), reason, response };

@@ -78,9 +78,9 @@ export interface NodeOperation {
   readonly access: "read" | "write" | "secret" | undefined;
   /**
    * True if the description comes from the network, or if the kind does not describe the operation.
-   * For a foreign operation, the gateway trusts neither the `operationId` nor the path.
+   * For an untrusted operation, the gateway trusts neither the `operationId` nor the path.
    */
-  readonly isForeign: boolean;
+  readonly isUntrusted: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   /** Present for a method that is called over WebSocket, or for events. */
@@ -88,7 +88,7 @@ export interface NodeOperation {
   /** True for a method whose effect belongs to the connection that calls it. */
   readonly isOfConnection?: boolean;
   /** True if the node responds once, but only after an event or after a time. */
-  readonly isWaiting?: boolean;
+  readonly isLongPoll?: boolean;
   /**
    * `undefined` if the parameters are unknown. If `isByPosition` is true, the parameters are sorted
    * by position.
@@ -203,7 +203,7 @@ class OperationReader {
       body: requestBody === undefined
         ? undefined
         : this.#body(this.#follow(requestBody), common.isChecked),
-      headers: common.isForeign ? NO_HEADERS : this.#headers(found, operation),
+      headers: common.isUntrusted ? NO_HEADERS : this.#headers(found, operation),
     };
   }
 
@@ -250,12 +250,12 @@ class OperationReader {
       operationId: textOf(operation.operationId),
       access,
       // Methods that the node reports but the kind does not describe have no `x-access`.
-      isForeign: this.#by === "network" || (this.#by === "kind" && access === undefined),
+      isUntrusted: this.#by === "network" || (this.#by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
       subscription: operation["x-subscription"] as SubscriptionMark | undefined,
       isOfConnection: operation["x-connection"] === true,
-      isWaiting: operation["x-streaming"] === "waits",
+      isLongPoll: operation["x-streaming"] === "waits",
       isChecked: operation["x-checked"] === true,
     } as const;
   }

@@ -107,7 +107,7 @@ async function loadFile(
 async function normalizedIn(
   source: Source,
   entry: URL,
-  isForeign: boolean,
+  dropsViewerExtensions: boolean,
 ): Promise<Json | undefined> {
   const { diagnostics, value } = source;
   if (value === undefined || !checkVersion(value, diagnostics)) return undefined;
@@ -121,7 +121,7 @@ async function normalizedIn(
   if (!hasRoom(objectOf(value))) return undefined;
   const resolved = await inSlices(resolve(source, entry.href));
   if (diagnostics.hasFatal) return undefined;
-  const whole = await normalize(resolved, isForeign);
+  const whole = await normalize(resolved, dropsViewerExtensions);
   if (!hasRoom(whole)) return undefined;
   return await inSlices(checkOperations(whole, diagnostics));
 }

@@ -42,11 +42,11 @@ const FOR_VIEWERS = /^x-(?:scalar|stainless|readme|custom|code|badges)/i;
 /** Viewers read addresses, client ids and secrets from the extensions of these objects. */
 const SCHEMES = ["securityScheme", "flows", "flow"];
 
-/** @param isForeign true if the extensions for viewers are omitted */
-export async function normalize(resolved: Resolved, isForeign = false): Promise<Json> {
+/** @param dropsViewerExtensions true if the extensions for viewers are omitted */
+export async function normalize(resolved: Resolved, dropsViewerExtensions = false): Promise<Json> {
   const { source, structure } = resolved;
   const plan = await planComponents(resolved);
-  const copier = new Copier(resolved, plan, isForeign);
+  const copier = new Copier(resolved, plan, dropsViewerExtensions);
   let document = await copier.copy(source.value, "document") as Json;
   for (const [shape, targets] of plan.added) {
     const [outer, inner] = structure.sections[shape]! as [string, string?];
@@ -105,7 +105,7 @@ async function planComponents(resolved: Resolved): Promise<Plan> {
 class Copier {
   readonly #resolved: Resolved;
   readonly #plan: Plan;
-  readonly #isForeign: boolean;
+  readonly #dropsViewerExtensions: boolean;
   readonly #done = new ByShape<unknown>();
   /** The targets that are being put in the place of their references. */
   readonly #open = new Set<unknown>();
@@ -114,10 +114,10 @@ class Copier {
   readonly #sizes = new Map<unknown, number>();
   #copiedSize = 0;
 
-  constructor(resolved: Resolved, plan: Plan, isForeign: boolean) {
+  constructor(resolved: Resolved, plan: Plan, dropsViewerExtensions: boolean) {
     this.#resolved = resolved;
     this.#plan = plan;
-    this.#isForeign = isForeign;
+    this.#dropsViewerExtensions = dropsViewerExtensions;
   }
 
   async copy(value: unknown, shape: Shape, isComponent = false, depth = 0): Promise<unknown> {
@@ -137,7 +137,7 @@ class Copier {
 
   #isForViewers(shape: Shape, key: string): boolean {
     // The keys of a map are names.
-    if (!this.#isForeign || shape.startsWith("{")) return false;
+    if (!this.#dropsViewerExtensions || shape.startsWith("{")) return false;
     return FOR_VIEWERS.test(key) || (key.startsWith("x-") && SCHEMES.includes(shape));
   }
 

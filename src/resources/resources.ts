@@ -74,8 +74,8 @@ export class Resources {
     });
     this.history = openHistory(options);
     this.monitor.onInfo.add((info, measured) => {
-      this.events.take(info);
-      this.history?.take(info, measured);
+      this.events.note(info);
+      this.history?.note(info, measured);
     });
     this.#watch = new Watch(this.monitor, {
       interval: watchInterval(options),
@@ -160,7 +160,7 @@ export class Resources {
       this.#node,
       this.monitor,
     );
-    const publish = () => this.events.describe(description.current.json.etag);
+    const publish = () => this.events.tellDescription(description.current.json.etag);
     description.onChange.add(publish);
     publish();
     if (this.#hasEnded) description.close();

@@ -15,7 +15,7 @@ export class EventPeer implements SessionPeer {
   #controller!: ReadableStreamDefaultController<Bytes>;
   /** What the client has not asked for yet, and its length in bytes. */
   readonly #parts: Bytes[] = [];
-  waiting: number = 0;
+  unsentBytes: number = 0;
   #isWanted = false;
   #isClosing = false;
   #hasEnded = false;
@@ -38,7 +38,7 @@ export class EventPeer implements SessionPeer {
   }
 
   get isReading(): boolean {
-    return this.waiting === 0;
+    return this.unsentBytes === 0;
   }
 
   /** A further response that is an error ends the subscription. */
@@ -83,7 +83,7 @@ export class EventPeer implements SessionPeer {
   #write(text: string): void {
     const part = encodeText(text);
     this.#parts.push(part);
-    this.waiting += part.byteLength;
+    this.unsentBytes += part.byteLength;
     this.#flush();
   }
 
@@ -91,8 +91,8 @@ export class EventPeer implements SessionPeer {
     const part = this.#isWanted && !this.#hasEnded ? this.#parts.shift() : undefined;
     if (!part) return;
     this.#isWanted = false;
-    this.waiting -= part.byteLength;
+    this.unsentBytes -= part.byteLength;
     this.#controller.enqueue(part);
-    if (this.#isClosing && this.waiting === 0) this.terminate();
+    if (this.#isClosing && this.unsentBytes === 0) this.terminate();
   }
 }

@@ -159,7 +159,7 @@ export class NodeSocket implements PeerEvents {
   }
 
   async #receive(text: string): Promise<void> {
-    const wanted = { levels: 2, member: isMember, duplicates: "wanted" } as const;
+    const wanted = { levels: 2, member: isMember, duplicates: "refused-if-wanted" } as const;
     const { members } = await inSlices(findParts(text, wanted, CALL_DEPTH_MAX));
     const method = members?.get("method");
     if (method?.kind === "string") {

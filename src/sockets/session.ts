@@ -110,7 +110,7 @@ export class Session implements PeerEvents {
   #opening: Promise<NodeSocket> | undefined;
   #subscribing = 0;
   /** The number of characters of notifications that wait for our response. */
-  #heldLength = 0;
+  #deferredLength = 0;
   #controls = 0;
   #heardAt = performance.now();
   #pingedAt = performance.now();
@@ -146,7 +146,7 @@ export class Session implements PeerEvents {
   }
 
   get waiting(): number {
-    return this.#reason ? 0 : this.#peer.waiting + this.#heldLength + this.#unreadLength;
+    return this.#reason ? 0 : this.#peer.unsentBytes + this.#deferredLength + this.#unreadLength;
   }
 
   onText(text: string): void {
@@ -177,10 +177,10 @@ export class Session implements PeerEvents {
 
   end(reason: EndReason): void {
     if (this.#reason) return;
-    const { waiting } = this.#peer;
+    const { unsentBytes } = this.#peer;
     this.#finish(reason);
     // A closing frame would wait behind what the client does not read, which keeps the memory.
-    if (reason === "slow" && waiting > CLOSING_WAITING_MAX) return this.#peer.terminate();
+    if (reason === "slow" && unsentBytes > CLOSING_WAITING_MAX) return this.#peer.terminate();
     if (this.#isCut && (reason === "node" || reason === "stopping")) return this.#peer.terminate();
     const [code, text] = END_REASONS[reason];
     this.#peer.close(code, text);
@@ -215,7 +215,7 @@ export class Session implements PeerEvents {
       await this.#drain();
       return await this.#endFinished(subscription);
     }
-    this.#heldLength += text.length;
+    this.#deferredLength += text.length;
     this.#limitWaiting();
   }
 
@@ -229,10 +229,10 @@ export class Session implements PeerEvents {
   /** Waits until at most `most` bytes wait for the client. */
   async #drain(most = FULL_MAX): Promise<void> {
     let least = Infinity, readAt = 0, interval = 1;
-    while (!this.#reason && this.#peer.waiting > most) {
+    while (!this.#reason && this.#peer.unsentBytes > most) {
       const now = performance.now();
-      if (this.#peer.waiting < least) {
-        least = this.#peer.waiting;
+      if (this.#peer.unsentBytes < least) {
+        least = this.#peer.unsentBytes;
         readAt = now;
       } else if (now - readAt > STUCK_MS) return this.end("slow");
       await new Promise((resolve) => setTimeout(resolve, interval));
@@ -246,20 +246,20 @@ export class Session implements PeerEvents {
   }
 
   /**
-   * Sends a call on the connection to the node. Notifications of the subscriptions in `held` wait
-   * until `#release`, so that they come after the response, as at the node.
+   * Sends a call on the connection to the node. Notifications of the subscriptions in `deferred`
+   * wait until `#release`, so that they come after the response, as at the node.
    *
    * @param isOnly true if no other call of the message is sent
    */
-  async send(call: ReadyCall, isOnly: boolean, held: Subscription[]): Promise<RpcOutcome> {
+  async send(call: ReadyCall, isOnly: boolean, deferred: Subscription[]): Promise<RpcOutcome> {
     const { entry: { operation }, params, unsubscribe } = call;
     if (unsubscribe !== undefined) return await this.#unsubscribe(unsubscribe, params);
-    if (operation.subscription) return await this.#subscribe(call, held);
+    if (operation.subscription) return await this.#subscribe(call, deferred);
     // What another call of the message takes must not keep notifications waiting.
-    return await this.#call(call, isOnly ? held : undefined);
+    return await this.#call(call, isOnly ? deferred : undefined);
   }
 
-  async #subscribe(call: ReadyCall, held: Subscription[]): Promise<RpcOutcome> {
+  async #subscribe(call: ReadyCall, deferred: Subscription[]): Promise<RpcOutcome> {
     const { entry: { operation }, params } = call;
     if (this.subscriptions + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
     this.#subscribing++;
@@ -278,8 +278,8 @@ export class Session implements PeerEvents {
       const subscription = new Subscription(id, call);
       this.#subscriptions.set(id, subscription);
       this.#forgetEnded();
-      subscription.hold();
-      held.push(subscription);
+      subscription.defer();
+      deferred.push(subscription);
       return outcome;
     } catch (error) {
       return failure(error);
@@ -290,24 +290,24 @@ export class Session implements PeerEvents {
 
   /** Makes the only subscription of a client. */
   async follow(call: ReadyCall): Promise<RpcOutcome> {
-    const held: Subscription[] = [];
-    const outcome = await this.#subscribe(call, held);
-    this.#release(held);
+    const deferred: Subscription[] = [];
+    const outcome = await this.#subscribe(call, deferred);
+    this.#release(deferred);
     if (outcome.error) this.#finish("left");
-    for (const subscription of held) void this.#endFinished(subscription);
+    for (const subscription of deferred) void this.#endFinished(subscription);
     return outcome;
   }
 
-  async #call(call: ReadyCall, held: Subscription[] | undefined): Promise<RpcOutcome> {
+  async #call(call: ReadyCall, deferred: Subscription[] | undefined): Promise<RpcOutcome> {
     const { entry: { operation }, params } = call;
     try {
       const nodeSocket = await this.#open(this.#owner.gateway.isAnonymous(operation));
       await this.#checkNode();
       const outcome = await nodeSocket.call(operation.name, params);
       for (const [id, subscription] of this.#subscriptions) {
-        if (!held || !params?.includes(id)) continue;
-        subscription.hold();
-        held.push(subscription);
+        if (!deferred || !params?.includes(id)) continue;
+        subscription.defer();
+        deferred.push(subscription);
       }
       return outcome;
     } catch (error) {
@@ -392,8 +392,8 @@ export class Session implements PeerEvents {
     const caller = await this.#identify();
     if (!caller || this.#reason) return;
     const lease = gateway.lease({ gone: this.#gone }, caller);
-    const held: Subscription[] = [];
-    const subscriber: Subscriber = { send: (call, isOnly) => this.send(call, isOnly, held) };
+    const deferred: Subscription[] = [];
+    const subscriber: Subscriber = { send: (call, isOnly) => this.send(call, isOnly, deferred) };
     try {
       const refusal = !table.isKnown
         ? NOT_FORWARDED.unknown
@@ -408,13 +408,13 @@ export class Session implements PeerEvents {
     } finally {
       lease.dispose();
     }
-    this.#release(held);
+    this.#release(deferred);
   }
 
-  #release(held: readonly Subscription[]): void {
-    for (const subscription of held) {
+  #release(deferred: readonly Subscription[]): void {
+    for (const subscription of deferred) {
       for (const text of subscription.release()) {
-        this.#heldLength -= text.length;
+        this.#deferredLength -= text.length;
         this.#send(text);
       }
     }

@@ -18,7 +18,7 @@ export class Subscription {
   /** The number of responses about it that are not sent yet. */
   #holds = 0;
   /** Notifications that wait for these responses. */
-  readonly #held: string[] = [];
+  readonly #deferred: string[] = [];
 
   /** @param call the call that subscribed */
   constructor(id: string, call: ReadyCall) {
@@ -50,20 +50,20 @@ export class Subscription {
   }
 
   /** Lets notifications wait until `release` has been called as many times. */
-  hold(): void {
+  defer(): void {
     this.#holds++;
   }
 
   /** Keeps a notification that has to wait. Returns false if it can be sent at once. */
   keep(text: string): boolean {
     if (this.#holds === 0) return false;
-    this.#held.push(text);
+    this.#deferred.push(text);
     return true;
   }
 
   /** Returns what can be sent now. */
   release(): string[] {
-    return --this.#holds === 0 ? this.#held.splice(0) : [];
+    return --this.#holds === 0 ? this.#deferred.splice(0) : [];
   }
 }
 

@@ -5,7 +5,7 @@
 import { openSync, readSync } from "node:fs";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { describe } from "../../src/description/prepare.ts";
+import { prepareDescription } from "../../src/description/prepare.ts";
 import { sourceAt } from "../../src/description/source.ts";
 import { openNode } from "../../src/info/open-node.ts";
 import { resolveForward } from "../../src/gateway/policy.ts";
@@ -45,7 +45,7 @@ function measure() {
 const since = processorTime();
 measure();
 longest = 0;
-const { description } = await describe(source, {}, options);
+const { description } = await prepareDescription(source, {}, options);
 const served = processorTime() - since;
 await description!.documents["/spec.yaml"].get();
 isOver = true;

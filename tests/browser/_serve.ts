@@ -45,7 +45,7 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
     if (pathname === "/v1/events" && info) {
       if (!known) return new Response(null, { status: 503 });
       events.begin(known as Info);
-      events.take(known as Info);
+      events.note(known as Info);
       return events.stream.open(request, searchParams, undefined);
     }
     const found = /^\/v1\/spec(?:\/(reference|simple))?$/.exec(pathname);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Diagnostic } from "../../src/openapi/diagnostics.ts";
-import { describe, type DescribeOptions } from "../../src/description/prepare.ts";
+import { prepareDescription, type PrepareOptions } from "../../src/description/prepare.ts";
 import type { Representation } from "../../src/http/representation.ts";
 import { type DescriptionPlace, sourceAt } from "../../src/description/source.ts";
 import type { ServerContext } from "../../src/openapi/servers.ts";
@@ -40,7 +40,7 @@ export interface Loaded {
 /** A string in `place` is the name of a file in this folder. */
 export async function load(
   place: DescriptionPlace,
-  where: ServerContext & Pick<DescribeOptions, "forward"> & { fetch?: FetchUrl } = NEAR,
+  where: ServerContext & Pick<PrepareOptions, "forward"> & { fetch?: FetchUrl } = NEAR,
   own: string = LITTLE,
 ): Promise<Loaded> {
   const found = typeof place === "string" ? pathOf(place) : place;
@@ -51,7 +51,7 @@ export async function load(
   const file = fetch && url.protocol === "http:"
     ? { url, read: createReader(url, fetch) }
     : source.file;
-  const { description, diagnostics } = await describe({ ...source, file }, {}, options);
+  const { description, diagnostics } = await prepareDescription({ ...source, file }, {}, options);
   const text = (form: Representation | undefined) => new TextDecoder().decode(form?.body);
   return {
     diagnostics,
