@@ -1,18 +1,9 @@
 // Installs the packages that only the tests need (tests/package-lock.json), unless they are installed already.
-// Given commands as arguments, it installs nothing if all of them are on the PATH.
-import { spawnSync } from "node:child_process";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
+import "./runtimes/setup.mjs";
 import { install } from "./_install.mjs";
 
-const commands = process.argv.slice(2);
-if (commands.length === 0 || !commands.every(isOnPath)) {
-  install(
-    fileURLToPath(new URL(".", import.meta.url)),
-    "Installing packages for the tests: Deno, Bun, workerd, Chromium, a linter, Anvil and hsd",
-  );
-}
-
-function isOnPath(command) {
-  return spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0;
-}
+install(
+  fileURLToPath(new URL(".", import.meta.url)),
+  "Installing packages for the tests: workerd, Chromium, a linter, Anvil and hsd",
+);

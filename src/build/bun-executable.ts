@@ -47,7 +47,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 }
 
 async function main(all: boolean) {
-  const installed = join(ROOT, "tests/node_modules/bun/bin/bun.exe");
+  const installed = join(ROOT, "tests/runtimes/node_modules/bun/bin/bun.exe");
   const bun = existsSync(installed) ? installed : "bun";
   await mkdir(join(ROOT, "dist"), { recursive: true });
   const stage = await mkdtemp(join(ROOT, "dist/stage-"));

@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import process from "node:process";
 
-const BUN = new URL("../node_modules/bun/bin/bun.exe", import.meta.url).pathname;
+const BUN = new URL("../runtimes/node_modules/bun/bin/bun.exe", import.meta.url).pathname;
 
 const BUNDLERS = {
   "esbuild, esm": (entry, folder) => esbuild(entry, join(folder, "host.mjs"), "esm"),
