@@ -13,6 +13,12 @@ import { type Signal, withSignal, withTimeout } from "./with-timeout.ts";
  */
 export class PlatformError extends Error {
   override name = "PlatformError";
+
+  /** True if there is no such file or program. */
+  get isMissing(): boolean {
+    const { code } = (this.cause ?? {}) as { code?: unknown };
+    return code === "ENOENT" || code === "ENOTDIR";
+  }
 }
 
 /** The reason why this process cannot read a file that exists. */

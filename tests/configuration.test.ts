@@ -105,7 +105,7 @@ info:
   ttl: 1s
   stale: 60s
   static: { name: my-node }
-  hide: [peers]
+  hide: [peers, seconds_left]
   sources:
     chain: { jsonrpc: getblockchaininfo }
     net: { jsonrpc: getnetworkinfo, params: [], path: /rpc, timeout: 500ms }

@@ -82,6 +82,30 @@ function open(
   return { node, heard, listen, read };
 }
 
+events(
+  "a client that resumes is not told that the values were old while nobody listened",
+  async () => {
+    const { node, read } = open();
+    const listener = read();
+    node.note(info({ height: 2 }));
+    const told = await listener.events();
+    await listener.leave();
+    node.begin(info({ height: 2, status: "stale", status_code: "outdated" }));
+    const resumed = read({ id: told.at(-1)!.id! });
+    const fresh = read();
+    assert.equal((await resumed.events()).map(({ event }) => event), []);
+    const [first] = await fresh.events();
+    assert.is((first!.data as Json).status, "stale");
+    node.note(info({ height: 2 }));
+    for (const one of [resumed, fresh]) {
+      assert.equal((await one.events()).map(({ event, data }) => [event, (data as Json).status]), [
+        ["info", "ok"],
+        ["status", "ok"],
+      ]);
+    }
+  },
+);
+
 events("the complete info comes first, followed by info, head and status events", async () => {
   const { node, read } = open();
   const listener = read();

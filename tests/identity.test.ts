@@ -120,6 +120,14 @@ identity("the operator's own values do not count", async () => {
   assert.is((await info()).status_code, "wrong_network");
 });
 
+identity("the values that a kind always has count as the node's", async () => {
+  const { info } = setScene({
+    fetch: play(RECORDINGS.get("etcd")!),
+    node: { kind: "etcd", expect: { software: "etcd" } },
+  });
+  assert.is((await info()).status, "ok");
+});
+
 identity("a hidden identity is compared, and not shown", async () => {
   const { info, monitor } = setScene({
     fetch: onChain("0x1"),

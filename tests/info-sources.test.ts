@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createNodeface } from "../src/index.ts";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -477,6 +478,24 @@ sources("the error says if a program is missing, and how a program failed", asyn
       (await failure(runCommandSource(command, within()))).hint!,
       reason,
     );
+  }
+});
+
+sources("an optional file or program may be missing, but must work if it is there", async () => {
+  for (
+    const [source, failed] of [
+      [{ file: "/none/of/it" }, false],
+      [{ command: ["/none/of/it"] }, false],
+      [{ file: "/" }, true],
+      [{ command: [...PRINT, "process.exit(3)"] }, true],
+    ] as const
+  ) {
+    const app = createNodeface({
+      info: { sources: { it: { ...source, optional: true } }, fields: { it: "it#" } },
+      log() {},
+    });
+    const { status_code } = await (await app.fetch(new Request("http://localhost/v1/info"))).json();
+    assert.is(status_code, failed ? "bad_answer" : undefined, JSON.stringify(source));
   }
 });
 

@@ -186,4 +186,44 @@ values("the duration of a status includes the time before a reload of the config
   ]);
 });
 
+values("after a reload that mends it, the log says that the node is ok again", () => {
+  const lines: string[] = [];
+  const log = (message: string) => void lines.push(message);
+  const memory = new NodeMemory();
+  const info: Info = { status: "ok", links: {} };
+  const none = { values: {}, info, omitted: new Map(), remarks: new Map() };
+  const at = (minute: number, status: NodeStatus) =>
+    new StateLog({ label: "node", log, hide: [], memory })
+      .note({ status, respondedAt: { monotonic: 0, date: NOW }, ...none }, minute * 60_000);
+  at(0, { status: "ok" });
+  at(10, { status: "degraded", code: "unauthorized", reason: "no secret" });
+  at(15, { status: "ok" });
+  at(20, { status: "ok" });
+  assert.is(lines.length, 2);
+  assert.match(lines[0]!, /^node is degraded \(after 10 min of ok\): no secret/);
+  assert.is(lines[1], "node is ok again, after 5 min of degraded");
+});
+
+values("of a source that comes and goes all the time, twenty changes are logged", () => {
+  const lines: string[] = [];
+  const log = (message: string) => void lines.push(message);
+  const of = new StateLog({ label: "node", log, hide: [], memory: new NodeMemory() });
+  const none = { values: {}, info: { status: "ok", links: {} } as Info, omitted: new Map() };
+  const note = (second: number, remarks: Map<string, string>) =>
+    of.note({
+      status: { status: "ok" },
+      respondedAt: { monotonic: 0, date: NOW },
+      ...none,
+      remarks,
+    }, second * 1000);
+  const slow = new Map([["disk", "took too long"]]);
+  for (let second = 0; second < 600; second++) note(second, second % 2 ? new Map() : slow);
+  assert.is(lines.length, 21);
+  assert.match(lines[0]!, "node, source disk: took too long");
+  assert.match(lines[19]!, "keeps changing");
+  lines.length = 0;
+  for (const second of [1300, 1301]) note(second, slow);
+  assert.ok(lines.length <= 1);
+});
+
 values.run();

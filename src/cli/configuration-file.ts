@@ -25,6 +25,7 @@ import {
   type SettingDiagnostic,
 } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
+import { KNOWN_KEYS } from "../info/fields.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
 
@@ -255,13 +256,13 @@ function unknownKeys(
     Object.keys({ ...fixed, ...fields })
   );
   const names = new Set([...COMMON_KEYS, ...shown]);
-  const explain = (key: string | undefined) =>
-    key === undefined || names.has(key)
+  const explain = (key: string | undefined, more: readonly string[] = []) =>
+    key === undefined || names.has(key) || more.includes(key)
       ? []
       : [`is not a key of /v1/info${didYouMean(nearest(key, names))}`];
   return [
     ...(info?.hide ?? []).flatMap((key, at) =>
-      explain(key).map((message) => ({
+      explain(key, Object.keys(KNOWN_KEYS)).map((message) => ({
         path: ["info", "hide", at],
         message: `is ${describeValue(key)}, which ${message}`,
       }))

@@ -123,7 +123,7 @@ class Service {
     const service: Omit<RunningService, "nodeface"> = { config, memory };
     const nodeface = createApp({
       ...config,
-      ...inNetwork(config),
+      ...inNetwork(config, this.#first.host),
       isService: true,
       startedAt: this.#startedAt,
       meters: this.#meters,
@@ -162,6 +162,8 @@ class Service {
   async #reload(): Promise<void> {
     try {
       const config = await this.#read();
+      const { file } = this.#first;
+      if (file !== undefined && config.file === undefined) throw new Error(`${file}: no such file`);
       if (isWithoutNode(config) && !isWithoutNode(this.config)) throw new Error(WITHOUT_NODE);
       if (config.host !== this.#first.host || config.port !== this.#first.port) {
         this.#log('"listen" has changed; restart the service to use the new address');
@@ -172,7 +174,8 @@ class Service {
       this.#current = next;
       this.#watch();
       this.#retire(before, config);
-      await logSettings(config, this.#log);
+      const { host, port } = this.#first;
+      await logSettings({ ...config, host, port }, this.#log);
       this.#log("the configuration has been read again", "info");
       this.#meters.countReload(true);
     } catch (error) {
@@ -199,7 +202,8 @@ class Service {
 
 /** If other machines can reach the service, the names of this machine are served, too. */
 function inNetwork(
-  { host, hosts = [] }: Config,
+  { hosts = [] }: Config,
+  host: string,
 ): Pick<CheckedOptions, "isInNetwork" | "hosts"> {
   if (isLoopback(host)) return { isInNetwork: false };
   return {
@@ -236,10 +240,12 @@ async function logSettings(
   for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
 }
 
+/** Without a configured description, there may be none because the node does not respond. */
 function isWorse(next: RunningService, now: RunningService): boolean {
-  const identify = ({ description, node }: Config) => JSON.stringify([description, node.url]);
+  const { description } = next.config;
   const isShown = ({ shown }: RunningService) => shown === "current" || shown === "older";
-  return identify(next.config) === identify(now.config) && isShown(now) && !isShown(next);
+  return description !== undefined && description === now.config.description && isShown(now) &&
+    !isShown(next);
 }
 
 function warmUp({ config, nodeface }: RunningService): void {

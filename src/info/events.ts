@@ -43,7 +43,10 @@ export class NodeEvents {
   /** @param info what is known now, which may be old */
   begin(info: Info): void {
     // Those who listen already get what the next query returns.
-    if (this.stream.listeners === 0) this.note(info);
+    const isEmpty = this.stream.listeners === 0;
+    // Old values are no news for a client that resumes, but what a new one is told first.
+    if (isEmpty && info.status_code === "outdated") this.#told = comparable(this.#taken = info);
+    else if (isEmpty) this.note(info);
     this.#taken ??= info;
     this.#told ??= comparable(this.#taken);
     this.#height ??= this.#taken.height;

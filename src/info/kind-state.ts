@@ -132,7 +132,7 @@ export class KindState {
       plan,
       cache,
       values: { ...read, ...plan.static },
-      differences: differencesFrom(expect, read),
+      differences: differencesFrom(expect, { ...read, ...plan.staticOfKind }),
       date: now.date,
       ...this.#motion.at(now, cache.isUnreachable),
       stalledAfter,

@@ -38,6 +38,8 @@ export interface Plan {
   readonly sources: ReadonlyMap<string, PlannedSource>;
   readonly fields: Readonly<Record<string, FieldOptions>>;
   readonly static: Readonly<Record<string, unknown>>;
+  /** The values of `static` that the kind itself has, not the operator's. */
+  readonly staticOfKind?: Readonly<Record<string, unknown>> | undefined;
   readonly health: KindHealth | undefined;
   /** True if a source waits for a value of another. */
   readonly isChained?: boolean;
@@ -101,6 +103,7 @@ export function makePlan(
     sources: new Map(planned),
     fields,
     static: { ...kind?.static, ...info.static },
+    staticOfKind: kind?.static,
     health: kind?.health,
     isChained: names.some((name) => linksOf(sources[name]!).length > 0),
     history: kind?.history,

@@ -99,7 +99,7 @@ class Query {
           hint: (cause as Error).name,
         });
       const isOptional = "optional" in source && source.optional;
-      if (!isOptional || !error.isAbsent) return { error, took: took() };
+      if (!isOptional || !(error.isAbsent || error.isMissing)) return { error, took: took() };
       return { values: new Map(), omitted: [], absent: error, took: took() };
     }
   }
@@ -252,7 +252,8 @@ export async function runCommandSource(
 
 function failureOnHost(error: unknown, message: string, name: string): unknown {
   if (!(error instanceof PlatformError)) return error;
-  return new SourceError("bad_answer", message, { hint: `${name}: ${error.message}` });
+  const hint = `${name}: ${error.message}`;
+  return new SourceError("bad_answer", message, { hint, isMissing: error.isMissing });
 }
 
 async function callHost(

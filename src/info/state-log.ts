@@ -92,6 +92,8 @@ export class NodeMemory {
   software: string | undefined;
   /** The times at which a status or a version was logged, in milliseconds of a monotonic clock. */
   logged: readonly number[] = [];
+  /** The same for remarks on sources and keys. */
+  remarked: readonly number[] = [];
   hasBeenOk = false;
   #motion: { readonly kind: string; readonly motion: Motion } | undefined;
   /** `offset` is the time by which the wall clock is ahead of the monotonic one. */
@@ -128,7 +130,8 @@ interface StateReport {
 
 export class StateLog {
   readonly #options: StateLogOptions;
-  readonly #remarks = new Map<Topic, ReadonlyMap<string, string>>();
+  /** The names of sources and keys with a logged remark. */
+  readonly #remarked = new Map<Topic, Set<string>>();
   #state: { key: string; status: NodeStatus; since: number } | undefined;
 
   constructor(options: StateLogOptions) {
@@ -154,8 +157,8 @@ export class StateLog {
       }
     }
     this.#logStatus(status, now);
-    this.#logRemarks("source", remarks);
-    this.#logRemarks("key", omitted);
+    this.#logRemarks("source", remarks, now);
+    this.#logRemarks("key", omitted, now);
   }
 
   #logVersion({ software, version }: LastSeen, now: number): void {
@@ -169,11 +172,11 @@ export class StateLog {
   }
 
   /** Returns false if the node has changed too often of late. */
-  #mayLog(event: NodeEvent, now: number): boolean {
+  #mayLog(event: NodeEvent, now: number, of: "logged" | "remarked" = "logged"): boolean {
     const { label, log, memory } = this.#options;
-    const recent = memory.logged.filter((at) => now - at < LOGGED_TIME);
+    const recent = memory[of].filter((at) => now - at < LOGGED_TIME);
     if (recent.length === LOGGED_MAX) return false;
-    memory.logged = [...recent, now];
+    memory[of] = [...recent, now];
     if (recent.length === LOGGED_MAX - 1) {
       const most = `${LOGGED_MAX} changes in ${formatDuration(LOGGED_TIME)}`;
       log(`${label} keeps changing; no more than ${most} are logged`, event);
@@ -236,8 +239,8 @@ export class StateLog {
     this.#state = { key, status, since };
     memory.status = { word, since };
     const last = before?.status.status;
-    const after = before && last !== "starting" && last !== word
-      ? `after ${formatDuration(now - before.since)} of ${last}`
+    const after = known && known.word !== "starting" && known.word !== word
+      ? `after ${formatDuration(now - known.since)} of ${known.word}`
       : undefined;
     if (word !== "ok") {
       const text = clausesOf(status).map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
@@ -245,25 +248,29 @@ export class StateLog {
       log(`${label} is ${still}${word}${after ? ` (${after})` : ""}: ${text}`, event);
       return;
     }
-    const reason = excerpt(before?.status.reason ?? "", CLAUSE_LENGTH);
+    const reason = before?.status.reason
+      ? ` (${excerpt(before.status.reason, CLAUSE_LENGTH)})`
+      : "";
     if (after) {
-      log(`${label} is ok${memory.hasBeenOk ? ` again, ${after} (${reason})` : ""}`, event);
+      log(`${label} is ok${memory.hasBeenOk ? ` again, ${after}${reason}` : ""}`, event);
     }
     memory.hasBeenOk = true;
   }
 
-  #logRemarks(topic: Topic, remarks: ReadonlyMap<string, string>): void {
-    const before = this.#remarks.get(topic) ?? new Map<string, string>();
-    this.#remarks.set(topic, remarks);
-    const { label } = this.#options;
-    const log = (level: Level, name: string, text: string) =>
-      this.#options.log(`${label}, ${topic} ${name}: ${text}`, { code: topic, level });
-    for (const [name, remark] of remarks) {
-      // A remark's text may change with every query, so only its first text is logged.
-      if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
-    }
-    for (const name of before.keys()) {
-      if (!remarks.has(name)) log("info", name, "all is well again");
+  #logRemarks(topic: Topic, remarks: ReadonlyMap<string, string>, now: number): void {
+    const logged = this.#remarked.get(topic) ?? new Set<string>();
+    this.#remarked.set(topic, logged);
+    // A remark's text may change with every query, so only its first text is logged.
+    const began = [...remarks.keys()].filter((name) => !logged.has(name));
+    const ended = [...logged].filter((name) => !remarks.has(name));
+    for (const name of [...began, ...ended]) {
+      const remark = remarks.get(name);
+      const event: NodeEvent = { code: topic, level: remark === undefined ? "info" : "warn" };
+      if (!this.#mayLog(event, now, "remarked")) return;
+      if (remark === undefined) logged.delete(name);
+      else logged.add(name);
+      const text = remark === undefined ? "all is well again" : excerpt(remark, CLAUSE_LENGTH);
+      this.#options.log(`${this.#options.label}, ${topic} ${name}: ${text}`, event);
     }
   }
 }

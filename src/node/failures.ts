@@ -45,6 +45,8 @@ export class SourceError extends Error {
   readonly number: number | undefined;
   /** True if the node lacks the method or path. */
   readonly isAbsent: boolean;
+  /** True if the file or program of the source is missing. */
+  readonly isMissing: boolean;
   /** True if the response cannot come from a node of the expected kind. */
   readonly isOtherKind: boolean;
   /** A hint is never public, since hints may name settings and paths. */
@@ -60,6 +62,7 @@ export class SourceError extends Error {
     this.code = code;
     this.number = details.number;
     this.isAbsent = details.isAbsent ?? false;
+    this.isMissing = details.isMissing ?? false;
     this.isOtherKind = details.isOtherKind ?? this.isAbsent;
     this.hint = details.hint;
     this.looksLike = details.looksLike;

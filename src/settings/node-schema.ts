@@ -178,7 +178,7 @@ const COMMON: SettingsOf<SourceOptions> = {
   ttl: setting(AGE, "The time for which a response is valid", {
     default: "info.ttl",
   }),
-  optional: setting(BOOLEAN, "If true, a missing method or path is not an error", {
+  optional: setting(BOOLEAN, "If true, a missing method, path, file or program is not an error", {
     default: "false",
   }),
   keep_errors: setting(

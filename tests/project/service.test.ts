@@ -11,6 +11,8 @@ import { formatJson } from "../../src/json/lossless.ts";
 import type { Json } from "../../src/json/values.ts";
 import { playNode, REST } from "../_gateway.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
+import { play, RECORDINGS } from "../nodes/_recorded.ts";
+import { serveFetch } from "../nodes/_played-server.ts";
 import { readMetrics } from "../_metrics.ts";
 import { COMMANDS, run, start } from "../_server.ts";
 import { DELAYS_MS, hangUpAfter } from "./_hang-up.ts";
@@ -209,6 +211,40 @@ command(
     node.close();
   },
 );
+
+command(
+  "while the node is away, a reload is accepted even if its kind was detected",
+  async () => {
+    const answer = play(RECORDINGS.get("etcd")!);
+    const node = await serveFetch(answer);
+    const config = join(folder, "away.yaml");
+    const write = (name: string) =>
+      writeFile(config, JSON.stringify({ node: { url: node.url }, info: { static: { name } } }));
+    await write("first");
+    const service = await start([...COMMANDS.Node, "--config", config]);
+    const described = async () => await (await fetch(new URL("spec.json", service.url))).text();
+    await until(async () => (await described()).includes("/v3/kv/range"));
+    await node[Symbol.asyncDispose]();
+    await write("second");
+    process.kill(service.pid, "SIGHUP");
+    await until(async () => (await infoOf(service.url)).info.name === "second");
+    assert.not.match((await service.stop()).stderr, "stays as it was");
+  },
+);
+
+command("a configuration that is missing at SIGHUP is not one without settings", async () => {
+  const cwd = await mkdtemp(join(folder, "missing-"));
+  const config = join(cwd, "nodeface.yaml");
+  await writeFile(config, "info: { static: { name: mine } }\n");
+  const [program, ...args] = COMMANDS.Node;
+  const url = "http://127.0.0.1:9";
+  const service = await start([program!, ...args, url, "--kind", "none"], {}, { cwd });
+  await rm(config);
+  process.kill(service.pid, "SIGHUP");
+  await until(() => Promise.resolve(service.stderr().includes("nodeface.yaml: no such file")));
+  assert.is((await infoOf(service.url)).info.name, "mine");
+  await service.stop();
+});
 
 command(
   "after two SIGHUPs, the second configuration is used, even if the first takes longer to load",
