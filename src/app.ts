@@ -114,7 +114,7 @@ export class App implements Nodeface {
   /** Called by a server that closes. */
   readonly endStreams = (): void => {
     this.#resources.events.stream.endStreams();
-    this.#calls.sockets?.end();
+    this.#calls.sockets?.endSessions();
   };
 
   readonly close = async (): Promise<void> => {

@@ -292,6 +292,33 @@ const BROKEN: readonly (readonly [why: string, answer: (socket: Socket) => void]
   ["half of a chunk", (socket) => socket.end(`${head("Transfer-Encoding: chunked")}9\r\n{}`)],
 ];
 
+for (
+  const [why, status, content] of [
+    ["a page of a proxy", 504, "<html>"],
+    ["an object without a result", 200, '{"jsonrpc":"2.0","id":1}'],
+  ] as const
+) {
+  answers(
+    `if a write gets ${why}, the client is told that it may have been carried out`,
+    async () => {
+      process.env.GATEWAY_TOKEN = TOKEN;
+      node.answer = (_, response) => response.writeHead(status).end(content);
+      const { ask, rpc } = forwarding(node.url, RPC, {
+        open: ["reads"],
+        clients: [{ name: "app", allow: ["send"], token_env: "GATEWAY_TOKEN" }],
+      });
+      const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+      const bare = await ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
+      assert.match((await bare.json()).detail, "the call may have been carried out");
+      const { error } = await (await rpc({ id: 1, method: "send", params: ["a"] }, { headers }))
+        .json();
+      assert.match(error.message, "the call may have been carried out");
+      const read = await (await ask("/v1/rpc/block?hash=a")).json();
+      assert.not.match(read.detail, "carried out");
+    },
+  );
+}
+
 for (const [why, answer] of BROKEN) {
   answers(`if the node sends ${why}, the client gets 502, and a write is sent once`, async () => {
     await raw(answer, async (url, count) => {

@@ -758,11 +758,19 @@ const leasing = (timeout = 10_000) => {
   const unread: Response[] = [];
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
-  const client: HttpClient = ({ url }) => {
+  let held = Promise.resolve();
+  /** Lets the node wait until the returned function is called. */
+  const hold = () => {
+    let release = () => {};
+    held = new Promise<void>((resolve) => release = resolve);
+    return release;
+  };
+  const client: HttpClient = async ({ url }) => {
+    await held;
     sent.push(url.pathname);
     const length = Number(url.pathname.slice(1));
     let given = 0;
-    return Promise.resolve({
+    return {
       status: 200,
       headers: new Headers(),
       next: () => {
@@ -772,7 +780,7 @@ const leasing = (timeout = 10_000) => {
       },
       received: () => given,
       cancel() {},
-    });
+    };
   };
   const leases = new Leases(contextFor(node.url, { client }), { timeout, limit: 32 * MIB });
   leases.slots.count = 1000;
@@ -802,7 +810,7 @@ const leasing = (timeout = 10_000) => {
       lease.dispose();
     }
   };
-  return { leases, sent, send, unread };
+  return { leases, sent, send, unread, hold };
 };
 
 load(
@@ -876,6 +884,24 @@ load(
     assert.is(budget.taken, 33 * MIB);
   },
 );
+
+load("the body of an abandoned call counts until the node has finished", async () => {
+  const { leases, hold } = leasing();
+  const left = new LightSignal();
+  const lease = new Lease(leases, left, undefined);
+  assert.ok(lease.requestRoom.set(20 * MIB));
+  await lease.begin(false);
+  const release = hold();
+  const request = { method: "POST", url: new URL(`${node.url}/1`), headers: {}, body: undefined };
+  const operation = { access: "read" } as NodeOperation;
+  const sending = lease.send(request, operation, { isAnonymous: false }, MIB);
+  left.abort(new Error("gone"));
+  assert.is(await failureOf(sending), "gone");
+  lease.dispose();
+  assert.ok(leases.budget.taken >= 20 * MIB);
+  release();
+  await until(() => leases.budget.taken === 0);
+});
 
 load("a response whose client disconnects, or loses its right, is dropped", async () => {
   const { leases } = leasing();

@@ -15,7 +15,8 @@ import {
 } from "../src/http/socket.ts";
 import type { RpcFailure, RpcOutcome } from "../src/node/json-rpc.ts";
 import type { Node } from "../src/node/node.ts";
-import { type EndReason, Session } from "../src/sockets/session.ts";
+import { EventPeer } from "../src/sockets/event-peer.ts";
+import { type EndReason, Session, type SessionPeer } from "../src/sockets/session.ts";
 import { Sockets } from "../src/sockets/sockets.ts";
 import { NodeSocket } from "../src/sockets/node-socket.ts";
 import { LightSignal } from "../src/with-timeout.ts";
@@ -108,10 +109,12 @@ function playGateway() {
   return gateway;
 }
 
-function openSession(token?: LightSignal) {
+function openSession<P extends SessionPeer = PlayedPeer>(
+  token?: LightSignal,
+  peer: P = new PlayedPeer() as SessionPeer as P,
+) {
   const played = playGateway();
   const gateway = played as unknown as Gateway;
-  const peer = new PlayedPeer();
   const ends: EndReason[] = [];
   const connect = (() => {}) as unknown as Connect;
   const session = new Session(
@@ -325,6 +328,36 @@ sockets("the node waits for a client that reads, and a client that does not is e
   assert.equal(peer.sent, ["{}", "{}"]);
 });
 
+sockets(
+  "a reader of events that is slower than the node is alive, and one that stops is not",
+  async () => {
+    const { now } = performance;
+    let passed = 0;
+    performance.now = () => now.call(performance) + passed;
+    try {
+      const peer = new EventPeer();
+      const { session, ends } = openSession(undefined, peer);
+      const reader = peer.body.getReader();
+      const event = "x".repeat(10_000);
+      for (let second = 0; second < 120; second++) {
+        peer.send(event);
+        peer.send(event);
+        await reader.read();
+        passed += 1000;
+        session.check(performance.now());
+      }
+      assert.equal(ends, []);
+      for (let second = 0; second < 56; second++) {
+        passed += 1000;
+        session.check(performance.now());
+      }
+      assert.equal(ends, ["silent"]);
+    } finally {
+      performance.now = now;
+    }
+  },
+);
+
 sockets("empty messages take room, too", () => {
   const { played, session, peer, ends } = openSession();
   played.described = new Promise(() => {});
@@ -432,6 +465,29 @@ sockets("no place is lost", async () => {
   );
   assert.is(all.size, 0);
 });
+
+sockets(
+  "what a closing server ends may begin again at another, until the service ends",
+  async () => {
+    const all = new Sockets({ gateway: playGateway() as unknown as Gateway, counts: undefined });
+    const shake = async () => {
+      const request = new Request("http://localhost/v1/rpc", {
+        headers: { "sec-websocket-version": "13", "sec-websocket-key": `${"A".repeat(22)}==` },
+      });
+      const upgrade = new PlayedUpgrade();
+      const { status } = await all.respond(request as ServedRequest, "", upgrade);
+      const peer = new PlayedPeer();
+      upgrade.accepted?.open(peer);
+      return { status, peer };
+    };
+    const { peer } = await shake();
+    all.endSessions();
+    assert.is(peer.closed, 1012);
+    assert.is((await shake()).peer.closed, undefined);
+    all.end();
+    assert.is((await shake()).status, 503);
+  },
+);
 
 sockets(
   "where other calls take the room, only a client that does not read is cut off",

@@ -245,7 +245,8 @@ export class Lease {
   }
 
   dispose(): void {
-    this.requestRoom.dispose();
+    // The bytes of an abandoned call are kept until the node has finished.
+    if (!this.#call || this.#state === "handed over") this.requestRoom.dispose();
     if (this.#state === "open") void this.#end();
     // The response is complete, so the node is free for the next call.
     else if (this.#state === "handed over" && !this.#call) this.#leave();
@@ -260,6 +261,7 @@ export class Lease {
     this.#state = "ended";
     this.#leases.budget.overdue.delete(this.#drop);
     const response = this.#call && await this.#call.catch(() => undefined);
+    this.requestRoom.dispose();
     this.#responseRoom.dispose();
     if (response) await response.drain();
     this.#deadline?.dispose();

@@ -112,5 +112,6 @@ export function refusalOfFailure(failure: RpcFailure & Pick<SentOutcome, "respon
     status < 400
       ? "The node's response is not JSON-RPC"
       : `The node responded with ${status}, and without JSON-RPC`,
+    { isUncertain: true },
   );
 }

@@ -17,6 +17,7 @@ export class EventPeer implements SessionPeer {
   readonly #parts: Bytes[] = [];
   unsentBytes: number = 0;
   #isWanted = false;
+  #readAt = performance.now();
   #isClosing = false;
   #hasEnded = false;
   readonly body: ReadableStream<Bytes> = new ReadableStream<Bytes>({
@@ -37,8 +38,8 @@ export class EventPeer implements SessionPeer {
     this.#write(writeRetry());
   }
 
-  get isReading(): boolean {
-    return this.unsentBytes === 0;
+  get readAt(): number {
+    return this.unsentBytes === 0 ? performance.now() : this.#readAt;
   }
 
   /** A further response that is an error ends the subscription. */
@@ -91,6 +92,7 @@ export class EventPeer implements SessionPeer {
     const part = this.#isWanted && !this.#hasEnded ? this.#parts.shift() : undefined;
     if (!part) return;
     this.#isWanted = false;
+    this.#readAt = performance.now();
     this.unsentBytes -= part.byteLength;
     this.#controller.enqueue(part);
     if (this.#isClosing && this.unsentBytes === 0) this.terminate();

@@ -21,8 +21,8 @@ import { Subscription, SUBSCRIPTION_ID } from "./subscription.ts";
 export interface SessionPeer extends Peer {
   /** In milliseconds. */
   readonly pingInterval?: number;
-  /** True if the client reads, where it can give no other sign of life. */
-  readonly isReading?: boolean;
+  /** When the client has read last (`performance.now()`), if it can give no other sign of life. */
+  readonly readAt?: number;
   /** Returns what the client gets, or `undefined` if the notification ends its subscription. */
   textOf?(notification: Notification): string | undefined;
 }
@@ -58,6 +58,8 @@ const PENDING_MAX = 16, SUBSCRIPTIONS_MAX = 32, WAITING_MAX = 8_388_608;
 
 /** With more bytes that wait for the client, nothing is read from the node. */
 const FULL_MAX = 65_536;
+const CHARACTER_BYTES_MAX = 3;
+
 /** How long a client for which so much waits may read nothing. */
 const STUCK_MS = 25_000;
 const DRAIN_INTERVAL_MS = 64;
@@ -109,6 +111,11 @@ export class Session implements PeerEvents {
   #nodeSocket: NodeSocket | undefined;
   #opening: Promise<NodeSocket> | undefined;
   #subscribing = 0;
+  /** The number of characters of responses that wait until those before have been read. */
+  #readyLength = 0;
+  /** The largest number of bytes that the response which was sent last may have. */
+  #responseBytes = 0;
+  #sending: Promise<void> = Promise.resolve();
   /** The number of characters of notifications that wait for our response. */
   #deferredLength = 0;
   #controls = 0;
@@ -146,7 +153,8 @@ export class Session implements PeerEvents {
   }
 
   get waiting(): number {
-    return this.#reason ? 0 : this.#peer.unsentBytes + this.#deferredLength + this.#unreadLength;
+    if (this.#reason) return 0;
+    return this.#peer.unsentBytes + this.#readyLength + this.#deferredLength + this.#unreadLength;
   }
 
   onText(text: string): void {
@@ -191,7 +199,7 @@ export class Session implements PeerEvents {
   check(now: number): void {
     this.#controls = 0;
     // While reading is paused, no sign of life can arrive.
-    if (this.#peer.isReading || this.#unread.length > 0) this.#heardAt = now;
+    this.#heardAt = Math.max(this.#unread.length > 0 ? now : this.#heardAt, this.#peer.readAt ?? 0);
     if (now - this.#heardAt > SILENCE_MS) return this.end("silent");
     if (now - this.#pingedAt > (this.#peer.pingInterval ?? PING_MS)) {
       this.#pingedAt = now;
@@ -404,10 +412,11 @@ export class Session implements PeerEvents {
         message,
         subscriber,
       );
-      if (text !== undefined) this.#send(text);
+      if (text !== undefined) this.#sendWhenRead(text);
     } finally {
       lease.dispose();
     }
+    await this.#sending;
     this.#release(deferred);
   }
 
@@ -428,6 +437,19 @@ export class Session implements PeerEvents {
     return undefined;
   }
 
+  /** Sends a response when the client has read most of those before. */
+  #sendWhenRead(text: string): void {
+    this.#readyLength += text.length;
+    const send = () => {
+      this.#readyLength -= text.length;
+      this.#responseBytes = CHARACTER_BYTES_MAX * text.length;
+      this.#send(text);
+    };
+    if (this.#readyLength === text.length && this.#peer.unsentBytes <= FULL_MAX) return send();
+    this.#limitWaiting();
+    this.#sending = this.#sending.then(() => this.#drain()).then(send);
+  }
+
   #send(text: string): void {
     if (this.#reason) return;
     this.#owner.count("sent");
@@ -437,7 +459,10 @@ export class Session implements PeerEvents {
 
   #limitWaiting(): void {
     const { waiting } = this;
-    if (waiting > WAITING_MAX) this.end("slow");
+    if (this.#peer.unsentBytes <= FULL_MAX) this.#responseBytes = 0;
+    // A client that reads no responses is ended by `#drain`, however large they are.
+    const isTooMuch = waiting - this.#readyLength - this.#responseBytes > WAITING_MAX;
+    if (isTooMuch) this.end("slow");
     else if (!this.#room.set(waiting)) this.#owner.makeRoom();
   }
 

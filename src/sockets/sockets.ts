@@ -173,9 +173,14 @@ export class Sockets implements SessionOwner, Follower {
     if (this.#sessions.size === 0) clearInterval(this.#timer);
   }
 
+  /** Ends the connections of all clients, who may connect again. */
+  endSessions(): void {
+    for (const session of this.#sessions) session.end("stopping");
+  }
+
   end(): void {
     this.#hasEnded = true;
-    for (const session of this.#sessions) session.end("stopping");
+    this.endSessions();
   }
 
   #open(peer: SessionPeer, handshake: Handshake): Session {

@@ -65,6 +65,20 @@ sockets(
     ),
 );
 
+sockets("a client that reads gets responses of any allowed size, one after the other", () => {
+  const results = { eth_getLogs: "l".repeat(12_000_000), eth_chainId: "i".repeat(600_000) };
+  return besideNode(SocketNode.start(results), "ethereum", async ({ url }) => {
+    const client = await SocketClient.open(url);
+    assert.is((await client.call("eth_getLogs", [{}])).result, results.eth_getLogs);
+    const many = await Promise.all(
+      Array.from({ length: 40 }, () => client.call("eth_chainId")),
+    );
+    assert.ok(many.every(({ result }) => result === results.eth_chainId));
+    assert.ok(client.isOpen);
+    client.socket.close(1000, "");
+  });
+});
+
 sockets(
   "Substrate's notifications have methods of their own",
   () =>
