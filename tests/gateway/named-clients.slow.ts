@@ -57,6 +57,10 @@ async function beside(
   const file = join(folder, "nodeface.json");
   await writeFile(file, JSON.stringify(config));
   const service = await start([...command, "--config", file]);
+  // On a busy machine, a call gets 503 until the operations of the kind have been read.
+  await until(async () =>
+    (await (await fetch(`${service.url}spec.json`)).text()).includes('"x-access"')
+  );
   return {
     url: service.url,
     folder,

@@ -201,9 +201,13 @@ testWhere(
       await until(async () =>
         (await (await fetch(new URL("v1/info", service.url))).json()).status !== undefined
       );
-      await sleep(2000);
-      const before = requests;
-      assert.ok(before > 0);
+      let before = 0;
+      // On a busy machine, what the service asks once at its start takes longer.
+      for (let looks = 0; before === 0 || requests !== before; looks++) {
+        assert.ok(looks < 10, "the node is queried all the time");
+        before = requests;
+        await sleep(2000);
+      }
       await sleep(QUIET_MS);
       assert.is(requests, before);
     } finally {
