@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** `npm run test:slow` would first build one executable, which deletes those of a release. */
+/** `npm run test:slow` would build all executables once more. */
 export const STEPS: readonly string[] = [
   "node tests/setup.mjs",
   "npm run ok",
