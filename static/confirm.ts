@@ -23,6 +23,8 @@ export async function readIdentity(): Promise<Identity> {
  * Returns the reason for not sending a request, or an empty string if the user confirms the
  * request. Refuses without asking if the node is unknown, or if its chain has changed since the
  * form was opened.
+ *
+ * @param signal aborted if the user has stopped the request
  */
 export async function confirm(
   atOpening: Promise<Identity> | undefined,
@@ -30,8 +32,10 @@ export async function confirm(
   { method, url }: Pick<FormRequest, "method" | "url">,
   values: readonly (readonly [name: string, value: string])[],
   parent: Element,
+  signal?: AbortSignal,
 ): Promise<string> {
   const [before, now] = await Promise.all([atOpening, readIdentity()]);
+  if (signal?.aborted) return "Not sent";
   if (!now) return "Not sent: the service does not report its current node";
   const changed = ["chain_id", "network"].find((key) =>
     before?.[key] !== undefined && before[key] !== now[key]

@@ -71,8 +71,10 @@ export function openForm(details: HTMLDetailsElement): void {
     event.preventDefault();
     if (sending) return sending.abort();
     sending = new AbortController();
+    form.send.textContent = "Stop";
     await ready;
     await submit(form, node, sending.signal);
+    form.send.textContent = wordOf(form.data);
     sending = undefined;
   });
 }
@@ -122,7 +124,7 @@ function addLanguages(article: Element): void {
  * confirmation
  */
 async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
-  const { title, data, fields, send, result, status } = form;
+  const { title, data, fields, token, result, status } = form;
   URL.revokeObjectURL(result.querySelector("a")?.href ?? "");
   result.replaceChildren();
   status.replaceChildren();
@@ -131,14 +133,16 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
     status.append("Fix the marked field.");
     return wrong.input.focus();
   }
+  if (/[^!-~]/.test(token?.input.value.trim() ?? "")) {
+    return showStatus(form, false, "Not sent: the token has a character that no token has");
+  }
   const texts = readForm(form);
   const request = requestOf(data, texts, here);
   const values = fields.map(({ name }, at) => [name, texts[at]!] as const);
-  const refusal = node && await confirm(node, title, request, values, plain);
-  if (refusal) return showStatus(form, false, refusal);
+  const refusal = node && await confirm(node, title, request, values, plain, signal);
+  if (refusal || signal.aborted) return showStatus(form, false, refusal || "Not sent");
   const started = performance.now();
   const passed = () => performance.now() - started;
-  send.textContent = "Stop";
   // Hides the seconds from screen readers, which would announce every change.
   const seconds = element("span", { ariaHidden: "true" });
   status.replaceChildren("Sending …", seconds);
@@ -166,7 +170,6 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
     showFailure(form, request.url, error, passed());
   } finally {
     clearInterval(timer);
-    send.textContent = wordOf(data);
   }
 }
 

@@ -380,7 +380,10 @@ overTime("a progress that falls is no progress", async () => {
 });
 
 overTime("without stalled_after, the time of the network or an hour counts", async () => {
-  for (const networks of [{ "*": { quiet: "1h" } }, undefined] as const) {
+  // Some stages of a sync take far longer than a block.
+  for (
+    const networks of [{ "*": { quiet: "1h" } }, { "*": { quiet: "10m" } }, undefined] as const
+  ) {
     const health = { ...KIND.health, networks };
     const kinds = { mine: { ...KIND, health } };
     const { info, pass } = play1({ height: 5, peers: 5, target: 100 }, { kinds });
@@ -390,6 +393,23 @@ overTime("without stalled_after, the time of the network or an hour counts", asy
     pass(2000);
     assert.is((await info()).status_code, "stalled");
   }
+});
+
+overTime("a node that has the head but has not finished is given no time", async () => {
+  const kinds = { mine: { ...KIND, fields: { ...KIND.fields, synced: "state#/synced" as const } } };
+  const { info, pass, state, held } = play1({ peers: 5, synced: false }, { kinds });
+  for (let minute = 0; minute <= 10; minute++) {
+    const height = 90_000 + 5 * minute;
+    Object.assign(state, { height, target: height - 1, head: held.date / 1000 });
+    await info();
+    pass(60_000);
+  }
+  const { status, status_reason, seconds_left, blocks_per_second } = await info();
+  assert.equal([status, seconds_left, blocks_per_second], ["syncing", undefined, undefined]);
+  assert.match(status_reason as string, "has the latest blocks, but has not finished");
+  state.target = 200_000;
+  pass(60_000);
+  assert.match((await info()).status_reason as string, "blocks behind");
 });
 
 /** The ways in which nodes report how far they are, for a node with 10,000 blocks to come. */

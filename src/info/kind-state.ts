@@ -22,6 +22,7 @@ import {
   assessStatus,
   type Difference,
   type Evidence,
+  hasHead,
   networkNameOf,
   type NodeStatus,
   reachedBy,
@@ -103,7 +104,8 @@ export class KindState {
     const { status } = assessStatus(evidence);
     if (status === "stale") return;
     // A hidden height could be computed from an estimate.
-    if (status !== "syncing" || this.#options.hide.includes("height")) return this.#pace.clear();
+    const isHidden = this.#options.hide.includes("height");
+    if (status !== "syncing" || isHidden || hasHead(evidence)) return this.#pace.clear();
     const goal = { height: reachedBy(evidence), target: targetOf(evidence) };
     this.#pace.advance(values, goal, this.cache.respondedAt ?? now);
   }

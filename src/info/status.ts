@@ -279,7 +279,9 @@ function ifFaultyByKind(evidence: Evidence): NodeStatus | undefined {
 function ifSyncingInVain(evidence: Evidence): NodeStatus | undefined {
   const { values: { height, progress }, sinceProgress } = evidence;
   if (height === undefined && progress === undefined) return undefined;
-  if (!(sinceProgress > (quietOf(evidence) ?? QUIET)) || !ifSyncing(evidence)) return undefined;
+  // Some stages of a sync take far longer than a block.
+  const limit = evidence.stalledAfter ?? Math.max(quietOf(evidence) ?? 0, QUIET);
+  if (!(sinceProgress > limit) || !ifSyncing(evidence)) return undefined;
   const reason = `is syncing without progress for ${formatDuration(sinceProgress)}`;
   return { ...syncing(reason), status: STATUS_OF.stalled, code: "stalled", keys: ["height"] };
 }
@@ -294,7 +296,13 @@ function ifSyncing(evidence: Evidence): NodeStatus | undefined {
     return { ...syncing(`is ${blocks} blocks behind its peers`), keys: ["height"] };
   }
   const { synced, progress } = values;
-  if (synced === false) return syncing("is catching up with its network");
+  if (synced === false) {
+    return syncing(
+      hasHead(evidence)
+        ? "has the latest blocks, but has not finished; it may be indexing them"
+        : "is catching up with its network",
+    );
+  }
   const complete = health?.complete;
   if (complete === undefined || typeof progress !== "number" || progress >= complete) {
     return ifCatchingUp(evidence);
@@ -434,6 +442,15 @@ export function reachedBy({ plan: { health }, responses, values }: Evidence): bi
   const height = wholeNumber(values.height);
   const reached = health?.reached && numberAt(responses, health.reached);
   return reached === undefined || reached < (height ?? 0n) ? height : reached;
+}
+
+/** True if the node has a block that is new, and none to come that it knows of. */
+export function hasHead(evidence: Evidence): boolean {
+  const { plan: { health }, responses, values } = evidence;
+  const targets = targetsOf(health, responses).filter((target) => target > 0n);
+  const isNew = headAgeOf(evidence) <= (quietOf(evidence) ?? QUIET);
+  return isNew && targets.length > 0 && wholeNumber(values.height) !== undefined &&
+    blocksBehind(values.height, targets) <= (health?.lag ?? LAG);
 }
 
 /** Returns the height that the node is to reach, if it is known. */
