@@ -11,3 +11,5 @@ ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
   mkdir -p "$folder$(dirname "$library")"
   cp -L "$library" "$folder$library"
 done
+# Another user runs the image, whatever the umask is.
+chmod -R a+rX "$folder"

@@ -256,6 +256,59 @@ described(
   },
 );
 
+described(
+  "an operation of the host at a path of the node opens no other, and hides none",
+  async () => {
+    const node = await playNode();
+    const ok = { 200: { description: "" } };
+    const paths = {
+      "/wallet/{id}": { get: { "x-access": "read", responses: ok } },
+      "/wallet/seed": { get: { "x-access": "secret", operationId: "getSeed", responses: ok } },
+      "/transactions": { get: { "x-access": "read", responses: ok } },
+    };
+    const info = { title: "A node", version: "1" };
+    const security = [{ ApiKey: [] }];
+    const components = {
+      securitySchemes: { ApiKey: { type: "apiKey", in: "header", name: "key" } },
+    };
+    const text = JSON.stringify({ openapi: "3.1.1", info, security, components, paths });
+    const handle = () => Response.json("host");
+    const app = createNodeface({
+      node: { url: node.url, kind: "none" },
+      description: { name: "a.json", text } as never,
+      forward: "reads",
+      operations: [
+        {
+          method: "GET",
+          path: "/wallet/seed",
+          operation: { operationId: "getSeed", responses: ok },
+          handle,
+        },
+        {
+          method: "POST",
+          path: "/transactions",
+          operation: { operationId: "getHistory", responses: ok },
+          handle,
+        },
+      ],
+      log() {},
+    });
+    const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
+    assert.is((await ask("/v1/node/wallet/seed")).status, 403);
+    assert.is((await ask("/v1/node/wallet/a1")).status, 200);
+    assert.is((await ask("/v1/node/transactions")).status, 200);
+    assert.is(await (await ask("/wallet/seed")).json(), "host");
+    const document = await (await ask("/spec.json")).json();
+    const all = Object.values<Record<string, { operationId?: string }>>(document.paths)
+      .flatMap((item) => Object.values(item).flatMap(({ operationId }) => operationId ?? []));
+    assert.is(new Set(all).size, all.length, all.join());
+    assert.equal(document.paths["/seed"].servers, [{ url: "./v1/node/wallet" }]);
+    assert.equal(document.paths["/wallet/seed"].get.security, []);
+    await app.close();
+    await node.close();
+  },
+);
+
 described("after a description is read, invalid names under forward are logged", async () => {
   const told: string[] = [];
   const says = (line: string) => line.includes("forward.");

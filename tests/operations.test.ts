@@ -116,6 +116,10 @@ operations("problem() creates responses like the service's own errors", async ()
     detail: "Ask again in a minute",
     message: "Ask again in a minute",
   });
+  const mixed = problem(400, "x", { "Content-Type": "application/json", "X-A": "1" });
+  assert.is(mixed.headers.get("content-type"), "application/json");
+  const given = problem(401, "x", new Headers({ "www-authenticate": "Bearer" }) as never);
+  assert.is(given.headers.get("www-authenticate"), "Bearer");
   assert.not.ok("title" in await problem(499, "It went away").json());
   for (const status of [200, 399, 600, 404.5, NaN]) {
     assert.throws(() => problem(status, "x"), /from 400 to 599/);

@@ -82,6 +82,13 @@ serving("without options, serve listens on port 8080", () => {
   assert.equal(checkServeOptions(unset), { hostname: "127.0.0.1", port: 8080 });
 });
 
+serving("what cannot serve is refused before the server listens", async () => {
+  for (const wrong of [undefined, {}, nodeface.fetch] as never[]) {
+    const error = await serve(wrong, { port: 0 }).then(() => undefined, (error: Error) => error);
+    assert.ok(error instanceof TypeError, String(error));
+  }
+});
+
 serving("for a host name, the URL of the server has its IP address", async () => {
   const server = await serve(nodeface, { hostname: "localhost", port: 0 });
   assert.match(server.url, /^http:\/\/(127\.0\.0\.1|\[::1\]):\d+\/$/);

@@ -10,6 +10,7 @@ import { waitAtMost } from "../with-timeout.ts";
 import {
   beginEntry,
   type Callbacks,
+  checkApp,
   checkServeOptions,
   failure,
   type Listening,
@@ -92,6 +93,7 @@ const SILENCE_SECONDS = TIMEOUTS.silence / 1000, IDLE_SECONDS = TIMEOUTS.idle / 
  */
 // deno-lint-ignore require-await -- an exception must become a rejection
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
+  checkApp(app);
   const { hostname, port } = checkServeOptions(options);
   const server = Bun.serve({
     fetch: (request, server) => respond(app, options, request, server),

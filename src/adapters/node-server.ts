@@ -26,6 +26,7 @@ import {
   type Address,
   beginEntry,
   type Callbacks,
+  checkApp,
   checkServeOptions,
   type EndEntry,
   failure,
@@ -196,6 +197,7 @@ export async function serveHttp(
   options: ServeOptions,
   watch: (http: Server, address: Address) => () => void = () => () => {},
 ): Promise<Listening> {
+  checkApp(app);
   const wanted = checkServeOptions(options);
   const { http, close } = new NodeServer(app, options);
   await listen(http, wanted);

@@ -9,7 +9,13 @@ import { problem } from "../http/problem.ts";
 import { hasContent } from "./connections.ts";
 import { respond, serveHttp } from "./node-server.ts";
 import { handleInOrder } from "./pipelining.ts";
-import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
+import {
+  type Callbacks,
+  checkApp,
+  type Listening,
+  type Servable,
+  type ServeOptions,
+} from "./shared.ts";
 
 export type { Listening, ResponseRecord, Servable, ServeOptions } from "./shared.ts";
 
@@ -51,6 +57,7 @@ export type Listener = (
  * ```
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
+  checkApp(app);
   return (message, response, next) => {
     const { url = "/", originalUrl } = message as IncomingMessage & { originalUrl?: unknown };
     const original = typeof originalUrl === "string" ? originalUrl : undefined;

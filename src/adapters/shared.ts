@@ -155,6 +155,12 @@ const SERVE_OPTIONS = object({
   onError: v.optional(v.function("a function")),
 });
 
+/** @throws {TypeError} if a program in JavaScript has passed something else */
+export function checkApp(app: Servable): void {
+  if (typeof (app as Partial<Servable> | undefined)?.fetch === "function") return;
+  throw new TypeError("serve and listener expect a Nodeface, or another object with fetch");
+}
+
 export function checkServeOptions(options: ServeOptions): Address {
   const { value, diagnostics } = readValue(options, SERVE_OPTIONS);
   refuseOptions(diagnostics);

@@ -58,6 +58,14 @@ const send: Parameters<typeof requestText>[0]["send"] = async (request, read) =>
 const openPlain: OpenSocket = ({ hostname, port }) =>
   connect({ host: hostname.replaceAll(/[[\]]/g, ""), port: Number(port || 80) });
 
+/** Returns the host at which a service listens whose host is `NODEFACE_HOST`. */
+function ownHost(): string {
+  const host = (process.env.NODEFACE_HOST ?? "").replace(/^\[|\]$/g, "");
+  if (host === "" || host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
 /** @throws {TypeError} if the arguments are wrong */
 function addressIn(args: string[]): URL {
   // The service ignores empty variables, too.
@@ -68,7 +76,7 @@ function addressIn(args: string[]): URL {
     options: { accept: { type: "string" } },
     allowPositionals: true,
   });
-  const [base = `http://127.0.0.1:${port}`, ...others] = positionals;
+  const [base = `http://${ownHost()}:${port}`, ...others] = positionals;
   if (others.length > 0) throw new TypeError("probe takes one URL");
   if (!URL.canParse(base) || !/^https?:\/\/[^\s?#]+$/i.test(base)) {
     const from = positionals.length === 0 ? `, with the port in ${variable}` : "";

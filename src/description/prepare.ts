@@ -77,9 +77,13 @@ export async function prepareDescription(
   };
   try {
     const parts = { ...source, file: file && { ...file, read } };
-    const { document: whole, diagnostics, methods = [] } = await load(parts, offer, options);
+    const { document: whole, ofNode, diagnostics, methods = [] } = await load(
+      parts,
+      offer,
+      options,
+    );
     if (!whole) return { description: undefined, diagnostics, stamp };
-    const { document: below, operations } = await annotateCalls(whole, forward, by);
+    const { document: below, operations } = await annotateCalls(whole, forward, by, ofNode);
     await pause();
     const { at_root: isAtRoot = false } = forward ?? {};
     const address = clientAddress(below, isAtRoot);

@@ -39,13 +39,17 @@ const TOKEN = {
 /**
  * Removes the `security` of the node's operations, since our page must not ask for the node's
  * secret.
+ *
+ * @param ofNode the document with all operations of the node
  */
 export async function annotateCalls(
   document: Json,
   forward: ResolvedForward | undefined,
   by: DescribedBy,
+  ofNode: Json = document,
 ): Promise<{ readonly document: Json; readonly operations: readonly NodeOperation[] }> {
-  const operations = forward ? await listNodeOperations(document, by) : [];
+  // Not all operations of the node may be in the document: a host may have one at the same path.
+  const operations = forward ? await listNodeOperations(ofNode, by) : [];
   await pause();
   const entries = forward ? decide(operations, forward) : [];
   const policy = new Map(entries.map((entry) => [entry.operation.name, entry]));

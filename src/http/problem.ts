@@ -43,17 +43,14 @@ export function problemWith(
     throw new RangeError(`the status of a problem must be from 400 to 599, not ${status}`);
   }
   const body = encodeText(problemText(status, detail, members));
-  return new FastResponse(body, {
-    status,
-    statusText: titleOf(status) ?? "",
-    // `Headers` rejects values with line breaks. `FastResponse` would not check a list of headers.
-    headers: new Headers({
-      "content-type": PROBLEM,
-      "content-length": String(body.byteLength),
-      "cache-control": "no-store",
-      ...headers,
-    }),
+  const all = new Headers({
+    "content-type": PROBLEM,
+    "content-length": String(body.byteLength),
+    "cache-control": "no-store",
   });
+  // `Headers` rejects values with line breaks. `FastResponse` would not check a list of headers.
+  for (const [name, value] of new Headers(headers)) all.set(name, value);
+  return new FastResponse(body, { status, statusText: titleOf(status) ?? "", headers: all });
 }
 
 export function problemText(

@@ -61,6 +61,8 @@ export interface LoadOptions extends ServerContext {
 export interface Loaded {
   /** `undefined` if a diagnostic is fatal. Integers too large for `number` are `bigint`s. */
   readonly document: Json | undefined;
+  /** The document without the operations of the service and the host. */
+  readonly ofNode?: Json | undefined;
   readonly diagnostics: readonly Diagnostic[];
   /**
    * The names of the described JSON-RPC methods, including missing ones; empty if the node lists
@@ -87,7 +89,7 @@ export async function load(
   const there = withoutMissing(document, offer.missing);
   await pause();
   const served = await withServiceOperations(own, there, operations, documentOfHost);
-  return { document: served, methods: [...new Set(methods)], ...others };
+  return { document: served, ofNode: there, methods: [...new Set(methods)], ...others };
 }
 
 async function loadFile(

@@ -18,7 +18,7 @@ import {
   setMember,
 } from "../json/values.ts";
 import { copyInSlices } from "../json/in-slices.ts";
-import { operationsIn, SERVICE_TAG } from "./operations.ts";
+import { mapOperations, operationsIn, SERVICE_TAG } from "./operations.ts";
 import { baseAtNode, basePathsOf, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 export interface DescribedOperation {
@@ -75,8 +75,22 @@ export async function withHost(
   operations: readonly DescribedOperation[],
   documentOfHost: DocumentOfHost,
 ): Promise<Json> {
-  const hosted = await addHost(own, operations, documentOfHost);
-  return addOperations(hosted.document, hosted.operations);
+  const { document, operations: added } = await addHost(own, operations, documentOfHost);
+  const paths = withFreeIds(objectOf(document.paths), added);
+  return addOperations({ ...document, paths }, added);
+}
+
+/** Gives operations other ids than those that the host uses. */
+function withFreeIds(paths: Json, ofHost: readonly DescribedOperation[]): Json {
+  const taken = new Set(ofHost.map(({ operation }) => operation.operationId));
+  const ids = operationsIn({ paths }).map(({ operation }) => operation.operationId);
+  const freeId = createFreeName(new Set([...ids, ...taken]));
+  return mapMembers(paths, (item) =>
+    mapOperations(objectOf(item), ({ operation }) => {
+      const { operationId: id } = operation;
+      if (id === undefined || !taken.has(id)) return operation;
+      return { ...operation, operationId: freeId(String(id)) };
+    }));
 }
 
 const TAG_DESCRIPTION = "The identity and the status of this node.";
@@ -90,11 +104,12 @@ export async function withServiceOperations(
   documentOfHost: DocumentOfHost = {},
 ): Promise<Json> {
   const { document, operations } = await addHost(node, ofHost, documentOfHost);
-  const theirs = withRoom(document);
+  const moved = withRoom(document, new Set(operations.map(({ path }) => path)));
+  const theirs = withFreeIds(moved, operations);
   const bases = basePathsOf(document);
   const isTheirs = (path: string) =>
     bases.some((base) => path.startsWith(base) && Object.hasOwn(theirs, path.slice(base.length)));
-  const all = operationsIn({ paths: theirs });
+  const all = [...operationsIn({ paths: theirs }), ...operations];
   const freeId = createFreeName(new Set(all.map(({ operation }) => operation.operationId)));
   const paths: Json = {};
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
@@ -107,7 +122,7 @@ export async function withServiceOperations(
   }
   const described = operations.map((added) => ({
     ...added,
-    operation: { servers: SERVERS, ...added.operation },
+    operation: { servers: SERVERS, security: [], ...added.operation },
   }));
   if (Object.keys(paths).length + described.length === 0) return { ...document, paths: theirs };
   const used = usedComponents(own, paths);
@@ -127,18 +142,16 @@ export async function withServiceOperations(
 }
 
 /**
- * If this service has the same path as the node, the first segment of the node's path moves to the
+ * If this service or its host has the same path as the node, the first segment of the node's path moves to the
  * end of the server URL: `/v1/info` on `./v1/node` becomes `/info` on `./v1/node/v1`.
  */
-function withRoom({ servers, paths: all }: Json): Json {
+function withRoom({ servers, paths: all }: Json, ofHost: ReadonlySet<string>): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const url = onlyUrl([objectOf(item), { servers }]);
     const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
-    const isMoved = RESOURCE_PATH.test(path) && baseAtNode(url) !== undefined &&
-      !Object.hasOwn(objectOf(all), rest!);
-    return isMoved
-      ? [rest!, { ...objectOf(item), servers: [{ url: url! + base! }] }]
-      : [path, item];
+    const isMoved = rest !== undefined && (RESOURCE_PATH.test(path) || ofHost.has(path)) &&
+      baseAtNode(url) !== undefined && !Object.hasOwn(objectOf(all), rest) && !ofHost.has(rest);
+    return isMoved ? [rest, { ...objectOf(item), servers: [{ url: url! + base! }] }] : [path, item];
   });
   return Object.fromEntries(moved);
 }
