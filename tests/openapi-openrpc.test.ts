@@ -255,6 +255,26 @@ openrpc("examples are shown for the query, the body and the response", async () 
   }
 });
 
+openrpc("an example's values have the names of parameters, or else their positions", async () => {
+  const given: readonly (readonly [values: Json[], byName: Json])[] = [
+    [[{ name: "two", value: 2 }, { name: "two", value: 3 }], { a: 2, b: 3 }],
+    [[{ value: 2 }, { name: "three", value: 3 }, { name: "four", value: 4 }], { a: 2, b: 3 }],
+    [[{ name: "b", value: 2 }, { name: "unknown", value: 3 }], { a: 2, b: 3 }],
+    [[{ name: "a", value: 2 }, { name: "a", value: 3 }], { a: 2, b: 3 }],
+    [[{ name: "two", externalValue: "x" }, { name: "three", value: 3 }], { b: 3 }],
+    [[{ name: "b", value: 3 }], { b: 3 }],
+    [[{ name: "b", value: 3 }, { name: "a", value: 2 }], { a: 2, b: 3 }],
+  ];
+  const params = ["a", "b"].map((name) => param({ type: "integer" }, { name }));
+  for (const [values, byName] of given) {
+    const examples = [{ name: "one", params: values }];
+    const { get, post } = (await made(method({ params, examples }))).paths["/v1/rpc/m"];
+    const { examples: shown } = post.requestBody.content["application/json"];
+    assert.equal(shown, { one: { value: byName } });
+    assert.equal(get.parameters.map(({ example }: Json) => example), [byName.a, byName.b]);
+  }
+});
+
 openrpc("the errors of a method are listed with its response, by code and message", async () => {
   const components = {
     errors: { NoBlock: { code: 24, message: "Block not found" } },

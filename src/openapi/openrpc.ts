@@ -217,7 +217,7 @@ function describeErrors({ errors }: Parts): string | undefined {
 
 function byQuery({ params, examples: [example = {}] }: Parts): Json {
   if (params.length === 0) return {};
-  const values = valuesOf(example);
+  const values = valuesOf(params, example);
   const parameters = params.map((param) =>
     present({
       name: textOf(param.name) ?? "",
@@ -247,7 +247,7 @@ function byBody(parts: Parts): Json {
     required: filled(required),
     additionalProperties: false,
   });
-  const examples = examplesOf(parts, valuesOf);
+  const examples = examplesOf(parts, (example) => valuesOf(params, example));
   return {
     requestBody: present({
       required: required.length > 0 || undefined,
@@ -263,10 +263,20 @@ function aboutParam(param: Json): Json {
   });
 }
 
-function valuesOf(example: Json): Json {
-  const params = listOf(example.params).map(objectOf)
-    .filter(({ name, value }) => textOf(name) !== undefined && value !== undefined);
-  return Object.fromEntries(params.map(({ name, value }) => [textOf(name)!, value]));
+/**
+ * OpenRPC pairs the values of an example with the parameters by position. The name of a value names
+ * the example, but many documents write the name of a parameter there, and omit other parameters.
+ */
+function valuesOf(params: readonly Json[], example: Json): Json {
+  const given = listOf(example.params).map(objectOf);
+  const known = new Set(params.map(({ name }) => textOf(name)));
+  const named = new Set(given.map(({ name }) => textOf(name)).filter((name) => known.has(name)));
+  const isByName = named.size === given.length;
+  const pairs = given.flatMap(({ name, value }, at) => {
+    const target = textOf(isByName ? name : params[at]?.name);
+    return target === undefined || value === undefined ? [] : [[target, value] as const];
+  });
+  return Object.fromEntries(pairs);
 }
 
 function examplesOf({ examples }: Parts, partOf: (example: Json) => unknown): Json | undefined {
