@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { requestOf } from "../src/explorer/form-request.ts";
+import { mistakeIn, requestOf } from "../src/explorer/form-request.ts";
 import { V1 } from "../src/explorer/html.ts";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { renderContent } from "../src/explorer/render-content.ts";
@@ -85,6 +85,27 @@ form("a body has a given example or one made from its schema, with all digits", 
   };
   const components = { schemas: { B: { oneOf: [{ enum: [2, 3] }] } } };
   assert.equal((await body({ schema }, { components })).example, '{"a":"x"}');
+});
+
+form("a parameter with JSON content is one text, which must be JSON", async () => {
+  const schema = { type: "array", description: "The keys", items: { type: "string" } };
+  const fieldOf = async (media: Json) => {
+    const content = { "application/json": media };
+    return (await dataOf({ parameters: [{ name: "k", in: "query", required: true, content }] }))
+      .fields[0];
+  };
+  const known = { name: "k", in: "query", type: "application/json", isRequired: true };
+  const field = await fieldOf({ schema });
+  assert.equal(field, { ...known, isFilled: true, hint: "The keys" });
+  assert.equal((await fieldOf({ schema, example: ["a", "b"] })).example, '["a","b"]');
+  assert.match(mistakeIn(field, "0x26aa"), /^k must be JSON: /);
+  assert.is(mistakeIn(field, '["0x26aa"]'), "");
+  const { url } = requestOf({ method: "GET", address: "/a", fields: [field] }, ['["a","b"]'], "");
+  assert.is(url, "/a?k=%5B%22a%22%2C%22b%22%5D");
+  const parameters = [{ name: "k", in: "query", content: { "application/json": { schema } } }];
+  const html = await render({ "/a": { get: { ...DONE, parameters } } });
+  assert.match(html, /query, array, application\/json/);
+  assert.match(html, "The keys");
 });
 
 form("an example is limited if the schema contains itself or is too large", async () => {

@@ -151,6 +151,32 @@ openrpc(
   },
 );
 
+openrpc("a list or an object in a query is JSON, as the service takes it", async () => {
+  const subscription = { "x-subscription": { unsubscribe: "u", notification: "n" } };
+  const given: readonly (readonly [schema: unknown, isJson: boolean])[] = [
+    [{ type: "array", items: { type: "string" } }, true],
+    [{ type: ["array", "null"] }, true],
+    [{ $ref: "#/components/schemas/Object" }, true],
+    [{ anyOf: [{ type: "object" }, { type: "boolean" }, { type: "null" }] }, true],
+    [{ enum: [[1], { a: 1 }] }, true],
+    // The service takes these texts as they are.
+    [{ anyOf: [{ type: "array" }, { type: "string" }] }, false],
+    [{ type: "integer", enum: [1, null] }, false],
+    [{ type: ["boolean", "null"] }, false],
+    [{}, false],
+    [undefined, false],
+  ];
+  for (const [schema, isJson] of given) {
+    const examples = [{ name: "one", params: [{ name: "p", value: ["x"] }] }];
+    const params = [param(schema, { required: true })];
+    const { get } = (await made(method({ params, examples, ...subscription }))).paths["/v1/rpc/m"];
+    const media = { schema: schema ?? {}, example: ["x"] };
+    const described = isJson ? { content: { "application/json": media } } : media;
+    const expected = { name: "p", in: "query", required: true, ...described };
+    assert.equal(get.parameters, [expected], JSON.stringify(schema));
+  }
+});
+
 openrpc("only a method with x-access: read has a GET operation", async () => {
   for (const access of ["write", "secret", "Read", true, undefined]) {
     const { get, post } = (await made(method({ "x-access": access }))).paths["/v1/rpc/m"];

@@ -26,7 +26,10 @@ export interface FormData {
 export interface FieldData {
   readonly name: string;
   readonly in: ParameterPlace | "body";
-  /** The type, such as `integer` or `string, date-time`; for a body, the media type. */
+  /**
+   * The type, such as `integer` or `string, date-time`; for a body, and a parameter with `content`,
+   * the media type.
+   */
   readonly type?: string | undefined;
   readonly isRequired?: boolean | undefined;
   /** The format of several values: `a=1&a=2` for `again`, and `a=1,2` for `comma`. */
@@ -80,12 +83,12 @@ export function mistakeIn(field: FieldData, text: string): string {
     return `${name} must consist of ISO 8859-1 characters`;
   }
   if (list) return "";
-  if (place === "body") {
+  if (place === "body" || type.includes("/")) {
     try {
       if (isJson(type)) JSON.parse(text);
       return "";
     } catch (error) {
-      return `body must be JSON: ${(error as Error).message}`;
+      return `${name} must be JSON: ${(error as Error).message}`;
     }
   }
   if (/^integer( or null)?(,|$)/.test(type) && !/^-?\d+$/.test(text)) {

@@ -85,8 +85,8 @@ function readField(
   parameter: Json,
   isRead: boolean,
 ): FieldData {
-  const media = firstMemberOf(objectOf(parameter.content));
-  const content = media === undefined ? undefined : followReference(root, media);
+  const media = objectOf(parameter.content), mediaType = firstNameOf(media);
+  const content = mediaType === undefined ? undefined : followReference(root, media[mediaType]);
   const schema = followReference(root, parameter.schema);
   const isList = place === "query" && !content && [schema.type].flat().includes("array");
   const isRepeated = (parameter.style ?? "form") === "form" && parameter.explode !== false;
@@ -96,11 +96,12 @@ function readField(
   const values = valuesOf(schema);
   const source = isRead && isRequired ? sourceOf(schema) : undefined;
   const isAsked = source !== undefined || (isRequired && !example && !values);
-  const about = textOf(parameter.description) ?? textOf(schema.description);
+  const described = content ? followReference(root, content.schema) : schema;
+  const about = textOf(parameter.description) ?? textOf(described.description);
   return {
     name,
     in: place,
-    type: typeOf(schema).join(", ") || undefined,
+    type: mediaType ?? (typeOf(schema).join(", ") || undefined),
     isRequired: isRequired || undefined,
     list: !isList ? undefined : isRepeated ? "again" : "comma",
     spans: multiSegmentOf(parameter) === true || undefined,
@@ -212,7 +213,9 @@ function exampleOf(root: Json, holder: Json): unknown {
 }
 
 /** Cached, since many references may point to one large object. */
-const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0]);
+const firstNameOf = onceFor((object: Json): string | undefined => Object.keys(object)[0]);
+
+const firstMemberOf = (object: Json): unknown => object[firstNameOf(object) ?? ""];
 
 const exampleOfSchema = (schema: Json): unknown =>
   schema.example ?? listOf(schema.examples)[0] ?? schema.const;

@@ -236,11 +236,17 @@ class SectionReader {
 function createItemReader(root: Json) {
   const fieldsOf = createFieldReader(root);
   const readParameter = ({ value, parameter, name, place }: Parameter): Item => {
-    const schema = followReference(root, parameter.schema);
+    const { types, schema: inner } = contentOf(root, parameter);
+    const schema = followReference(root, parameter.schema ?? inner);
     const { example = schema.example, required } = parameter;
     return {
       name,
-      facts: factsOf(place, ...typeOf(schema), required === true && "required"),
+      facts: factsOf(
+        place,
+        ...typeOf(schema),
+        ...types.slice(0, 1),
+        required === true && "required",
+      ),
       description: descriptionOf(root, value, parameter) || text(schema.description),
       rules: rulesOf({ ...schema, example }, followReference(root, schema.items)),
     };
@@ -292,8 +298,11 @@ function createItemReader(root: Json) {
   ];
 }
 
+/** Cached, since many references may point to one large object. */
+const namesOf = onceFor((object: Json): string[] => Object.keys(object));
+
 function contentOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
-  const types = Object.keys(objectOf(content));
+  const types = namesOf(objectOf(content));
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
 }
 

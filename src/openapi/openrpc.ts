@@ -1,7 +1,7 @@
 /**
  * Converts OpenRPC 1.3 to OpenAPI 3.1. Each method becomes `POST /v1/rpc/{method}` with an object
- * of named parameters. A `read` method with only scalar parameters also becomes `GET`, with the
- * parameters in the query.
+ * of named parameters. A `read` method with only scalar parameters, or whose notifications are
+ * events, also becomes `GET`, with the parameters in the query.
  *
  * @module
  */
@@ -135,7 +135,8 @@ export async function openApiOfMethods(
       params: isByPosition ? params.map((param, at) => ({ ...param, "x-position": at })) : params,
     };
     setMember(paths, pathOfMethod(name), {
-      ...isGettable && { [ONE_METHOD]: true, get: operationOf(parts, name, byQuery(parts)) },
+      ...isGettable &&
+        { [ONE_METHOD]: true, get: operationOf(parts, name, byQuery(document, parts)) },
       post: operationOf(parts, isGettable ? freeId(`${name}_post`) : name, byBody(parts)),
     });
   }
@@ -215,21 +216,30 @@ function describeErrors({ errors }: Parts): string | undefined {
     .join("\n\n");
 }
 
-function byQuery({ params, examples: [example = {}] }: Parts): Json {
+function byQuery(document: Json, { params, examples: [example = {}] }: Parts): Json {
   if (params.length === 0) return {};
   const values = valuesOf(params, example);
-  const parameters = params.map((param) =>
-    present({
+  const parameters = params.map((param) => {
+    const media = present({
+      schema: param.schema ?? {},
+      example: valueAt(values, [String(param.name)]),
+    });
+    return present({
       name: textOf(param.name) ?? "",
       in: "query",
       ...aboutParam(param),
       required: param.required === true || undefined,
-      schema: param.schema ?? {},
-      example: valueAt(values, [String(param.name)]),
+      ...isJsonInQuery(document, param.schema) ? { content: { "application/json": media } } : media,
       ...marksOf(param),
-    })
-  );
+    });
+  });
   return { parameters };
+}
+
+/** The service takes a list or an object as one JSON text, unlike any style of OpenAPI. */
+function isJsonInQuery(document: Json, schema: unknown): boolean {
+  const types = typesIn(document, schema);
+  return !types.includes("string") && types.some((type) => type === "array" || type === "object");
 }
 
 function byBody(parts: Parts): Json {

@@ -34,7 +34,7 @@ export function typesIn(document: Json, value: unknown): readonly string[] {
   for (const schema of schemas) {
     const values = schema.const === undefined ? listOf(schema.enum) : [schema.const];
     for (const type of [schema.type ?? []].flat()) types.add(String(type));
-    for (const one of values) types.add(typeof one === "bigint" ? "number" : typeof one);
+    for (const one of values) types.add(nameType(one));
     if (QUANTITY_PATTERN.test(textOf(schema.pattern) ?? "")) types.add(QUANTITY);
     const alternatives = [schema.anyOf, schema.oneOf, schema.allOf].flatMap(listOf);
     for (const one of alternatives.slice(0, ALTERNATIVES_MAX - schemas.size)) {
@@ -42,6 +42,11 @@ export function typesIn(document: Json, value: unknown): readonly string[] {
     }
   }
   return [...types];
+}
+
+function nameType(value: unknown): string {
+  if (value === null) return "null";
+  return typeof value === "bigint" ? "number" : typeof value;
 }
 
 /** Keys beside a reference that restrict nothing. */

@@ -8,8 +8,13 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { languagesFor, writeSample } from "../../src/explorer/code-samples.ts";
-import type { FormData } from "../../src/explorer/form-request.ts";
+import { canBeSent, type FormData, requestOf } from "../../src/explorer/form-request.ts";
+import { renderParts } from "../../src/explorer/render-content.ts";
+import { loadInterface } from "../../src/description/known-interface.ts";
+import { annotateCalls } from "../../src/gateway/annotate-operations.ts";
+import { resolveForward } from "../../src/gateway/policy.ts";
 import { createNodeface } from "../../src/index.ts";
+import { documentOfKind } from "../../src/openapi/kind-document.ts";
 import { besideNode, installed, TOKEN, WITH_TOKEN } from "../gateway/_beside.ts";
 import { until as untilAsync } from "../nodes/_daemon.ts";
 import { ROOT } from "../_paths.ts";
@@ -174,6 +179,28 @@ events(
       for (const one of [all, some]) one.stop();
     });
   },
+);
+
+events(
+  "the page's form of a subscription sends a list as the service takes it",
+  () =>
+    besideNode(SocketNode.start(), "substrate", async ({ url }, node) => {
+      const document = await documentOfKind(await loadInterface("substrate"), { title: "A" });
+      const path = "/v1/rpc/state_subscribeStorage";
+      const { document: annotated } = await annotateCalls(
+        document,
+        resolveForward("reads"),
+        "kind",
+      );
+      const { form } = (await renderParts(annotated, "kind")).notes.get(`GET ${path}`)!;
+      assert.is(canBeSent(form!, ["0x26aa"]), false);
+      const texts = ['["0x26aa", "0x3a"]'];
+      assert.is(canBeSent(form!, texts), true);
+      const reader = await EventReader.open(requestOf(form!, texts, url).url);
+      assert.is(reader.response.status, 200);
+      assert.equal(node.calls.map(({ params }) => params), [[["0x26aa", "0x3a"]]]);
+      reader.stop();
+    }),
 );
 
 events(
