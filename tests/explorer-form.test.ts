@@ -119,6 +119,21 @@ form("an example is limited if the schema contains itself or is too large", asyn
   assert.equal(data.fields, [{ ...known, example: "{}" }]);
 });
 
+form("the headers that OpenAPI ignores as parameters have no field", async () => {
+  const schema = { type: "string", default: "application/json" };
+  const parameters = ["Content-Type", "ACCEPT", "authorization", "X-Accept"]
+    .map((name) => ({ name, in: "header", required: true, schema }));
+  parameters.push({ name: "accept", in: "query", required: true, schema });
+  const requestBody = { content: { "application/json": { example: 1 } } };
+  const data = await dataOf({ parameters, requestBody }, "/a", "post");
+  const names = data.fields.map(({ name }: { name: string }) => name);
+  assert.equal(names, ["X-Accept", "accept", "body"]);
+  assert.equal(requestOf(data, ["b", "c", "1"], "").headers, [
+    ["X-Accept", "b"],
+    ["Content-Type", "application/json"],
+  ]);
+});
+
 form("an operation that a page cannot send has no form", async () => {
   const upload = { content: { "multipart/form-data": {} } };
   assert.is(await dataOf({ requestBody: upload }, "/a", "post"), undefined);

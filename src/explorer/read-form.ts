@@ -37,6 +37,8 @@ const TEXTS = [
 ];
 
 const FORBIDDEN_METHODS = ["TRACE", "CONNECT"], WITHOUT_BODY = ["GET", "HEAD"];
+/** OpenAPI ignores parameters for these headers. */
+const IGNORED_HEADER = /^(?:accept|content-type|authorization)$/i;
 const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
 const EXAMPLE_LENGTH_MAX = 300, HINT_LENGTH_MAX = 120;
@@ -57,7 +59,9 @@ export function readForm(
   if (FORBIDDEN_METHODS.includes(method) || needsCookie) return undefined;
   const isRead = operation["x-access"] === "read";
   const fields: FieldData[] = parameters.flatMap(({ name, place, parameter }) =>
-    isParameterPlace(place) ? [readField(root, name, place, parameter, isRead)] : []
+    isParameterPlace(place) && !(place === "header" && IGNORED_HEADER.test(name))
+      ? [readField(root, name, place, parameter, isRead)]
+      : []
   );
   const body = WITHOUT_BODY.includes(method) ? {} : followReference(root, operation.requestBody);
   const content = objectOf(body.content);
