@@ -81,7 +81,6 @@ function makeFilter(): void {
   const list = element("ul");
   nav.append(list);
   let entries: { title: string; gist: string; text: string; id: string }[] | undefined;
-  let found: { id: string }[] = [];
 
   const filter = () => {
     entries ??= [...plain.querySelectorAll("article")].map((article) => {
@@ -97,7 +96,6 @@ function makeFilter(): void {
       const words = element("span", {}, title, element("small", { textContent: gist }));
       return element("li", {}, element("a", { href: `#${id}` }, words));
     });
-    found = all;
     tree.hidden = !isEmpty;
     list.replaceChildren(...items);
     const shown = items.length < all.length ? `the first ${items.length} of ` : "";
@@ -110,13 +108,16 @@ function makeFilter(): void {
   const close = () => nav.togglePopover(false);
 
   nav.addEventListener("toggle", ({ newState }) => newState === "open" && focus());
-  nav.addEventListener("click", ({ target }) => (target as Element).closest("a") && close());
+  nav.addEventListener("click", ({ target }) => {
+    const link = (target as Element).closest("a");
+    if (link) close();
+    // If the URL stays the same, there is no `hashchange`.
+    if (link?.hash === location.hash) showTarget();
+  });
   input.addEventListener("input", filter);
   input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && found[0]) {
-      close();
-      location.hash = found[0].id;
-    } else if (event.key === "Escape" && input.value !== "") {
+    if (event.key === "Enter") list.querySelector("a")?.click();
+    else if (event.key === "Escape" && input.value !== "") {
       // Escape clears the text here and must not close the popover.
       event.preventDefault();
       input.value = "";

@@ -77,6 +77,33 @@ filter("/ and Ctrl+K focus the filter, which matches name, path, summary and acc
   await page.close();
 });
 
+filter("a choice that is in the URL already leads to the operation again", async () => {
+  const page = await open(chain.url);
+  const heading = page.locator("h3", { hasText: "getblockhash" });
+  const group = page.locator("#content section > details", { has: heading });
+  const isInView = () =>
+    heading.evaluate((h3) => {
+      const { top } = h3.getBoundingClientRect();
+      return h3.checkVisibility() && top >= 0 && top < innerHeight / 2;
+    });
+  const leave = async () => {
+    await group.evaluateAll((all: HTMLDetailsElement[]) => all.forEach((one) => one.open = false));
+    await page.evaluate(() => scrollTo(0, 0));
+    assert.is(await isInView(), false);
+  };
+  for (let i = 0; i < 2; i++) {
+    await leave();
+    await field(page).fill("getblockhash");
+    await field(page).press("Enter");
+    await page.waitForFunction(() => location.hash.endsWith("/getblockhash"));
+    assert.ok(await isInView(), `Enter, ${i}`);
+  }
+  await leave();
+  await links(page).first().click();
+  assert.ok(await isInView(), "click");
+  await page.close();
+});
+
 filter("keys typed into a form field do not act as shortcuts", async () => {
   const page = await open(chain.url);
   await page.evaluate(() => {
