@@ -2,13 +2,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { withScalarExtensions } from "../src/explorer/scalar-extensions.ts";
-import { type Json, objectOf } from "../src/json/values.ts";
+import { type Json, objectOf, valueAt } from "../src/json/values.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
 import { findExamples, paramsOf } from "../src/explorer/examples.ts";
 import type { FormData } from "../src/explorer/form-request.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { annotateCalls } from "../src/gateway/annotate-operations.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
+import { EXAMPLE_FROM } from "../src/kinds/interface.ts";
 import { documentOfKind } from "../src/openapi/kind-document.ts";
 
 const extensions = suite("the extensions for Scalar");
@@ -112,6 +113,38 @@ extensions("examples of the node replace those of the kind", async () => {
   };
   assert.is(await exampleOf({ "head#/hash": HASH }), HASH);
   assert.is.not(await exampleOf({}), HASH);
+});
+
+extensions("an example of the node has the type of its parameter", async () => {
+  const exampleOf = async (schema: Json, text: string) => {
+    const place = { name: "p", in: "query", required: true, examples: { a: { value: 1 } } };
+    const parameters = [{ ...place, schema: { ...schema, [EXAMPLE_FROM]: "info#/a" } }];
+    const responses = { 200: { description: "" } };
+    const get = { "x-access": "read", responses, parameters };
+    const document = { openapi: "3.1.1", info: { title: "A" }, paths: { "/a": { get } } };
+    const { notes } = await renderParts(document, "kind");
+    const described = await withScalarExtensions(document, { "info#/a": text }, notes);
+    const [parameter] = objectOf(valueAt(described, ["paths", "/a", "get"])).parameters as Json[];
+    assert.is(parameter!.examples, undefined);
+    return parameter!.example;
+  };
+  assert.is(await exampleOf({ type: "integer" }, "184320"), 184320);
+  assert.is(await exampleOf({ type: "integer" }, "18446744073709551615"), 18446744073709551615n);
+  assert.is(await exampleOf({ type: "integer" }, "0x1"), "0x1");
+  assert.is(await exampleOf({ type: ["number", "null"] }, "0.5"), 0.5);
+  assert.is(await exampleOf({ type: "boolean" }, "true"), true);
+  assert.is(await exampleOf({ type: "string" }, "184320"), "184320");
+  assert.is(await exampleOf({}, "true"), "true");
+  const large = 18446744073709551615n;
+  const properties = { a: { [EXAMPLE_FROM]: "info#/a" } };
+  const media = { example: { a: "", n: large }, schema: { properties } };
+  const requestBody = { content: { "application/json": media } };
+  const post = { "x-access": "read", responses: { 200: { description: "" } }, requestBody };
+  const document = { openapi: "3.1.1", info: { title: "A" }, paths: { "/a": { post } } };
+  const { notes } = await renderParts(document, "kind");
+  const described = await withScalarExtensions(document, { "info#/a": "x" }, notes);
+  const keys = ["paths", "/a", "post", "requestBody", "content", "application/json", "example"];
+  assert.equal(valueAt(described, keys), { a: "x", n: large });
 });
 
 extensions("a value in the response to another operation is an example, too", async () => {

@@ -6,11 +6,12 @@
  */
 import { CALL_MARK, callNoteOf } from "../gateway/annotate-operations.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
+import { parseJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { followReference, mapOperations, operationsOf } from "../openapi/operations.ts";
 import { pause } from "../slices.ts";
-import { fillIn, type FormData } from "./form-request.ts";
+import { type FieldData, fillIn, type FormData } from "./form-request.ts";
 import { methodNameOf, NOT_ENABLED, wordsOf } from "./labels.ts";
 import type { Notes } from "./render-content.ts";
 
@@ -71,7 +72,9 @@ function withExamples(
     const field = texted.find(({ name, in: place }) =>
       name === parameter.name && place === parameter.in
     );
-    return field ? { ...parameter, example: field.text } : value;
+    if (!field) return value;
+    const { examples: _, ...others } = parameter;
+    return { ...others, example: valueOf(field) };
   });
   const body = texted.find((field) => field.in === "body");
   return {
@@ -80,13 +83,22 @@ function withExamples(
   };
 }
 
+/** The node's values are texts, also where it sends a number. */
+function valueOf({ type = "", text }: Pick<FieldData, "type"> & { readonly text: string }) {
+  try {
+    return /^(?:integer|number|boolean)/.test(type) ? parseJson(text) : text;
+  } catch {
+    return text;
+  }
+}
+
 function withExample(
   body: Json,
   { type = "", text }: { readonly type?: string | undefined; readonly text: string },
 ): Json {
   const content = objectOf(body.content);
   const { examples: _, ...media } = objectOf(content[type]);
-  const changed = { ...media, example: JSON.parse(text) };
+  const changed = { ...media, example: parseJson(text) };
   return { ...body, content: { ...content, [type]: changed } };
 }
 
