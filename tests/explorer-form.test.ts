@@ -108,6 +108,49 @@ form("a parameter with JSON content is one text, which must be JSON", async () =
   assert.match(html, "The keys");
 });
 
+form("a field has the type of its schema's only alternative beside null", async () => {
+  const components = {
+    schemas: {
+      Kind: { type: "string", enum: ["a", "b"], description: "The kind" },
+      Round: { allOf: [{ $ref: "#/components/schemas/Round" }] },
+    },
+  };
+  const fieldOf = async (schema: Json) => {
+    const parameters = [{ name: "p", in: "query", schema }];
+    const [{ name: _, in: _in, ...field }] = (await dataOf({ parameters }, "/a", "get", {
+      components,
+    })).fields;
+    return field;
+  };
+  const strings = { type: "array", items: { type: "string" } };
+  const none = { type: "null" };
+  const kind = { $ref: "#/components/schemas/Kind" };
+  const choice = { type: "string", values: ["a", "b"] };
+  const given: readonly (readonly [schema: Json, field: Json])[] = [
+    [{ anyOf: [strings, none] }, { type: "array", list: "again" }],
+    [{ anyOf: [{ type: "integer" }, none], default: 7 }, { type: "integer", example: "7" }],
+    [{ oneOf: [{ type: "boolean" }, none] }, { type: "boolean", values: ["true", "false"] }],
+    [{ type: ["boolean", "null"] }, { type: "boolean or null", values: ["true", "false"] }],
+    [{ anyOf: [kind, { enum: [null] }] }, choice],
+    [{ allOf: [kind], default: "b" }, { ...choice, example: "b" }],
+    [{ anyOf: [{ allOf: [kind] }, none] }, choice],
+    [{ anyOf: [{ type: "string" }, { type: "integer" }, none] }, {}],
+    [{ $ref: "#/components/schemas/Round" }, {}],
+    [{ anyOf: [none] }, {}],
+  ];
+  for (const [schema, field] of given) {
+    assert.equal(await fieldOf(schema), field, JSON.stringify(schema));
+  }
+  const data = await dataOf({
+    parameters: [{ name: "tags", in: "query", schema: { anyOf: [strings, none] } }],
+  });
+  assert.is(requestOf(data, ["a,b"], "").url, "/a?tags=a&tags=b");
+  const parameters = [{ name: "p", in: "query", schema: { anyOf: [kind, none] } }];
+  const html = await render({ "/a": { get: { ...DONE, parameters } } }, { components });
+  assert.match(html, /query, string/);
+  assert.match(html, "The kind");
+});
+
 form("an example is limited if the schema contains itself or is too large", async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 30 }, (_, i) => [`p${i}`, { $ref: "#/components/schemas/S" }]),

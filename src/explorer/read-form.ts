@@ -23,6 +23,7 @@ import {
   withoutParameters,
 } from "../openapi/callable-operations.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
+import { readOnlyAlternative } from "../openapi/parameter-schema.ts";
 import type { FieldData, FormData } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
 import { unitsOf } from "./units.ts";
@@ -91,7 +92,7 @@ function readField(
 ): FieldData {
   const media = objectOf(parameter.content), mediaType = firstNameOf(media);
   const content = mediaType === undefined ? undefined : followReference(root, media[mediaType]);
-  const schema = followReference(root, parameter.schema);
+  const schema = readOnlyAlternative(root, parameter.schema);
   const isList = place === "query" && !content && [schema.type].flat().includes("array");
   const isRepeated = (parameter.style ?? "form") === "form" && parameter.explode !== false;
   const given = exampleOf(root, parameter) ?? (content && exampleOf(root, content));
@@ -136,7 +137,8 @@ const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
 function valuesOf(schema: Json): string[] | undefined {
-  if (schema.type === "boolean") return ["true", "false"];
+  const types = [schema.type].flat().filter((type) => type !== "null");
+  if (types.join() === "boolean") return ["true", "false"];
   const values = (schema.const === undefined ? listOf(schema.enum) : [schema.const])
     .filter((value) => value !== null);
   const isChoice = values.length > 0 && values.length <= OPTIONS_MAX &&

@@ -19,6 +19,7 @@ import {
   serversFor,
   SERVICE_TAG,
 } from "../openapi/operations.ts";
+import { readOnlyAlternative } from "../openapi/parameter-schema.ts";
 import { trim, usualUrl } from "../openapi/servers.ts";
 import { pause } from "../slices.ts";
 import { shorten } from "../untrusted-text.ts";
@@ -237,7 +238,7 @@ function createItemReader(root: Json) {
   const fieldsOf = createFieldReader(root);
   const readParameter = ({ value, parameter, name, place }: Parameter): Item => {
     const { types, schema: inner } = contentOf(root, parameter);
-    const schema = followReference(root, parameter.schema ?? inner);
+    const schema = readOnlyAlternative(root, parameter.schema ?? inner);
     const { example = schema.example, required } = parameter;
     return {
       name,

@@ -49,6 +49,27 @@ function nameType(value: unknown): string {
   return typeof value === "bigint" ? "number" : typeof value;
 }
 
+const COMBINATIONS = ["anyOf", "oneOf", "allOf"], CANDIDATES_MAX = 4, NESTED_MAX = 8;
+
+/**
+ * Puts the only alternative of a schema in the schema's place, so that it has the alternative's
+ * type. `null` does not count as an alternative, since no text of a parameter is `null`.
+ */
+export function readOnlyAlternative(document: Json, value: unknown): Json {
+  let schema = followReference(document, value);
+  for (let depth = 0; depth < NESTED_MAX; depth++) {
+    const key = COMBINATIONS.find((key) => Array.isArray(schema[key])) ?? "";
+    const all = listOf(schema[key]);
+    if (all.length > CANDIDATES_MAX) return schema;
+    const [only, ...others] = all.map((one) => followReference(document, one))
+      .filter((one) => typesIn(document, one).join() !== "null");
+    if (!only || others.length > 0) return schema;
+    const { [key]: _, ...beside } = schema;
+    schema = { ...only, ...beside };
+  }
+  return schema;
+}
+
 /** Keys beside a reference that restrict nothing. */
 const ANNOTATION = /^(?:\$comment|title|summary|description|default|examples?|x-.*)$/;
 
