@@ -151,6 +151,44 @@ form("a field has the type of its schema's only alternative beside null", async 
   assert.match(html, "The kind");
 });
 
+form("lists are sent in the style of their parameter, and objects are not sent", async () => {
+  const [array, object] = [{ type: "array" }, { type: "object" }];
+  const [pipes, spaces] = [{ style: "pipeDelimited" }, { style: "spaceDelimited" }];
+  const fieldOf = async (more: Json) =>
+    (await dataOf({ parameters: [{ name: "p", in: "query", ...more }] }, "/a/{p}")).fields[0];
+  const given: readonly (readonly [parameter: Json, text: string, sent: string])[] = [
+    [{ schema: array }, "1, 2 3", "?p=1&p=2%203"],
+    [{ schema: array, explode: false }, "1,2 3", "?p=1,2%203"],
+    [{ schema: array, ...pipes }, "1,2 3", "?p=1%7C2%203"],
+    [{ schema: array, ...spaces }, "1,2", "?p=1%202"],
+    [{ schema: array, ...pipes, explode: true }, "1,2", "?p=1&p=2"],
+    [{ in: "path", schema: array }, "1, 2/3", "/1,2%2F3"],
+    [{ in: "path", schema: { type: "string" } }, "1,2", "/1%2C2"],
+  ];
+  for (const [more, text, sent] of given) {
+    const field = await fieldOf(more);
+    assert.is(mistakeIn(field, text), "");
+    const address = field.in === "path" ? "/{p}" : "";
+    const { url } = requestOf({ method: "GET", address, fields: [field] }, [text], "");
+    assert.is(url, sent, JSON.stringify(more));
+  }
+  for (const place of ["path", "header"]) {
+    const field = await fieldOf({ in: place, schema: array, example: [1, 2] });
+    assert.is(field.example, "1,2");
+  }
+  const unsupported = [
+    { schema: object },
+    { schema: { type: ["object", "null"] }, style: "deepObject" },
+    { in: "path", schema: { type: "string" }, style: "label" },
+    { in: "path", schema: array, style: "matrix" },
+  ];
+  for (const more of unsupported) {
+    const field = await fieldOf(more);
+    assert.is(mistakeIn(field, '{"a":1}'), "p cannot be sent from here", JSON.stringify(more));
+  }
+  assert.is(mistakeIn(await fieldOf({ schema: object }), ""), "");
+});
+
 form("an example is limited if the schema contains itself or is too large", async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 30 }, (_, i) => [`p${i}`, { $ref: "#/components/schemas/S" }]),

@@ -46,6 +46,17 @@ const FORMS: readonly (readonly [FormData, string[]])[] = [
   [
     {
       method: "GET",
+      address: "/lists/{id}",
+      fields: [
+        { name: "id", in: "path", list: "," },
+        { name: "p", in: "query", list: "%7C" },
+      ],
+    },
+    ["1,a b", "x,$y"],
+  ],
+  [
+    {
+      method: "GET",
       address: "/v1/rpc/eth_subscribe",
       isEndless: true,
       fields: [{ name: "subscription", in: "query" }],

@@ -32,8 +32,10 @@ export interface FieldData {
    */
   readonly type?: string | undefined;
   readonly isRequired?: boolean | undefined;
-  /** The format of several values: `a=1&a=2` for `again`, and `a=1,2` for `comma`. */
-  readonly list?: "again" | "comma" | undefined;
+  /** What separates several values: `again` stands for `a=1&a=2`, and `,` for `a=1,2`. */
+  readonly list?: "again" | "," | "%7C" | "%20" | undefined;
+  /** True if the form cannot write a value in the parameter's style. */
+  readonly isUnsupported?: boolean | undefined;
   /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;
   readonly example?: string | undefined;
@@ -77,6 +79,7 @@ export function mistakeIn(field: FieldData, text: string): string {
     return `${name} is required${operation ? `, and ${operation} has none now` : ""}`;
   }
   if (text.trim() === "") return "";
+  if (field.isUnsupported) return `${name} cannot be sent from here`;
   // Browsers resolve dot segments, so they would request a different path.
   if (place === "path" && /^\.\.?$/.test(text)) return `${name} cannot be ${text}`;
   if (place === "header" && !/^[\t -~\x80-\xff]*$/.test(text)) {
@@ -117,14 +120,15 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
     .filter(({ text }) => text !== "");
   const at = (wanted: FieldData["in"]) => given.filter(({ in: place }) => place === wanted);
   let path = address;
-  for (const { name, text, spans } of at("path")) {
-    const encoded = spans ? text.split("/").map(percentEncode).join("/") : percentEncode(text);
+  for (const { name, text, spans, list } of at("path")) {
+    const parts = spans ? text.split("/") : list ? text.split(/\s*,\s*/) : [text];
+    const encoded = parts.map(percentEncode).join(spans ? "/" : list);
     path = path.replaceAll(`{${name}}`, () => encoded);
   }
   const query = at("query").flatMap(({ name, text, list }) => {
     const values = list ? text.split(",").map((one) => one.trim()) : [text];
     const encoded = values.map(percentEncode);
-    const shown = list === "again" ? encoded : [encoded.join(",")];
+    const shown = list === "again" ? encoded : [encoded.join(list)];
     return shown.map((value) => `${percentEncode(name)}=${value}`);
   });
   const [origin = base] = /^https?:\/\/[^/]*/.exec(address) ?? [];

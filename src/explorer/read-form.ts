@@ -93,11 +93,10 @@ function readField(
   const media = objectOf(parameter.content), mediaType = firstNameOf(media);
   const content = mediaType === undefined ? undefined : followReference(root, media[mediaType]);
   const schema = readOnlyAlternative(root, parameter.schema);
-  const isList = place === "query" && !content && [schema.type].flat().includes("array");
-  const isRepeated = (parameter.style ?? "form") === "form" && parameter.explode !== false;
+  const format = content ? {} : formatOf(schema, place, parameter);
   const given = exampleOf(root, parameter) ?? (content && exampleOf(root, content));
   const isRequired = parameter.required === true || place === "path";
-  const example = textOfExample(given ?? schema.default, isList);
+  const example = textOfExample(given ?? schema.default, format.list !== undefined);
   const values = valuesOf(schema);
   const source = isRead && isRequired ? sourceOf(schema) : undefined;
   const isAsked = source !== undefined || (isRequired && !example && !values);
@@ -108,7 +107,7 @@ function readField(
     in: place,
     type: mediaType ?? (typeOf(schema).join(", ") || undefined),
     isRequired: isRequired || undefined,
-    list: !isList ? undefined : isRepeated ? "again" : "comma",
+    ...format,
     spans: multiSegmentOf(parameter) === true || undefined,
     example: source
       ? `{${source}}`
@@ -122,6 +121,27 @@ function readField(
     sources: source && [source],
     hint: isAsked && about ? shorten(about, HINT_LENGTH_MAX) : undefined,
   };
+}
+
+const SEPARATORS: Readonly<Record<string, FieldData["list"]>> = {
+  pipeDelimited: "%7C",
+  spaceDelimited: "%20",
+};
+
+function formatOf(
+  schema: Json,
+  place: ParameterPlace,
+  parameter: Json,
+): Pick<FieldData, "list" | "isUnsupported"> {
+  const types = [schema.type].flat();
+  const style = textOf(parameter.style) ?? (place === "query" ? "form" : "simple");
+  const isObject = types.includes("object") && !types.includes("string");
+  if (isObject || (place === "path" && style !== "simple")) return { isUnsupported: true };
+  if (!types.includes("array")) return {};
+  const isExploded = parameter.explode === undefined
+    ? style === "form"
+    : parameter.explode === true;
+  return { list: place === "query" && isExploded ? "again" : SEPARATORS[style] ?? "," };
 }
 
 export function typeOf(schema: Json): string[] {
