@@ -64,17 +64,18 @@ export function openForm(details: HTMLDetailsElement): void {
   const form = makeForm(details);
   forms.set(article, form);
   addLanguages(article);
-  const node = form.data.isWrite ? readIdentity() : undefined;
+  const { data, send } = form;
+  const node = data.isWrite ? readIdentity() : undefined;
   const ready = addExamples(form);
   let sending: AbortController | undefined;
   form.element.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (sending) return sending.abort();
     sending = new AbortController();
-    form.send.textContent = "Stop";
+    send.textContent = "Stop";
     await ready;
     await submit(form, node, sending.signal);
-    form.send.textContent = wordOf(form.data);
+    send.textContent = wordOf(data);
     sending = undefined;
   });
 }
@@ -133,14 +134,14 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
     status.append("Fix the marked field.");
     return wrong.input.focus();
   }
-  if (/[^!-~]/.test(token?.input.value.trim() ?? "")) {
-    return showStatus(form, false, "Not sent: the token has a character that no token has");
+  if (token && /[^!-~]/.test(token.input.value.trim())) {
+    return showStatus(form, false, "Not sent: wrong token");
   }
   const texts = readForm(form);
   const request = requestOf(data, texts, here);
   const values = fields.map(({ name }, at) => [name, texts[at]!] as const);
   const refusal = node && await confirm(node, title, request, values, plain, signal);
-  if (refusal || signal.aborted) return showStatus(form, false, refusal || "Not sent");
+  if (refusal) return showStatus(form, false, refusal);
   const started = performance.now();
   const passed = () => performance.now() - started;
   // Hides the seconds from screen readers, which would announce every change.

@@ -126,8 +126,7 @@ export function requestOf(form: FormData, texts: readonly string[], base: string
     path = path.replaceAll(`{${name}}`, () => encoded);
   }
   const query = at("query").flatMap(({ name, text, list }) => {
-    const values = list ? text.split(",").map((one) => one.trim()) : [text];
-    const encoded = values.map(percentEncode);
+    const encoded = (list ? text.split(/\s*,\s*/) : [text]).map(percentEncode);
     const shown = list === "again" ? encoded : [encoded.join(list)];
     return shown.map((value) => `${percentEncode(name)}=${value}`);
   });
