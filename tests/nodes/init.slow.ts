@@ -108,7 +108,8 @@ for (const [name, { program, args, kind, named }] of Object.entries(NODES)) {
       }, PATIENCE).catch(() => assert.unreachable(written.stderr));
       assert.match(written.stdout, `Wrote nodeface.yaml for ${daemon.url}: `);
       assert.match(written.stdout, named);
-      assert.is(written.stderr, "");
+      // On a busy machine, the command shows what it waits for.
+      assert.is(written.stderr.replace(/^nodeface: asking .*\n/, ""), "");
       assert.equal(await readdir(folder), ["nodeface.yaml"]);
       let checked = await shell("nodeface check");
       await until(async () => {
