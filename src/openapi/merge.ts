@@ -142,8 +142,8 @@ export async function withServiceOperations(
 }
 
 /**
- * If this service or its host has the same path as the node, the first segment of the node's path moves to the
- * end of the server URL: `/v1/info` on `./v1/node` becomes `/info` on `./v1/node/v1`.
+ * If this service or its host has the same path as the node, the first segment of the node's path
+ * moves to the end of the server URL: `/v1/info` on `./v1/node` becomes `/info` on `./v1/node/v1`.
  */
 function withRoom({ servers, paths: all }: Json, ofHost: ReadonlySet<string>): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
