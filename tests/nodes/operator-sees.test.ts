@@ -126,7 +126,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     seen: {
       status: "syncing",
       code: "syncing",
-      reason: /catching up/,
+      reason: /has the latest blocks, but has not finished/,
       health: 503,
       header: "Syncing",
     },
