@@ -18,7 +18,7 @@ import {
   setMember,
 } from "../json/values.ts";
 import { copyInSlices } from "../json/in-slices.ts";
-import { mapOperations, operationsIn, SERVICE_TAG } from "./operations.ts";
+import { type LocatedOperation, mapOperations, operationsIn, SERVICE_TAG } from "./operations.ts";
 import { baseAtNode, basePathsOf, onlyUrl, THIS_SERVICE } from "./servers.ts";
 
 export interface DescribedOperation {
@@ -82,15 +82,16 @@ export async function withHost(
 
 /** Gives operations other ids than those that the host uses. */
 function withFreeIds(paths: Json, ofHost: readonly DescribedOperation[]): Json {
+  if (ofHost.length === 0) return paths;
   const taken = new Set(ofHost.map(({ operation }) => operation.operationId));
   const ids = operationsIn({ paths }).map(({ operation }) => operation.operationId);
   const freeId = createFreeName(new Set([...ids, ...taken]));
-  return mapMembers(paths, (item) =>
-    mapOperations(objectOf(item), ({ operation }) => {
-      const { operationId: id } = operation;
-      if (id === undefined || !taken.has(id)) return operation;
-      return { ...operation, operationId: freeId(String(id)) };
-    }));
+  const change = ({ operation }: LocatedOperation) => {
+    const { operationId: id } = operation;
+    if (id === undefined || !taken.has(id)) return operation;
+    return { ...operation, operationId: freeId(String(id)) };
+  };
+  return mapMembers(paths, (item) => isObject(item) ? mapOperations(item, change) : item);
 }
 
 const TAG_DESCRIPTION = "The identity and the status of this node.";
