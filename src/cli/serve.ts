@@ -242,10 +242,10 @@ async function logSettings(
 
 /** Without a configured description, there may be none because the node does not respond. */
 function isWorse(next: RunningService, now: RunningService): boolean {
-  const { description } = next.config;
+  if (next.config.description === undefined) return false;
+  const identify = ({ description, node }: Config) => JSON.stringify([description, node.url]);
   const isShown = ({ shown }: RunningService) => shown === "current" || shown === "older";
-  return description !== undefined && description === now.config.description && isShown(now) &&
-    !isShown(next);
+  return identify(next.config) === identify(now.config) && isShown(now) && !isShown(next);
 }
 
 function warmUp({ config, nodeface }: RunningService): void {
