@@ -117,9 +117,15 @@ anvil("nodeface check reports anvil and exits with 0", async () => {
 
 anvil("a change of the status is logged once, not once per request", async () => {
   const { stderr } = await service.stop();
-  const states = [...stderr.matchAll(/^.* is (stale|unreachable|ok again)/gm)].map(([, is]) => is);
-  assert.equal(states, ["stale", "unreachable", "ok again"], stderr);
-  assert.is(stderr.split("is of the kind ethereum").length, 2);
+  const states = [...stderr.matchAll(/^.* is ((?:still )?\w+(?: again)?)\b.*$/gm)]
+    .map(([, state = ""]) => state)
+    .filter((state) => /^(still |stale|unreachable|degraded|ok)/.test(state));
+  assert.ok(states.every((state, at) => state !== states[at - 1]), stderr);
+  // On a busy machine, more changes may come before and between these.
+  const expected = ["stale", "unreachable", "ok again"];
+  const inOrder = states.reduce((found, state) => found + Number(state === expected[found]), 0);
+  assert.is(inOrder, expected.length, stderr);
+  assert.is(stderr.split("is of the kind ethereum").length, 2, stderr);
 });
 
 anvil.run();
