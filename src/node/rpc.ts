@@ -41,6 +41,15 @@ export interface RpcTransport<R extends TextResponse> {
   readonly isOneByOne?: boolean;
 }
 
+/**
+ * What a batch has come to: a list of responses, or the outcome of each call if the whole batch has
+ * failed. Without both, the node may take no batches of this length.
+ */
+type BatchResult<R, L> =
+  | { readonly list: L; readonly response: R }
+  | { readonly outcome: CallOutcome<R> }
+  | { readonly list?: never };
+
 /** How a response is read. */
 type ReadOptions = Pick<RpcTransport<TextResponse>, "depthMax" | "duplicates">;
 
@@ -93,15 +102,15 @@ export class RpcEndpoint {
   ): Promise<R | CallOutcome<R>[]> {
     const max = await this.#batchMax(calls, transport.path);
     if (max === 1 || max < calls.length) return await this.call(calls, transport);
-    const asked = await ask(text, transport, countIn);
-    if ("read" in asked && asked.read === calls.length) {
+    const sent = await this.#sendBatch(text, calls, transport, countIn);
+    if ("outcome" in sent) return calls.map(() => sent.outcome);
+    if (sent.list === calls.length) {
       this.#noteTaken(calls, transport.path);
-      return asked.response;
+      return sent.response;
     }
-    const failure = await this.#failureIn(asked, calls, transport.path);
     // What the client has written may be the reason why the node refuses the batch, so a batch of
     // our own decides whether the node takes any.
-    return failure ? calls.map(() => failure) : await this.call(calls, transport);
+    return await this.call(calls, transport);
   }
 
   #noteTaken({ length }: readonly RpcRequest[], path: string): void {
@@ -121,17 +130,17 @@ export class RpcEndpoint {
     transport: RpcTransport<R>,
   ): Promise<CallOutcome<R>[]> {
     const texts = calls.map((call, id) => textOfCall(call, id));
-    const asked = await ask(`[${texts.join(",")}]`, transport, readResponse);
-    const failure = await this.#failureIn(asked, calls, transport.path);
-    if (failure) return calls.map(() => failure);
-    if ("read" in asked && Array.isArray(asked.read)) {
+    const sent = await this.#sendBatch(`[${texts.join(",")}]`, calls, transport, readResponse);
+    if ("outcome" in sent) return calls.map(() => sent.outcome);
+    if (sent.list) {
+      const { list, response } = sent;
       // If several responses have the same id, the first one is used.
-      const byId = new Map(asked.read.toReversed().map((one) => [one.id, one]));
+      const byId = new Map(list.toReversed().map((one) => [one.id, one]));
       const found = calls.map((_, id) => byId.get(String(id)));
       if (found.some((one) => one !== undefined)) {
         this.#noteTaken(calls, transport.path);
         return await Promise.all(
-          found.map(async (one = {}) => ({ response: asked.response, ...await outcomeOf(one) })),
+          found.map(async (one = {}) => ({ response, ...await outcomeOf(one) })),
         );
       }
     }
@@ -146,22 +155,20 @@ export class RpcEndpoint {
     return outcomes;
   }
 
-  /**
-   * Returns what each call of a batch has come to if the batch has failed, but not if the cause may
-   * be that the node takes no batches of this length.
-   */
-  async #failureIn<R extends TextResponse>(
-    asked: Asked<R, Responses | number>,
+  async #sendBatch<R extends TextResponse, L extends number | RpcResponse[]>(
+    text: string,
     { length }: readonly RpcRequest[],
-    path: string,
-  ): Promise<CallOutcome<R> | undefined> {
-    const isTaker = length <= (this.#taken.get(path) ?? 0);
-    if ("error" in asked) return isTaker || !mayRefuseBatches(asked) ? asked : undefined;
-    const { read, response } = asked;
-    if (typeof read === "number" || Array.isArray(read)) return undefined;
+    transport: RpcTransport<R>,
+    read: (response: TextResponse, reading: ReadOptions) => Promise<L | RpcResponse>,
+  ): Promise<BatchResult<R, L>> {
+    const isTaker = length <= (this.#taken.get(transport.path) ?? 0);
+    const asked = await ask(text, transport, read);
+    if ("error" in asked) return isTaker || !mayRefuseBatches(asked) ? { outcome: asked } : {};
+    const { read: responses, response } = asked;
+    if (!isSingle(responses)) return { list: responses, response };
     const { status } = response;
-    if (isBusy(status)) return { error: failureOfStatus(status), response };
-    return isTaker ? { response, ...await outcomeOf(read) } : undefined;
+    if (isBusy(status)) return { outcome: { error: failureOfStatus(status), response } };
+    return isTaker ? { outcome: { response, ...await outcomeOf(responses) } } : {};
   }
 }
 
@@ -186,6 +193,9 @@ async function callOne<R extends TextResponse>(
   const { read, response } = asked;
   return { response, ...await outcomeOf(Array.isArray(read) ? {} : read) };
 }
+
+const isSingle = (responses: unknown): responses is RpcResponse =>
+  typeof responses === "object" && !Array.isArray(responses);
 
 /** Only the code `bad_answer` can mean that the node refuses batches. */
 const mayRefuseBatches = ({ error: { code, number } }: RpcFailure): boolean =>
