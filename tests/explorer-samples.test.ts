@@ -117,6 +117,31 @@ samples("kinds have their own clients, where a call can be written so", () => {
     write("Ethereum execution client", "viem", ["7", "419"]),
     'const params = [7, "0x1a3"];',
   );
+  const subscription: FormData = {
+    method: "GET",
+    address: "/v1/rpc/eth_subscribe",
+    fields: [
+      { name: "event", in: "query" },
+      { name: "filter", in: "query" },
+      { name: "depth", in: "query", type: "integer" },
+    ],
+    isEndless: true,
+  };
+  const subscribe = (api: string, name: string) =>
+    writeSample(
+      languagesFor(api)[name]!,
+      subscription,
+      ["newPendingTransactions", "true", "7"],
+      "http://127.0.0.1:8080",
+    );
+  assert.match(
+    subscribe("Ethereum execution client", "viem"),
+    'const params = ["newPendingTransactions", true, 7];',
+  );
+  assert.match(
+    subscribe("Substrate", "WebSocket"),
+    String.raw`\"params\":[\"newPendingTransactions\",true,7]`,
+  );
   assert.equal(Object.keys(languagesFor("Another API")), ["curl", "JavaScript", "Python"]);
 });
 

@@ -267,9 +267,10 @@ interfaces("a kind in the options of createNodeface must follow the same rules",
 });
 
 interfaces("with the schema, an editor finds the errors that the command reports", () => {
-  const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(
-    JSON.parse(WRITTEN["spec/kind.schema.json"]()),
-  );
+  const validate = new Ajv2020.default({ code: { optimize: false }, allowUnionTypes: true })
+    .compile(
+      JSON.parse(WRITTEN["spec/kind.schema.json"]()),
+    );
   assert.ok(
     validate(parse(KIND + METHODS + PATHS)),
     JSON.stringify(validate.errors),
@@ -366,7 +367,7 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
 
 function checkExamplesOfMethods(openrpc: OpenRpcPart): void {
   const check = checkResults(openrpc);
-  const ajv = new Ajv2020.default({ strict: false });
+  const ajv = new Ajv2020.default({ code: { optimize: false }, strict: false });
   ajv.addSchema(openrpc, "part");
   for (const [at, { name, params, examples = [] }] of openrpc.methods.entries()) {
     for (const example of examples) {
@@ -412,7 +413,12 @@ for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
       const schemas = part?.components?.schemas ?? {};
       const used = formatJson(part);
       const formats = { "date-time": true } as const;
-      const ajv = new Ajv2020.default({ allowUnionTypes: true, strictTypes: false, formats });
+      const ajv = new Ajv2020.default({
+        code: { optimize: false },
+        allowUnionTypes: true,
+        strictTypes: false,
+        formats,
+      });
       ajv.addKeyword("components");
       const others = ["example", "x-excludes", "x-example-from", "x-unit"];
       for (const keyword of others) ajv.addKeyword(keyword);

@@ -121,11 +121,12 @@ function writeBitcoin(call: Call): string | undefined {
 function writeViem(call: Call): string | undefined {
   const [name, params = []] = methodOf(call) ?? [];
   if (!name || call.form.token !== undefined) return undefined;
-  const values = params.map((text, at) => {
-    if (/^(integer|number|boolean)/.test(call.form.fields[at]!.type ?? "")) return text;
-    // The service also takes decimal numbers, but the node only hexadecimal ones.
-    return valueOf(/^\d+$/.test(text) ? `0x${BigInt(text).toString(16)}` : text);
-  });
+  // The service also takes decimal numbers, but the node only hexadecimal ones.
+  const values = params.map((text, at) =>
+    /^\d+$/.test(text) && !/^(integer|number)/.test(typeAt(call, at))
+      ? quoted(`0x${BigInt(text).toString(16)}`)
+      : valueOf(text, typeAt(call, at))
+  );
   if (asksForEvents(call.request)) {
     return `import { createPublicClient, webSocket } from "viem";\n\n` +
       `const transport = webSocket(${quoted(socketOf(call))});\n` +
@@ -144,7 +145,7 @@ function writeWebSocket(call: Call): string | undefined {
   const [method, params = []] = methodOf(call) ?? [];
   if (!method || call.form.token !== undefined || !asksForEvents(call.request)) return undefined;
   const message = `{"jsonrpc":"2.0","id":1,"method":${quoted(method)},` +
-    `"params":[${params.map(valueOf).join(",")}]}`;
+    `"params":[${params.map((text, at) => valueOf(text, typeAt(call, at))).join(",")}]}`;
   return `const socket = new WebSocket(${quoted(socketOf(call))});\n` +
     `socket.onopen = () => socket.send(${quoted(message)});\n` +
     "socket.onmessage = ({ data }) => console.log(data);";
@@ -152,8 +153,13 @@ function writeWebSocket(call: Call): string | undefined {
 
 const socketOf = ({ base }: Call): string => `${base.replace(/^http/, "ws")}/v1/rpc`;
 
-/** Writes a parameter, which may be a JSON object or array. */
-function valueOf(text: string): string {
+/** Returns the type of a field, or `""` if it may be any. */
+const typeAt = ({ form }: Call, at: number): string => form.fields[at]!.type ?? "";
+
+/** Writes a parameter as JSON. Without a type, it may be an object, an array or a boolean. */
+function valueOf(text: string, type: string): string {
+  if (/^(integer|number)/.test(type) && /^-?\d/.test(text)) return text;
+  if ((type === "" || /boolean/.test(type)) && /^(true|false)$/.test(text)) return text;
   try {
     return /^[[{]/.test(text) ? showUnseen(JSON.stringify(JSON.parse(text))) : quoted(text);
   } catch {

@@ -164,7 +164,12 @@ export function checkResults(part: OpenRpcPart): (at: number, result: unknown) =
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };
-  const ajv = new Ajv2020.default({ strict: false, allErrors: true, formats });
+  const ajv = new Ajv2020.default({
+    code: { optimize: false },
+    strict: false,
+    allErrors: true,
+    formats,
+  });
   ajv.addSchema(JSON.parse(formatJson(part)), "part");
   return (pointer, value) => {
     const $ref = `part#${pointer.split("/").map(encodeURIComponent).join("/")}`;
