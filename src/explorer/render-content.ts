@@ -23,7 +23,8 @@ import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html
 import { MARKS, methodNameOf } from "./labels.ts";
 import { OWN_TITLE } from "./head.ts";
 import { type Enabled, readEnabled, writeOpening } from "./opening.ts";
-import { type Item, type Outline, readOutline, type ShownOperation } from "./read-outline.ts";
+import type { Item } from "./read-items.ts";
+import { type Outline, readOutline, type ShownOperation } from "./read-outline.ts";
 
 /** What the page knows of an operation, and Scalar is told too. */
 export interface OperationNotes {

@@ -1,0 +1,245 @@
+/**
+ * Reads the items of an operation: its parameters, request body and responses, with their types,
+ * rules and fields.
+ *
+ * @module
+ */
+import { formatJson } from "../json/lossless.ts";
+import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
+import { followReference, type Parameter } from "../openapi/operations.ts";
+import { readOnlyAlternative } from "../openapi/parameter-schema.ts";
+import { shorten } from "../untrusted-text.ts";
+import { typeOf } from "./read-form.ts";
+
+/** A parameter, a request body, a response, or a field of any of these. */
+export interface Item {
+  /** The name of a parameter or field, the status of a response, or the media type of a body. */
+  readonly name: string;
+  /** Facts about the item, such as its type (`array of Transaction`) and `required`. */
+  readonly facts: readonly string[];
+  readonly description: string;
+  readonly rules?: readonly Rule[];
+  /** Reads the fields, which a large page does not show. */
+  readonly fieldsOf?: () => readonly Item[];
+}
+
+type Rule = readonly [name: string, value: string];
+export type Items = readonly (readonly [heading: string, items: readonly Item[]])[];
+
+/** The levels of fields below a body, a response, or a parameter of a JSON-RPC method. */
+const LEVELS = 2;
+/** The maximum number of arrays and alternatives within each other. */
+const DEPTH_MAX = 4;
+const FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
+
+export class ItemReader {
+  readonly #root: Json;
+  readonly #fields: FieldReader;
+
+  constructor(root: Json) {
+    this.#root = root;
+    this.#fields = new FieldReader(root);
+  }
+
+  /** @param isMethod true for a JSON-RPC method, whose parameters are the properties of its body */
+  read(
+    { requestBody, responses }: Json,
+    parameters: readonly Parameter[],
+    isMethod: boolean,
+  ): Items {
+    return [
+      ["Parameters", [
+        ...parameters.map((parameter) => this.#readParameter(parameter)),
+        ...isMethod ? this.#readProperties(requestBody) : [],
+      ]],
+      ["Request body", isMethod ? [] : this.#readBody(requestBody)],
+      ["Responses", Object.entries(objectOf(responses)).map((one) => this.#readResponse(...one))],
+    ];
+  }
+
+  #readParameter({ value, parameter, name, place }: Parameter): Item {
+    const root = this.#root;
+    const { types, schema: inner } = contentOf(root, parameter);
+    const schema = readOnlyAlternative(root, parameter.schema ?? inner);
+    const { example = schema.example, required } = parameter;
+    return {
+      name,
+      facts: factsOf(
+        place,
+        ...typeOf(schema),
+        ...types.slice(0, 1),
+        required === true && "required",
+      ),
+      description: descriptionOf(root, value, parameter) || (textOf(schema.description) ?? ""),
+      rules: rulesOf({ ...schema, example }, followReference(root, schema.items)),
+    };
+  }
+
+  #readProperties(value: unknown): Item[] {
+    const { schema } = contentOf(this.#root, followReference(this.#root, value));
+    return this.#fields.read(schema, LEVELS + 1)
+      .map((item) => ({ ...item, facts: ["body", ...item.facts] }));
+  }
+
+  #readBody(value: unknown): Item[] {
+    const root = this.#root;
+    const body = followReference(root, value);
+    const { types: [name, ...others], schema } = contentOf(root, body);
+    if (name === undefined) return [];
+    return [{
+      name,
+      facts: factsOf(nameType(root, schema), ...others, body.required === true && "required"),
+      description: descriptionOf(root, value, body),
+      fieldsOf: () => this.#fields.read(schema),
+    }];
+  }
+
+  #readResponse(status: string, value: unknown): Item {
+    const root = this.#root;
+    const response = followReference(root, value);
+    const { types, schema } = contentOf(root, response);
+    const type = nameType(root, schema);
+    const isProblem = types[0] === "application/problem+json";
+    // A JSON response with a schema shows the type of the schema instead of the media type.
+    const isPlain = type !== "" && types.join() === "application/json";
+    return {
+      name: status,
+      facts: isProblem ? types : factsOf(type, ...isPlain ? [] : types),
+      description: descriptionOf(root, value, response),
+      fieldsOf: () => isProblem ? [] : this.#fields.read(schema),
+    };
+  }
+}
+
+/** Cached, since many references may point to one large object. */
+const namesOf = onceFor((object: Json): string[] => Object.keys(object));
+
+function contentOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
+  const types = namesOf(objectOf(content));
+  return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
+}
+
+class FieldReader {
+  readonly #root: Json;
+  /** By the number of levels; cached, since many references may point to one schema. */
+  readonly #fieldsOf: readonly ((object: Json) => Item[])[];
+
+  constructor(root: Json) {
+    this.#root = root;
+    this.#fieldsOf = Array.from(
+      { length: LEVELS + 2 },
+      (_, levels) => onceFor((object: Json) => this.#readObject(object, levels)),
+    );
+  }
+
+  /** @param levels the levels of fields to read; with 0, there are none */
+  read(schema: unknown, levels = LEVELS): Item[] {
+    return levels === 0 ? [] : this.#fieldsOf[levels]!(objectIn(this.#root, schema));
+  }
+
+  #readObject(object: Json, levels: number): Item[] {
+    const root = this.#root;
+    const parts = new Set([
+      object,
+      ...listOf(object.allOf).map((part) => followReference(root, part)),
+    ]);
+    const isRequired = (name: string) => [...parts].some((part) => requiredOf(part).has(name));
+    return firstFields(parts).map(([name, value]): Item => {
+      const schema = followReference(root, value);
+      return {
+        name,
+        facts: factsOf(nameType(root, value), isRequired(name) && "required"),
+        description: descriptionOf(root, value, schema),
+        // The rules of nested fields are omitted, since they would double the length of the page.
+        rules: levels > LEVELS ? rulesOf(schema, followReference(root, schema.items)) : [],
+        fieldsOf: () => this.read(value, levels - 1),
+      };
+    });
+  }
+}
+
+/** Cached, since many schemas may include one large schema. */
+const requiredOf = onceFor((schema: Json) => new Set(listOf(schema.required)));
+/** Cached for the same reason. */
+const fieldsIn = onceFor((schema: Json) =>
+  Object.entries(objectOf(schema.properties)).slice(0, FIELDS_MAX)
+);
+
+function firstFields(parts: Iterable<Json>): [name: string, value: unknown][] {
+  const fields: [string, unknown][] = [];
+  for (const part of parts) {
+    fields.push(...fieldsIn(part));
+    if (fields.length >= FIELDS_MAX) break;
+  }
+  return fields.slice(0, FIELDS_MAX);
+}
+
+function objectIn(root: Json, value: unknown, depth = 0): Json {
+  const schema = followReference(root, value);
+  if (depth === DEPTH_MAX || schema.properties) return schema;
+  const inner = (value: unknown) => objectIn(root, value, depth + 1);
+  if (schema.type === "array") return inner(schema.items);
+  return optionsOf(schema).map(inner).find((option) => option.properties ?? option.allOf) ?? schema;
+}
+
+const factsOf = (...facts: readonly (string | false)[]): string[] =>
+  facts.flatMap((fact) => fact || []);
+
+/**
+ * Since OpenAPI 3.1, a description beside `$ref` overrides the target's description (3.1.1, section
+ * 4.8.23).
+ */
+function descriptionOf(root: Json, value: unknown, resolved: Json): string {
+  const isOld = textOf(root.openapi)?.startsWith("3.0");
+  return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
+}
+
+function nameType(root: Json, value: unknown, depth = 0): string {
+  if (depth === DEPTH_MAX) return "";
+  const schema = followReference(root, value);
+  const inner = (value: unknown) => nameType(root, value, depth + 1);
+  const options = optionsOf(schema);
+  if (options.length > 0) return [...new Set(options.map(inner))].filter(Boolean).join(" or ");
+  if (schema.type === "array") {
+    const item = inner(schema.items);
+    return item && !item.includes(" or ") ? `array of ${item}` : "array";
+  }
+  if (schema.type === "object" || schema.properties || schema.allOf) {
+    const { $ref } = objectOf(value);
+    return typeof $ref === "string" ? /[\w.-]{1,60}$/.exec($ref)?.[0] ?? "object" : "object";
+  }
+  return typeOf(schema).join(", ");
+}
+
+const optionsOf = (schema: Json): unknown[] =>
+  listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
+
+const KEYWORDS = [
+  ["one of", "enum"],
+  ["from", "minimum"],
+  ["to", "maximum"],
+  ["pattern", "pattern"],
+  ["default", "default"],
+] as const;
+
+/** @param items the schema of the items, if the schema is one of a list */
+function rulesOf(schema: Json, items: Json): Rule[] {
+  const each = limitsOf({ enum: items.enum }).map(([, values]): Rule => ["each one of", values]);
+  const rules = [...limitsOf(schema), ...each];
+  const example = write(schema.example ?? listOf(schema.examples)[0] ?? "");
+  const isShown = example !== "" && example.length <= VALUE_LENGTH_MAX;
+  return isShown ? [...rules, ["example", example]] : rules;
+}
+
+function limitsOf(schema: Json): Rule[] {
+  return KEYWORDS.flatMap(([name, keyword]): Rule[] => {
+    const value = schema[keyword];
+    if (value === undefined || value === null) return [];
+    const values = keyword === "enum" ? listOf(value) : [value];
+    const shown = values.slice(0, VALUES_MAX).map((one) => shorten(write(one), VALUE_LENGTH_MAX));
+    const rest = values.length > VALUES_MAX ? ", …" : "";
+    return values.length > 0 ? [[name, shown.join(", ") + rest]] : [];
+  });
+}
+
+const write = (value: unknown): string => textOf(value) ?? formatJson(value);
