@@ -20,7 +20,7 @@ import { METRICS } from "../metrics/metrics.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { configuration } from "../settings/configuration.ts";
 import { COMMANDS, EXIT_CODES, SWITCHES } from "../cli/usage.ts";
-import { LAG } from "../info/status.ts";
+import { LAG } from "../info/evidence.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/flags.ts";
 import { kindSchema } from "../settings/kind-schema.ts";
 import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";

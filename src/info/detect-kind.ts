@@ -5,13 +5,13 @@
  */
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Kinds, Reference } from "../kinds/kind.ts";
-import { SourceError } from "../node/failures.ts";
+import { SourceError, worst } from "../node/failures.ts";
 import type { Node } from "../node/node.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { type NodeStatus, REMEDIES, statusOfError, worst } from "./status.ts";
 import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { querySources, settle } from "./sources.ts";
+import { type NodeStatus, REMEDIES, statusOfError } from "./status.ts";
 
 /** The shortest timeout of a detection request, in milliseconds. */
 const TIMEOUT = 3000;

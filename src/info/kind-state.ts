@@ -5,6 +5,15 @@
  * @module
  */
 import { mapMembers, objectOf, textOf } from "../json/values.ts";
+import { assessStatus } from "./assess-status.ts";
+import {
+  type Difference,
+  type Evidence,
+  hasHead,
+  networkNameOf,
+  reachedBy,
+  targetOf,
+} from "./evidence.ts";
 import { formOf } from "./fields.ts";
 import type { Motion, Now } from "./motion.ts";
 import { HOST, type Plan, referencesOf, sourceNamesOf } from "./query-plan.ts";
@@ -18,17 +27,7 @@ import {
   type Values,
 } from "./source-cache.ts";
 import type { QueryOutcome } from "./sources.ts";
-import {
-  assessStatus,
-  type Difference,
-  type Evidence,
-  hasHead,
-  networkNameOf,
-  type NodeStatus,
-  reachedBy,
-  targetOf,
-  withoutHidden,
-} from "./status.ts";
+import { type NodeStatus, withoutHidden } from "./status.ts";
 import { SyncPace } from "./sync-pace.ts";
 
 interface KindStateOptions {

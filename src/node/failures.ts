@@ -178,3 +178,15 @@ export function failureOf(error: unknown): SourceError {
   const what = /^[A-Z][A-Z\d_]+\b/.exec(text)?.[0] ?? String(name ?? "an error");
   return new SourceError("reset", `cannot be queried (${excerpt(what, 40)})`);
 }
+
+const URGENT = ["unauthorized", "forbidden", "no_credentials"] as const;
+
+/** Returns a failure that the operator can fix, or else the most frequent failure. */
+export function worst(errors: readonly SourceError[]): SourceError {
+  const urgent = URGENT.map((code) => errors.find((error) => error.code === code));
+  const found = urgent.find((error) => error !== undefined);
+  if (found) return found;
+  const count = ({ message }: SourceError) =>
+    errors.filter((error) => error.message === message).length;
+  return errors.toSorted((a, b) => count(b) - count(a))[0]!;
+}

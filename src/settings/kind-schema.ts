@@ -5,8 +5,9 @@
  */
 import * as v from "valibot";
 import { FORWARD_DEFAULTS } from "../gateway/policy.ts";
+import { LAG } from "../info/evidence.ts";
 import { linksOf, parseReference } from "../info/query-plan.ts";
-import { KIND_STATUS_CODES, LAG } from "../info/status.ts";
+import { KIND_STATUS_CODES } from "../info/status.ts";
 import { CALLS_MAX } from "../node/json-rpc.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import type {

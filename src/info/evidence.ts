@@ -1,0 +1,123 @@
+/**
+ * The evidence for the status of a node, and what follows for its synchronization: the heights that
+ * it is to reach, how far it is behind, and how long it may have no new block.
+ *
+ * @module
+ */
+import { textOf } from "../json/values.ts";
+import type { NetworkRules, Reference } from "../kinds/kind.ts";
+import { milliseconds } from "../units.ts";
+import { convert, numberFrom } from "./fields.ts";
+import type { Stillness } from "./motion.ts";
+import type { Plan } from "./query-plan.ts";
+import {
+  type CachedResponses,
+  type Responses,
+  type SourceCache,
+  valueFrom,
+  type Values,
+} from "./source-cache.ts";
+
+export interface Difference {
+  readonly key: string;
+  readonly expected: string;
+  /** `undefined` if the node does not report the value. */
+  readonly actual: string | undefined;
+}
+
+export interface Evidence extends CachedResponses, Stillness {
+  readonly plan: Plan;
+  readonly cache: SourceCache;
+  readonly values: Values;
+  /** The expected values that the node does not have. */
+  readonly differences: readonly Difference[];
+  readonly date: number;
+  readonly stalledAfter: number | undefined;
+}
+
+/** The default of `lag`: the number of blocks that a synced node may be behind its targets. */
+export const LAG = 2;
+/** The time without progress after which a syncing node of an unknown network is stalled. */
+export const QUIET = 3_600_000;
+
+export function isKnownToBeInSync(evidence: Evidence): boolean {
+  const { plan: { health }, values } = evidence;
+  return values.synced === true || targetsOf(evidence).length > 0 ||
+    (health?.complete !== undefined && values.progress !== undefined);
+}
+
+/** True if the node has a block that is new, and none to come that it knows of. */
+export function hasHead(evidence: Evidence): boolean {
+  const { plan: { health }, values } = evidence;
+  const targets = targetsOf(evidence).filter((target) => target > 0n);
+  const isNew = headAgeOf(evidence) <= (quietOf(evidence) ?? QUIET);
+  return isNew && targets.length > 0 && wholeNumber(values.height) !== undefined &&
+    blocksBehind(values.height, targets) <= (health?.lag ?? LAG);
+}
+
+/** Returns the height that the node is to reach, if it is known. */
+export function targetOf(evidence: Evidence): bigint | undefined {
+  const { plan: { health }, responses } = evidence;
+  const height = reachedBy(evidence) ?? 0n;
+  const behind = health?.behind && wholeNumber(valueFrom(responses, health.behind));
+  const targets = [
+    ...targetsOf(evidence),
+    ...behind === undefined ? [] : [height + behind],
+  ];
+  return targets.length > 0 ? height + blocksBehind(height, targets) : undefined;
+}
+
+/** Returns the highest block that the node has, even if it cannot show it yet. */
+export function reachedBy({ plan: { health }, responses, values }: Evidence): bigint | undefined {
+  const height = wholeNumber(values.height);
+  const reached = health?.reached && numberAt(responses, health.reached);
+  return reached === undefined || reached < (height ?? 0n) ? height : reached;
+}
+
+/** Returns the heights that the node is to reach. */
+export function targetsOf({ plan: { health }, responses }: Evidence): bigint[] {
+  return [health?.target ?? []].flat()
+    .flatMap((reference) => numberAt(responses, reference) ?? []);
+}
+
+export function blocksBehind(height: unknown, targets: readonly bigint[]): bigint {
+  const own = wholeNumber(height);
+  const highest = targets.reduce((most, each) => each > most ? each : most, 0n);
+  return own === undefined ? 0n : highest - own;
+}
+
+/** Returns the number at a place, in decimal or hexadecimal notation. */
+function numberAt(responses: Responses, reference: Reference): bigint | undefined {
+  const value = valueFrom(responses, reference);
+  const isHex = typeof value === "string" && value.startsWith("0x");
+  return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value);
+}
+
+function wholeNumber(value: unknown): bigint | undefined {
+  const number = numberFrom(value);
+  if (typeof number === "bigint") return number;
+  return Number.isSafeInteger(number) ? BigInt(number!) : undefined;
+}
+
+/** Returns the age of the latest block in milliseconds, or `NaN` if the node does not report it. */
+export const headAgeOf = ({ values: { head_at }, date }: Evidence): number =>
+  date - Date.parse(String(head_at));
+
+/** Returns the time without a new block after which the node is stalled, in milliseconds. */
+export function quietOf(evidence: Evidence): number | undefined {
+  const { quiet } = expectedIn(evidence) ?? {};
+  return evidence.stalledAfter ?? (quiet && milliseconds(quiet));
+}
+
+/** Returns the name of a well-known network. */
+export const networkNameOf = (evidence: Pick<Evidence, "plan" | "values">): string | undefined =>
+  expectedIn(evidence)?.name;
+
+export function expectedIn(
+  { plan, values: { chain_id, software, network } }: Pick<Evidence, "plan" | "values">,
+): NetworkRules | undefined {
+  const networks = plan.health?.networks ?? {};
+  const name = [textOf(chain_id), `${software} ${network}`, textOf(network), "*"]
+    .find((name) => name !== undefined && Object.hasOwn(networks, name));
+  return name === undefined ? undefined : networks[name];
+}
