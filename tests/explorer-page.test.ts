@@ -347,6 +347,42 @@ page("an operation shows parameter constraints, and schemas two levels deep", as
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
 });
 
+page("a field of several schemas in allOf is shown once, as the outermost defines it", async () => {
+  const html = await render({
+    openapi: "3.1.1",
+    paths: {
+      "/a": {
+        get: {
+          responses: {
+            200: {
+              content: { "application/json": { schema: { $ref: "#/components/schemas/A" } } },
+            },
+          },
+        },
+      },
+    },
+    components: {
+      schemas: {
+        A: {
+          allOf: [{ $ref: "#/components/schemas/B" }],
+          properties: { status: { type: "boolean" } },
+        },
+        B: {
+          allOf: [{ $ref: "#/components/schemas/C" }, { $ref: "#/components/schemas/A" }],
+          properties: { id: { type: "integer" } },
+        },
+        C: { properties: { deep: {}, status: { type: "string" } }, required: ["deep"] },
+      },
+    },
+  });
+  const [, operation = ""] = html.split(`<h3 id="tag/default/GET/a"`);
+  const fields = [
+    ...operation.split("<h3 ")[0]!.matchAll(/<dt><code>(\w+)<\/code><\/dt><dd><i>([^<]*)/g),
+  ]
+    .map(([, name, facts]) => `${name} ${facts}`);
+  assert.equal(fields, ["200 A", "status boolean", "id integer", "deep required"]);
+});
+
 page("a list shows which values its items may have", async () => {
   const states = { type: "array", items: { $ref: "#/components/schemas/State" } };
   const html = await render({

@@ -482,6 +482,13 @@ overTime("the estimate outlasts a reorganization and a step of the wall clock", 
   }
 });
 
+overTime("a node whose height is not known is not said to be in sync", async () => {
+  const { info, state } = play1({ software: "x", peers: 5, target: 1000 });
+  assert.equal(await info(), { software: "x", peers: 5, status: "ok" });
+  state.height = 1000;
+  assert.is((await play1(state).info()).synced, true);
+});
+
 overTime("a hidden height cannot be computed from an estimate", async () => {
   const { info } = play1({ height: 500, peers: 5, target: 1000 }, { info: { hide: ["height"] } });
   assert.equal(await info(), {

@@ -139,10 +139,7 @@ class FieldReader {
 
   #readObject(object: Json, levels: number): Item[] {
     const root = this.#root;
-    const parts = new Set([
-      object,
-      ...listOf(object.allOf).map((part) => followReference(root, part)),
-    ]);
+    const parts = partsOf(root, object);
     const isRequired = (name: string) => [...parts].some((part) => requiredOf(part).has(name));
     return firstFields(parts).map(([name, value]): Item => {
       const schema = followReference(root, value);
@@ -165,13 +162,28 @@ const fieldsIn = onceFor((schema: Json) =>
   Object.entries(objectOf(schema.properties)).slice(0, FIELDS_MAX)
 );
 
-function firstFields(parts: Iterable<Json>): [name: string, value: unknown][] {
-  const fields: [string, unknown][] = [];
+/** Returns a schema, and what its `allOf` includes on all levels. */
+function partsOf(root: Json, schema: Json): Set<Json> {
+  const parts = new Set([schema]);
   for (const part of parts) {
-    fields.push(...fieldsIn(part));
-    if (fields.length >= FIELDS_MAX) break;
+    if (parts.size >= FIELDS_MAX) break;
+    for (const inner of listOf(part.allOf).slice(0, FIELDS_MAX)) {
+      parts.add(followReference(root, inner));
+    }
   }
-  return fields.slice(0, FIELDS_MAX);
+  return parts;
+}
+
+/** A field of several parts is that of the outermost part, which is the most specific. */
+function firstFields(parts: Iterable<Json>): [name: string, value: unknown][] {
+  const fields = new Map<string, unknown>();
+  for (const part of parts) {
+    for (const [name, value] of fieldsIn(part)) {
+      if (!fields.has(name)) fields.set(name, value);
+    }
+    if (fields.size >= FIELDS_MAX) break;
+  }
+  return [...fields].slice(0, FIELDS_MAX);
 }
 
 function objectIn(root: Json, value: unknown, depth = 0): Json {

@@ -42,7 +42,8 @@ export const QUIET = 3_600_000;
 
 export function isKnownToBeInSync(evidence: Evidence): boolean {
   const { plan: { health }, values } = evidence;
-  return values.synced === true || targetsOf(evidence).length > 0 ||
+  const isCompared = wholeNumber(values.height) !== undefined && targetsOf(evidence).length > 0;
+  return values.synced === true || isCompared ||
     (health?.complete !== undefined && values.progress !== undefined);
 }
 
