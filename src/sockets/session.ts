@@ -14,6 +14,7 @@ import { failureOf, SourceError } from "../node/failures.ts";
 import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
+import { Inbox } from "./inbox.ts";
 import type { NodeSocket, Notification } from "./node-socket.ts";
 import { Subscription, SUBSCRIPTION_ID } from "./subscription.ts";
 
@@ -54,7 +55,7 @@ export const END_REASONS = {
 
 export type EndReason = keyof typeof END_REASONS;
 
-const PENDING_MAX = 16, SUBSCRIPTIONS_MAX = 32, WAITING_MAX = 8_388_608;
+const SUBSCRIPTIONS_MAX = 32, WAITING_MAX = 8_388_608;
 
 /** With more bytes that wait for the client, nothing is read from the node. */
 const FULL_MAX = 65_536;
@@ -63,11 +64,6 @@ const CHARACTER_BYTES_MAX = 3;
 /** How long a client for which so much waits may read nothing. */
 const STUCK_MS = 25_000;
 const DRAIN_INTERVAL_MS = 64;
-
-/** The number of characters of messages that wait for others of the same client. */
-const UNREAD_MAX = 1_048_576;
-/** What a message takes besides its characters. */
-const OVERHEAD = 64;
 
 /** Control frames in a second. */
 const CONTROLS_MAX = 20;
@@ -102,11 +98,9 @@ export class Session implements PeerEvents {
   readonly #token: Signal | undefined;
   readonly #drop: () => void;
   readonly #isCut: boolean;
+  readonly #inbox: Inbox;
   readonly #room: Room;
   readonly #gone = new LightSignal();
-  readonly #unread: string[] = [];
-  #unreadLength = 0;
-  #pending = 0;
   readonly #subscriptions = new Map<string, Subscription>();
   #nodeSocket: NodeSocket | undefined;
   #opening: Promise<NodeSocket> | undefined;
@@ -133,6 +127,7 @@ export class Session implements PeerEvents {
     this.#request = request;
     this.#query = query;
     this.#caller = caller;
+    this.#inbox = new Inbox(peer, (text) => this.#respond(text).catch(() => this.end("failed")));
     this.#room = owner.gateway.roomFor(caller);
     this.#token = token;
     this.#drop = drop;
@@ -154,19 +149,14 @@ export class Session implements PeerEvents {
 
   get waiting(): number {
     if (this.#reason) return 0;
-    return this.#peer.unsentBytes + this.#readyLength + this.#deferredLength + this.#unreadLength;
+    return this.#peer.unsentBytes + this.#readyLength + this.#deferredLength + this.#inbox.waiting;
   }
 
   onText(text: string): void {
     if (this.#reason) return;
     this.#owner.count("received");
     this.#heardAt = performance.now();
-    this.#unread.push(text);
-    this.#unreadLength += text.length + OVERHEAD;
-    // A runtime that cannot stop reading reads on.
-    if (this.#unreadLength > UNREAD_MAX + text.length) return this.end("flood");
-    if (this.#pending >= PENDING_MAX) this.#peer.pause();
-    this.#next();
+    if (!this.#inbox.add(text)) return this.end("flood");
     this.#limitWaiting();
   }
 
@@ -199,7 +189,7 @@ export class Session implements PeerEvents {
   check(now: number): void {
     this.#controls = 0;
     // While reading is paused, no sign of life can arrive.
-    this.#heardAt = Math.max(this.#unread.length > 0 ? now : this.#heardAt, this.#peer.readAt ?? 0);
+    this.#heardAt = Math.max(this.#inbox.waiting > 0 ? now : this.#heardAt, this.#peer.readAt ?? 0);
     if (now - this.#heardAt > SILENCE_MS) return this.end("silent");
     if (now - this.#pingedAt > (this.#peer.pingInterval ?? PING_MS)) {
       this.#pingedAt = now;
@@ -377,21 +367,6 @@ export class Session implements PeerEvents {
     if (nodeSocket.hasEnded) this.onNodeSocketEnd();
   }
 
-  #next(): void {
-    while (this.#pending < PENDING_MAX) {
-      const text = this.#unread.shift();
-      if (text === undefined) return;
-      this.#unreadLength -= text.length + OVERHEAD;
-      this.#pending++;
-      void this.#respond(text).catch(() => this.end("failed")).then(() => {
-        this.#pending--;
-        if (this.#reason) return;
-        if (this.#unread.length === 0) this.#peer.resume();
-        this.#next();
-      });
-    }
-  }
-
   async #respond(message: string): Promise<void> {
     // A client that sends many messages must not keep others waiting.
     await pause();
@@ -471,7 +446,7 @@ export class Session implements PeerEvents {
     this.#reason = reason;
     this.#token?.removeEventListener("abort", this.#endRight);
     this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
-    this.#unread.length = 0;
+    this.#inbox.close();
     this.#subscriptions.clear();
     this.#nodeSocket?.end();
     this.#room.dispose();

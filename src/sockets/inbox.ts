@@ -1,0 +1,67 @@
+/**
+ * The messages that a client has sent, and that wait for a response.
+ *
+ * @module
+ */
+import type { Peer } from "../http/socket.ts";
+
+/** The number of messages of a client that are responded to at the same time. */
+const PENDING_MAX = 16;
+
+/** The number of characters of messages that wait for others of the same client. */
+const UNREAD_MAX = 1_048_576;
+/** What a message takes besides its characters. */
+const OVERHEAD = 64;
+
+export class Inbox {
+  readonly #peer: Peer;
+  readonly #respond: (message: string) => Promise<void>;
+  readonly #unread: string[] = [];
+  #unreadLength = 0;
+  #pending = 0;
+  #isClosed = false;
+
+  /** @param respond never rejects */
+  constructor(peer: Peer, respond: (message: string) => Promise<void>) {
+    this.#peer = peer;
+    this.#respond = respond;
+  }
+
+  /** The number of characters that wait, and what their messages take besides. */
+  get waiting(): number {
+    return this.#unreadLength;
+  }
+
+  /** Returns false if too much waits. */
+  add(message: string): boolean {
+    this.#unread.push(message);
+    this.#unreadLength += message.length + OVERHEAD;
+    // A runtime that cannot stop reading reads on.
+    if (this.#unreadLength > UNREAD_MAX + message.length) return false;
+    if (this.#pending >= PENDING_MAX) this.#peer.pause();
+    this.#next();
+    return true;
+  }
+
+  /** Drops what waits. */
+  close(): void {
+    this.#isClosed = true;
+    this.#unread.length = 0;
+    this.#unreadLength = 0;
+  }
+
+  #next(): void {
+    while (this.#pending < PENDING_MAX) {
+      const message = this.#unread.shift();
+      if (message === undefined) return;
+      this.#unreadLength -= message.length + OVERHEAD;
+      this.#pending++;
+      void this.#respond(message).then(() => {
+        this.#pending--;
+        if (this.#isClosed) return;
+        if (this.#unread.length === 0) this.#peer.resume();
+        this.#next();
+      });
+    }
+  }
+}
