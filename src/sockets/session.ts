@@ -16,6 +16,7 @@ import { pause } from "../slices.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import { Inbox } from "./inbox.ts";
 import type { NodeSocket, Notification } from "./node-socket.ts";
+import { Outbox } from "./outbox.ts";
 import { Subscription, SUBSCRIPTION_ID } from "./subscription.ts";
 
 /** A client, which may take notifications in a form of its own. */
@@ -57,14 +58,6 @@ export type EndReason = keyof typeof END_REASONS;
 
 const SUBSCRIPTIONS_MAX = 32, WAITING_MAX = 8_388_608;
 
-/** With more bytes that wait for the client, nothing is read from the node. */
-const FULL_MAX = 65_536;
-const CHARACTER_BYTES_MAX = 3;
-
-/** How long a client for which so much waits may read nothing. */
-const STUCK_MS = 25_000;
-const DRAIN_INTERVAL_MS = 64;
-
 /** Control frames in a second. */
 const CONTROLS_MAX = 20;
 
@@ -99,19 +92,13 @@ export class Session implements PeerEvents {
   readonly #drop: () => void;
   readonly #isCut: boolean;
   readonly #inbox: Inbox;
+  readonly #outbox: Outbox;
   readonly #room: Room;
   readonly #gone = new LightSignal();
   readonly #subscriptions = new Map<string, Subscription>();
   #nodeSocket: NodeSocket | undefined;
   #opening: Promise<NodeSocket> | undefined;
   #subscribing = 0;
-  /** The number of characters of responses that wait until those before have been read. */
-  #readyLength = 0;
-  /** The largest number of bytes that the response which was sent last may have. */
-  #responseBytes = 0;
-  #sending: Promise<void> = Promise.resolve();
-  /** The number of characters of notifications that wait for our response. */
-  #deferredLength = 0;
   #controls = 0;
   #heardAt = performance.now();
   #pingedAt = performance.now();
@@ -128,6 +115,11 @@ export class Session implements PeerEvents {
     this.#query = query;
     this.#caller = caller;
     this.#inbox = new Inbox(peer, (text) => this.#respond(text).catch(() => this.end("failed")));
+    this.#outbox = new Outbox(peer, {
+      onSend: () => owner.count("sent"),
+      onGrowth: () => this.#limitWaiting(),
+      onStuck: () => this.end("slow"),
+    });
     this.#room = owner.gateway.roomFor(caller);
     this.#token = token;
     this.#drop = drop;
@@ -148,8 +140,7 @@ export class Session implements PeerEvents {
   }
 
   get waiting(): number {
-    if (this.#reason) return 0;
-    return this.#peer.unsentBytes + this.#readyLength + this.#deferredLength + this.#inbox.waiting;
+    return this.#reason ? 0 : this.#outbox.waiting + this.#inbox.waiting;
   }
 
   onText(text: string): void {
@@ -208,34 +199,16 @@ export class Session implements PeerEvents {
       ? this.#peer.textOf(notification)
       : subscription.textOf(notification);
     if (text === undefined) return this.end("node");
-    if (!subscription.keep(text)) {
-      this.#send(text);
-      await this.#drain();
-      return await this.#endFinished(subscription);
-    }
-    this.#deferredLength += text.length;
-    this.#limitWaiting();
+    if (this.#outbox.keep(text, subscription)) return;
+    await this.#outbox.notify(text);
+    await this.#endFinished(subscription);
   }
 
   /** Ends the connection of a client that has only this subscription, if the node has ended it. */
   async #endFinished({ hasEnded }: Subscription): Promise<void> {
     if (!hasEnded || !this.#peer.textOf) return;
-    await this.#drain(0);
+    await this.#outbox.drain(0);
     this.end("finished");
-  }
-
-  /** Waits until at most `most` bytes wait for the client. */
-  async #drain(most = FULL_MAX): Promise<void> {
-    let least = Infinity, readAt = 0, interval = 1;
-    while (!this.#reason && this.#peer.unsentBytes > most) {
-      const now = performance.now();
-      if (this.#peer.unsentBytes < least) {
-        least = this.#peer.unsentBytes;
-        readAt = now;
-      } else if (now - readAt > STUCK_MS) return this.end("slow");
-      await new Promise((resolve) => setTimeout(resolve, interval));
-      interval = Math.min(2 * interval, DRAIN_INTERVAL_MS);
-    }
   }
 
   onNodeSocketEnd(): void {
@@ -245,7 +218,7 @@ export class Session implements PeerEvents {
 
   /**
    * Sends a call on the connection to the node. Notifications of the subscriptions in `deferred`
-   * wait until `#release`, so that they come after the response, as at the node.
+   * wait until they are released, so that they come after the response, as at the node.
    *
    * @param isOnly true if no other call of the message is sent
    */
@@ -290,7 +263,7 @@ export class Session implements PeerEvents {
   async follow(call: ReadyCall): Promise<RpcOutcome> {
     const deferred: Subscription[] = [];
     const outcome = await this.#subscribe(call, deferred);
-    this.#release(deferred);
+    this.#outbox.release(deferred);
     if (outcome.error) this.#finish("left");
     for (const subscription of deferred) void this.#endFinished(subscription);
     return outcome;
@@ -387,21 +360,12 @@ export class Session implements PeerEvents {
         message,
         subscriber,
       );
-      if (text !== undefined) this.#sendWhenRead(text);
+      if (text !== undefined) this.#outbox.respond(text);
     } finally {
       lease.dispose();
     }
-    await this.#sending;
-    this.#release(deferred);
-  }
-
-  #release(deferred: readonly Subscription[]): void {
-    for (const subscription of deferred) {
-      for (const text of subscription.release()) {
-        this.#deferredLength -= text.length;
-        this.#send(text);
-      }
-    }
+    await this.#outbox.sending;
+    this.#outbox.release(deferred);
   }
 
   /** Ends the connection if its token has become invalid, or another client's. */
@@ -412,31 +376,10 @@ export class Session implements PeerEvents {
     return undefined;
   }
 
-  /** Sends a response when the client has read most of those before. */
-  #sendWhenRead(text: string): void {
-    this.#readyLength += text.length;
-    const send = () => {
-      this.#readyLength -= text.length;
-      this.#responseBytes = CHARACTER_BYTES_MAX * text.length;
-      this.#send(text);
-    };
-    if (this.#readyLength === text.length && this.#peer.unsentBytes <= FULL_MAX) return send();
-    this.#limitWaiting();
-    this.#sending = this.#sending.then(() => this.#drain()).then(send);
-  }
-
-  #send(text: string): void {
-    if (this.#reason) return;
-    this.#owner.count("sent");
-    this.#peer.send(text);
-    this.#limitWaiting();
-  }
-
   #limitWaiting(): void {
     const { waiting } = this;
-    if (this.#peer.unsentBytes <= FULL_MAX) this.#responseBytes = 0;
-    // A client that reads no responses is ended by `#drain`, however large they are.
-    const isTooMuch = waiting - this.#readyLength - this.#responseBytes > WAITING_MAX;
+    // A client that reads no responses is ended by `Outbox.drain`, however large they are.
+    const isTooMuch = waiting - this.#outbox.measureResponses() > WAITING_MAX;
     if (isTooMuch) this.end("slow");
     else if (!this.#room.set(waiting)) this.#owner.makeRoom();
   }
@@ -447,6 +390,7 @@ export class Session implements PeerEvents {
     this.#token?.removeEventListener("abort", this.#endRight);
     this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
     this.#inbox.close();
+    this.#outbox.close();
     this.#subscriptions.clear();
     this.#nodeSocket?.end();
     this.#room.dispose();
