@@ -156,7 +156,8 @@ function openSession<P extends SessionPeer = PlayedPeer>(
       params: '["newHeads"]',
       ...parts,
     }) as ReadyCall;
-  const call = (...parts: Parameters<typeof callOf>) => session.send(callOf(...parts), true, []);
+  const call = (...parts: Parameters<typeof callOf>) =>
+    session.subscriptions.send(callOf(...parts), true, []);
   return { played, node: played.node, peer, ends, session, callOf, call };
 }
 
@@ -194,7 +195,8 @@ sockets(
     const { session, peer, callOf, call } = openSession();
     await session.follow(callOf());
     const next = () => session.onNotification({ ...eventOf("0x1", 1), method: "eth_subscription" });
-    assert.is((await session.send(callOf(ownCall('["0x1"]')), false, [])).error, undefined);
+    const inBatch = await session.subscriptions.send(callOf(ownCall('["0x1"]')), false, []);
+    assert.is(inBatch.error, undefined);
     await next();
     assert.is(peer.sent.length, 1);
     assert.is((await call(ownCall('["0x2"]'))).error, undefined);
@@ -216,14 +218,14 @@ sockets(
       params: '["0x1"]',
     });
     assert.match(whyNot(ended), "no such subscription");
-    assert.is(session.subscriptions, 32);
+    assert.is(session.subscriptions.size, 32);
     node.result = false;
     await call({ unsubscribe: "eth_unsubscribe", params: '["0x1"]' });
-    assert.is(session.subscriptions, 32);
+    assert.is(session.subscriptions.size, 32);
     assert.match(whyNot(await call()), "at most 32");
     node.result = true;
     await call({ unsubscribe: "eth_unsubscribe", params: '["0x1"]' });
-    assert.is(session.subscriptions, 31);
+    assert.is(session.subscriptions.size, 31);
   },
 );
 
@@ -262,10 +264,10 @@ sockets(
         await session.onNotification(eventOf(`0x${at}`, { event: "newBlock", note: name }));
         await session.onNotification(eventOf(`0x${at}`, "x".repeat(5000)));
       }
-      assert.is(session.subscriptions, 32);
+      assert.is(session.subscriptions.size, 32);
       assert.match(whyNot(await call(follow)), "at most 32");
       await session.onNotification(eventOf("0x1", last));
-      assert.is(session.subscriptions, 31, name);
+      assert.is(session.subscriptions.size, 31, name);
     }
   },
 );
@@ -414,7 +416,7 @@ sockets(
     await call();
     node.connections[0]!.onClose();
     assert.is(node.losses, 1);
-    assert.is(session.subscriptions, 0);
+    assert.is(session.subscriptions.size, 0);
     const other = openSession();
     await other.call();
     other.session.onClose();

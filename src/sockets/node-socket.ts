@@ -30,7 +30,7 @@ interface PendingCall {
   resolve(outcome: RpcOutcome): void;
 }
 
-interface NodeSocketOwner {
+export interface NodeSocketOwner {
   /** Resolves when the next message may be read. */
   onNotification(notification: Notification): Promise<void>;
   /** The connection to the node has ended, and not because of `end`. */

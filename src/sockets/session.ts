@@ -1,23 +1,22 @@
 /**
- * The connection of a client, and its subscriptions.
+ * The connection of a client: its messages, its notifications, and its end.
  *
  * @module
  */
 import { refuseMessage, respondToMessage, type Subscriber } from "../gateway/call-rpc.ts";
-import type { Gateway } from "../gateway/gateway.ts";
 import type { ReadyCall } from "../gateway/send-calls.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
 import type { Room } from "../gateway/budget.ts";
-import { FULL, NOT_FORWARDED, Refusal } from "../gateway/refusal.ts";
+import { FULL, NOT_FORWARDED } from "../gateway/refusal.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
-import { failureOf, SourceError } from "../node/failures.ts";
-import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
+import type { RpcOutcome } from "../node/json-rpc.ts";
 import { pause } from "../slices.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import { Inbox } from "./inbox.ts";
-import type { NodeSocket, Notification } from "./node-socket.ts";
+import type { NodeSocketOwner, Notification } from "./node-socket.ts";
 import { Outbox } from "./outbox.ts";
-import { Subscription, SUBSCRIPTION_ID } from "./subscription.ts";
+import type { Subscription } from "./subscription.ts";
+import { type NodeAccess, Subscriptions } from "./subscriptions.ts";
 
 /** A client, which may take notifications in a form of its own. */
 export interface SessionPeer extends Peer {
@@ -30,10 +29,7 @@ export interface SessionPeer extends Peer {
 }
 
 /** What a session needs of all sessions. */
-export interface SessionOwner {
-  readonly gateway: Gateway;
-  /** @throws {Refusal} if the node takes no connection */
-  openNodeSocket(isAnonymous: boolean): Promise<NodeSocket>;
+export interface SessionOwner extends NodeAccess {
   onNodeSocketEnd(): void;
   /** Ends sessions until the bytes that wait for clients have room again. */
   makeRoom(): void;
@@ -56,7 +52,8 @@ export const END_REASONS = {
 
 export type EndReason = keyof typeof END_REASONS;
 
-const SUBSCRIPTIONS_MAX = 32, WAITING_MAX = 8_388_608;
+/** The number of bytes that may wait, besides those of responses. */
+const WAITING_MAX = 8_388_608;
 
 /** Control frames in a second. */
 const CONTROLS_MAX = 20;
@@ -68,21 +65,8 @@ const CLOSING_WAITING_MAX = 65_536;
 
 const PING_MS = 25_000, SILENCE_MS = 55_000;
 
-const TOO_MANY = new Refusal(
-  403,
-  CODES.limited,
-  `A connection may have at most ${SUBSCRIPTIONS_MAX} subscriptions`,
-);
-
-const MIXED = new Refusal(
-  403,
-  CODES.notAllowed,
-  "This subscription needs a connection of its own: those before were made with other credentials",
-);
-
-const NO_SUBSCRIPTION = new Refusal(400, CODES.wrongParams, "There is no such subscription");
-
-export class Session implements PeerEvents {
+export class Session implements PeerEvents, NodeSocketOwner {
+  readonly subscriptions: Subscriptions;
   readonly #owner: SessionOwner;
   readonly #peer: SessionPeer;
   readonly #request: CallerRequest;
@@ -95,10 +79,6 @@ export class Session implements PeerEvents {
   readonly #outbox: Outbox;
   readonly #room: Room;
   readonly #gone = new LightSignal();
-  readonly #subscriptions = new Map<string, Subscription>();
-  #nodeSocket: NodeSocket | undefined;
-  #opening: Promise<NodeSocket> | undefined;
-  #subscribing = 0;
   #controls = 0;
   #heardAt = performance.now();
   #pingedAt = performance.now();
@@ -120,6 +100,7 @@ export class Session implements PeerEvents {
       onGrowth: () => this.#limitWaiting(),
       onStuck: () => this.end("slow"),
     });
+    this.subscriptions = new Subscriptions(owner, this);
     this.#room = owner.gateway.roomFor(caller);
     this.#token = token;
     this.#drop = drop;
@@ -133,11 +114,6 @@ export class Session implements PeerEvents {
   }
 
   readonly #endRight = (): void => this.end("right");
-
-  /** The number of subscriptions that the node has not ended. */
-  get subscriptions(): number {
-    return [...this.#subscriptions.values()].filter(({ hasEnded }) => !hasEnded).length;
-  }
 
   get waiting(): number {
     return this.#reason ? 0 : this.#outbox.waiting + this.#inbox.waiting;
@@ -185,16 +161,16 @@ export class Session implements PeerEvents {
     if (now - this.#pingedAt > (this.#peer.pingInterval ?? PING_MS)) {
       this.#pingedAt = now;
       this.#peer.ping();
-      this.#nodeSocket?.ping();
+      this.subscriptions.ping();
     }
-    this.#nodeSocket?.check(now);
+    this.subscriptions.check(now);
     this.#limitWaiting();
   }
 
   /** Resolves when the client can take the next notification. */
   async onNotification(notification: Notification): Promise<void> {
-    const subscription = this.#subscriptions.get(notification.subscription);
-    if (!subscription?.accept(notification)) return;
+    const subscription = this.subscriptions.accept(notification);
+    if (!subscription) return;
     const text = this.#peer.textOf
       ? this.#peer.textOf(notification)
       : subscription.textOf(notification);
@@ -216,128 +192,14 @@ export class Session implements PeerEvents {
     this.end("node");
   }
 
-  /**
-   * Sends a call on the connection to the node. Notifications of the subscriptions in `deferred`
-   * wait until they are released, so that they come after the response, as at the node.
-   *
-   * @param isOnly true if no other call of the message is sent
-   */
-  async send(call: ReadyCall, isOnly: boolean, deferred: Subscription[]): Promise<RpcOutcome> {
-    const { entry: { operation }, params, unsubscribe } = call;
-    if (unsubscribe !== undefined) return await this.#unsubscribe(unsubscribe, params);
-    if (operation.subscription) return await this.#subscribe(call, deferred);
-    // What another call of the message takes must not keep notifications waiting.
-    return await this.#call(call, isOnly ? deferred : undefined);
-  }
-
-  async #subscribe(call: ReadyCall, deferred: Subscription[]): Promise<RpcOutcome> {
-    const { entry: { operation }, params } = call;
-    if (this.subscriptions + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
-    this.#subscribing++;
-    try {
-      const nodeSocket = await this.#open(this.#owner.gateway.isAnonymous(operation));
-      await this.#checkNode();
-      const responding = nodeSocket.call(operation.name, params);
-      const callId = String(nodeSocket.lastId);
-      const outcome = await responding;
-      if (outcome.error || this.#reason) return outcome;
-      const id = operation.subscription!.notification === undefined ? callId : outcome.result;
-      if (!SUBSCRIPTION_ID.test(id)) {
-        this.end("node");
-        return failure(new SourceError("bad_answer", "sent no id of a subscription"));
-      }
-      const subscription = new Subscription(id, call);
-      this.#subscriptions.set(id, subscription);
-      this.#forgetEnded();
-      subscription.defer();
-      deferred.push(subscription);
-      return outcome;
-    } catch (error) {
-      return failure(error);
-    } finally {
-      this.#subscribing--;
-    }
-  }
-
   /** Makes the only subscription of a client. */
   async follow(call: ReadyCall): Promise<RpcOutcome> {
     const deferred: Subscription[] = [];
-    const outcome = await this.#subscribe(call, deferred);
+    const outcome = await this.subscriptions.subscribe(call, deferred);
     this.#outbox.release(deferred);
     if (outcome.error) this.#finish("left");
     for (const subscription of deferred) void this.#endFinished(subscription);
     return outcome;
-  }
-
-  async #call(call: ReadyCall, deferred: Subscription[] | undefined): Promise<RpcOutcome> {
-    const { entry: { operation }, params } = call;
-    try {
-      const nodeSocket = await this.#open(this.#owner.gateway.isAnonymous(operation));
-      await this.#checkNode();
-      const outcome = await nodeSocket.call(operation.name, params);
-      for (const [id, subscription] of this.#subscriptions) {
-        if (!deferred || !params?.includes(id)) continue;
-        subscription.defer();
-        deferred.push(subscription);
-      }
-      return outcome;
-    } catch (error) {
-      return failure(error);
-    }
-  }
-
-  /**
-   * Another node may have taken over the address while the call waited for its slot.
-   *
-   * @throws {Refusal} if the node is not the expected one
-   */
-  async #checkNode(): Promise<void> {
-    const unexpected = await this.#owner.gateway.refusalOfNode();
-    if (!unexpected) return;
-    // Nothing would be lost, and the next connection may reach the expected node.
-    if (this.subscriptions === 0) this.end("node");
-    throw unexpected;
-  }
-
-  async #unsubscribe(method: string, params: string | undefined): Promise<RpcOutcome> {
-    const ended = [...this.#subscriptions.values()].filter((one) => one.isEndedBy(method, params));
-    if (!this.#nodeSocket || ended.length === 0) return failure(NO_SUBSCRIPTION);
-    const outcome = await this.#nodeSocket.call(method, params);
-    for (const { id, hasEnded } of ended) {
-      // A node says false of what it has ended itself.
-      if (hasEnded || (!outcome.error && outcome.result !== "false")) {
-        this.#subscriptions.delete(id);
-      }
-    }
-    return outcome;
-  }
-
-  /** Drops the first of the subscriptions that the node has ended, if there are many. */
-  #forgetEnded(): void {
-    const ended = [...this.#subscriptions].filter(([, { hasEnded }]) => hasEnded);
-    if (ended.length > SUBSCRIPTIONS_MAX) this.#subscriptions.delete(ended[0]![0]);
-  }
-
-  async #open(isAnonymous: boolean): Promise<NodeSocket> {
-    this.#opening ??= this.#owner.openNodeSocket(isAnonymous);
-    let nodeSocket: NodeSocket;
-    try {
-      nodeSocket = await this.#opening;
-    } catch (error) {
-      // A client that keeps the connection would never subscribe again.
-      this.end("node");
-      throw error;
-    }
-    if (!this.#nodeSocket) this.#use(nodeSocket);
-    if (nodeSocket.isAnonymous !== isAnonymous) throw MIXED;
-    return nodeSocket;
-  }
-
-  #use(nodeSocket: NodeSocket): void {
-    if (this.#reason) return nodeSocket.end();
-    this.#nodeSocket = nodeSocket;
-    nodeSocket.owner = this;
-    if (nodeSocket.hasEnded) this.onNodeSocketEnd();
   }
 
   async #respond(message: string): Promise<void> {
@@ -349,7 +211,9 @@ export class Session implements PeerEvents {
     if (!caller || this.#reason) return;
     const lease = gateway.lease({ gone: this.#gone }, caller);
     const deferred: Subscription[] = [];
-    const subscriber: Subscriber = { send: (call, isOnly) => this.send(call, isOnly, deferred) };
+    const subscriber: Subscriber = {
+      send: (call, isOnly) => this.subscriptions.send(call, isOnly, deferred),
+    };
     try {
       const refusal = !table.isKnown
         ? NOT_FORWARDED.unknown
@@ -391,8 +255,7 @@ export class Session implements PeerEvents {
     this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
     this.#inbox.close();
     this.#outbox.close();
-    this.#subscriptions.clear();
-    this.#nodeSocket?.end();
+    this.subscriptions.end();
     this.#room.dispose();
     this.#drop();
     this.#owner.onEnd(this, reason);
@@ -411,5 +274,3 @@ export interface Handshake {
   /** Whether the connection ends without a closing handshake when it should be made again. */
   readonly isCut?: boolean;
 }
-
-const failure = (reason: unknown): RpcOutcome => ({ error: failureOf(reason), reason });

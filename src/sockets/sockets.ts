@@ -82,7 +82,7 @@ export class Sockets implements SessionOwner, Follower {
   }
 
   get subscriptions(): number {
-    return [...this.#sessions].reduce((sum, { subscriptions }) => sum + subscriptions, 0);
+    return [...this.#sessions].reduce((sum, { subscriptions }) => sum + subscriptions.size, 0);
   }
 
   /** Responds to a handshake, whose host has been checked. */

@@ -1,0 +1,197 @@
+/**
+ * The subscriptions of a client, and the calls about them, on a connection to the node of its own.
+ *
+ * @module
+ */
+import type { Gateway } from "../gateway/gateway.ts";
+import { Refusal } from "../gateway/refusal.ts";
+import type { ReadyCall } from "../gateway/send-calls.ts";
+import { failureOf, SourceError } from "../node/failures.ts";
+import { CODES, type RpcOutcome } from "../node/json-rpc.ts";
+import type { NodeSocket, NodeSocketOwner, Notification } from "./node-socket.ts";
+import { Subscription, SUBSCRIPTION_ID } from "./subscription.ts";
+
+/** The way to the node, which all clients share. */
+export interface NodeAccess {
+  readonly gateway: Gateway;
+  /** @throws {Refusal} if the node takes no connection */
+  openNodeSocket(isAnonymous: boolean): Promise<NodeSocket>;
+}
+
+interface SubscriptionsOwner extends NodeSocketOwner {
+  /** Ends the connection of the client, which may connect again. */
+  end(reason: "node"): void;
+}
+
+const SUBSCRIPTIONS_MAX = 32;
+
+const TOO_MANY = new Refusal(
+  403,
+  CODES.limited,
+  `A connection may have at most ${SUBSCRIPTIONS_MAX} subscriptions`,
+);
+
+const MIXED = new Refusal(
+  403,
+  CODES.notAllowed,
+  "This subscription needs a connection of its own: those before were made with other credentials",
+);
+
+const NO_SUBSCRIPTION = new Refusal(400, CODES.wrongParams, "There is no such subscription");
+
+export class Subscriptions {
+  readonly #access: NodeAccess;
+  readonly #owner: SubscriptionsOwner;
+  readonly #all = new Map<string, Subscription>();
+  /** The number of calls that subscribe, and have no response yet. */
+  #subscribing = 0;
+  #opening: Promise<NodeSocket> | undefined;
+  #nodeSocket: NodeSocket | undefined;
+  #hasEnded = false;
+
+  constructor(access: NodeAccess, owner: SubscriptionsOwner) {
+    this.#access = access;
+    this.#owner = owner;
+  }
+
+  /** The number of subscriptions that the node has not ended. */
+  get size(): number {
+    return [...this.#all.values()].filter(({ hasEnded }) => !hasEnded).length;
+  }
+
+  /** Returns the subscription that the notification belongs to, and notes whether it ends. */
+  accept(notification: Notification): Subscription | undefined {
+    const subscription = this.#all.get(notification.subscription);
+    return subscription?.accept(notification) ? subscription : undefined;
+  }
+
+  ping(): void {
+    this.#nodeSocket?.ping();
+  }
+
+  /** Called once a second. */
+  check(now: number): void {
+    this.#nodeSocket?.check(now);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#all.clear();
+    this.#nodeSocket?.end();
+  }
+
+  /**
+   * Sends a call on the connection to the node. Adds to `deferred` the subscriptions whose
+   * notifications wait until they are released, so that they come after the response, as at the
+   * node.
+   *
+   * @param isOnly true if no other call of the message is sent
+   */
+  async send(call: ReadyCall, isOnly: boolean, deferred: Subscription[]): Promise<RpcOutcome> {
+    const { entry: { operation }, params, unsubscribe } = call;
+    if (unsubscribe !== undefined) return await this.#unsubscribe(unsubscribe, params);
+    if (operation.subscription) return await this.subscribe(call, deferred);
+    // What another call of the message takes must not keep notifications waiting.
+    return await this.#call(call, isOnly ? deferred : undefined);
+  }
+
+  async subscribe(call: ReadyCall, deferred: Subscription[]): Promise<RpcOutcome> {
+    const { entry: { operation }, params } = call;
+    if (this.size + this.#subscribing >= SUBSCRIPTIONS_MAX) return failure(TOO_MANY);
+    this.#subscribing++;
+    try {
+      const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
+      await this.#checkNode();
+      const responding = nodeSocket.call(operation.name, params);
+      const callId = String(nodeSocket.lastId);
+      const outcome = await responding;
+      if (outcome.error || this.#hasEnded) return outcome;
+      const id = operation.subscription!.notification === undefined ? callId : outcome.result;
+      if (!SUBSCRIPTION_ID.test(id)) {
+        this.#owner.end("node");
+        return failure(new SourceError("bad_answer", "sent no id of a subscription"));
+      }
+      const subscription = new Subscription(id, call);
+      this.#all.set(id, subscription);
+      this.#forgetEnded();
+      subscription.defer();
+      deferred.push(subscription);
+      return outcome;
+    } catch (error) {
+      return failure(error);
+    } finally {
+      this.#subscribing--;
+    }
+  }
+
+  async #call(call: ReadyCall, deferred: Subscription[] | undefined): Promise<RpcOutcome> {
+    const { entry: { operation }, params } = call;
+    try {
+      const nodeSocket = await this.#open(this.#access.gateway.isAnonymous(operation));
+      await this.#checkNode();
+      const outcome = await nodeSocket.call(operation.name, params);
+      for (const [id, subscription] of this.#all) {
+        if (!deferred || !params?.includes(id)) continue;
+        subscription.defer();
+        deferred.push(subscription);
+      }
+      return outcome;
+    } catch (error) {
+      return failure(error);
+    }
+  }
+
+  /**
+   * Another node may have taken over the address while the call waited for its slot.
+   *
+   * @throws {Refusal} if the node is not the expected one
+   */
+  async #checkNode(): Promise<void> {
+    const unexpected = await this.#access.gateway.refusalOfNode();
+    if (!unexpected) return;
+    // Nothing would be lost, and the next connection may reach the expected node.
+    if (this.size === 0) this.#owner.end("node");
+    throw unexpected;
+  }
+
+  async #unsubscribe(method: string, params: string | undefined): Promise<RpcOutcome> {
+    const ended = [...this.#all.values()].filter((one) => one.isEndedBy(method, params));
+    if (!this.#nodeSocket || ended.length === 0) return failure(NO_SUBSCRIPTION);
+    const outcome = await this.#nodeSocket.call(method, params);
+    for (const { id, hasEnded } of ended) {
+      // A node says false of what it has ended itself.
+      if (hasEnded || (!outcome.error && outcome.result !== "false")) this.#all.delete(id);
+    }
+    return outcome;
+  }
+
+  /** Drops the first of the subscriptions that the node has ended, if there are many. */
+  #forgetEnded(): void {
+    const ended = [...this.#all].filter(([, { hasEnded }]) => hasEnded);
+    if (ended.length > SUBSCRIPTIONS_MAX) this.#all.delete(ended[0]![0]);
+  }
+
+  async #open(isAnonymous: boolean): Promise<NodeSocket> {
+    this.#opening ??= this.#access.openNodeSocket(isAnonymous);
+    let nodeSocket: NodeSocket;
+    try {
+      nodeSocket = await this.#opening;
+    } catch (error) {
+      // A client that keeps the connection would never subscribe again.
+      this.#owner.end("node");
+      throw error;
+    }
+    if (!this.#nodeSocket) this.#use(nodeSocket);
+    if (nodeSocket.isAnonymous !== isAnonymous) throw MIXED;
+    return nodeSocket;
+  }
+
+  #use(nodeSocket: NodeSocket): void {
+    if (this.#hasEnded) return nodeSocket.end();
+    this.#nodeSocket = nodeSocket;
+    nodeSocket.owner = this.#owner;
+    if (nodeSocket.hasEnded) this.#owner.onNodeSocketEnd();
+  }
+}
+
+const failure = (reason: unknown): RpcOutcome => ({ error: failureOf(reason), reason });
