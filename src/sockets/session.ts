@@ -69,12 +69,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
   readonly subscriptions: Subscriptions;
   readonly #owner: SessionOwner;
   readonly #peer: SessionPeer;
-  readonly #request: CallerRequest;
-  readonly #query: string;
-  readonly #caller: Caller;
-  readonly #token: Signal | undefined;
-  readonly #drop: () => void;
-  readonly #isCut: boolean;
+  readonly #handshake: Handshake;
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #room: Room;
@@ -84,16 +79,10 @@ export class Session implements PeerEvents, NodeSocketOwner {
   #pingedAt = performance.now();
   #reason: EndReason | undefined;
 
-  constructor(
-    owner: SessionOwner,
-    peer: SessionPeer,
-    { request, query, caller, token, drop, isCut = false }: Handshake,
-  ) {
+  constructor(owner: SessionOwner, peer: SessionPeer, handshake: Handshake) {
     this.#owner = owner;
     this.#peer = peer;
-    this.#request = request;
-    this.#query = query;
-    this.#caller = caller;
+    this.#handshake = handshake;
     this.#inbox = new Inbox(peer, (text) => this.#respond(text).catch(() => this.end("failed")));
     this.#outbox = new Outbox(peer, {
       onSend: () => owner.count("sent"),
@@ -101,16 +90,14 @@ export class Session implements PeerEvents, NodeSocketOwner {
       onStuck: () => this.end("slow"),
     });
     this.subscriptions = new Subscriptions(owner, this);
-    this.#room = owner.gateway.roomFor(caller);
-    this.#token = token;
-    this.#drop = drop;
-    this.#isCut = isCut;
+    this.#room = owner.gateway.roomFor(handshake.caller);
   }
 
   /** Ends the connection when its token becomes invalid. */
   start(): void {
-    this.#token?.addEventListener("abort", this.#endRight);
-    if (this.#token?.aborted) this.#endRight();
+    const { token } = this.#handshake;
+    token?.addEventListener("abort", this.#endRight);
+    if (token?.aborted) this.#endRight();
   }
 
   readonly #endRight = (): void => this.end("right");
@@ -146,7 +133,8 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#finish(reason);
     // A closing frame would wait behind what the client does not read, which keeps the memory.
     if (reason === "slow" && unsentBytes > CLOSING_WAITING_MAX) return this.#peer.terminate();
-    if (this.#isCut && (reason === "node" || reason === "stopping")) return this.#peer.terminate();
+    const { isCut } = this.#handshake;
+    if (isCut && (reason === "node" || reason === "stopping")) return this.#peer.terminate();
     const [code, text] = END_REASONS[reason];
     this.#peer.close(code, text);
     setTimeout(() => this.#peer.terminate(), CLOSING_MS);
@@ -234,8 +222,9 @@ export class Session implements PeerEvents, NodeSocketOwner {
 
   /** Ends the connection if its token has become invalid, or another client's. */
   async #identify(): Promise<Caller | undefined> {
-    const caller = await this.#owner.gateway.identify(this.#request, this.#query);
-    if (caller.client === this.#caller.client) return caller;
+    const { request, query, caller: { client } } = this.#handshake;
+    const caller = await this.#owner.gateway.identify(request, query);
+    if (caller.client === client) return caller;
     this.end("right");
     return undefined;
   }
@@ -251,13 +240,13 @@ export class Session implements PeerEvents, NodeSocketOwner {
   #finish(reason: EndReason): void {
     if (this.#reason) return;
     this.#reason = reason;
-    this.#token?.removeEventListener("abort", this.#endRight);
+    this.#handshake.token?.removeEventListener("abort", this.#endRight);
     this.#gone.abort(new DOMException("The client has disconnected", "AbortError"));
     this.#inbox.close();
     this.#outbox.close();
     this.subscriptions.end();
     this.#room.dispose();
-    this.#drop();
+    this.#handshake.drop();
     this.#owner.onEnd(this, reason);
   }
 }
