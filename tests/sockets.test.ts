@@ -19,7 +19,10 @@ import { EventPeer } from "../src/sockets/event-peer.ts";
 import { type EndReason, Session, type SessionPeer } from "../src/sockets/session.ts";
 import { Sockets } from "../src/sockets/sockets.ts";
 import { NodeSocket } from "../src/sockets/node-socket.ts";
+import { Outbox } from "../src/sockets/outbox.ts";
 import { LightSignal } from "../src/with-timeout.ts";
+import { passTime } from "./_clock.ts";
+import { until } from "./_gateway.ts";
 
 const sockets = suite("connections of clients");
 
@@ -554,5 +557,35 @@ sockets(
     nodeSocket.end();
   },
 );
+
+sockets("a client that reads is not too slow because more waits for it than before", async () => {
+  let looks = 0, unsent = 0, isStuck = false;
+  const peer = Object.assign(new PlayedPeer(), { send: ({ length }: string) => unsent += length });
+  Object.defineProperty(peer, "unsentBytes", { get: () => (looks++, unsent) });
+  const outbox = new Outbox(peer, {
+    onSend() {},
+    onGrowth() {},
+    onStuck() {
+      isStuck = true;
+      outbox.close();
+    },
+  });
+  const look = async () => {
+    const seen = looks;
+    await until(() => looks > seen + 4 || isStuck);
+  };
+  const drained = outbox.notify("x".repeat(100_000));
+  await look();
+  void outbox.notify("x".repeat(5_000_000));
+  for (const _ of [1, 2, 3]) {
+    unsent -= 1_000_000;
+    await look();
+    passTime(20_000);
+  }
+  assert.not(isStuck);
+  passTime(20_000);
+  await drained;
+  assert.ok(isStuck);
+});
 
 sockets.run();

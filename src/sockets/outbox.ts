@@ -32,6 +32,8 @@ export class Outbox {
   #responseBytes = 0;
   /** The number of characters of notifications that wait for our response. */
   #deferredLength = 0;
+  /** The number of bytes that had to wait, whether the client has read them or not. */
+  #queuedBytes = 0;
   #sending: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -95,11 +97,12 @@ export class Outbox {
 
   /** Waits until at most `most` bytes wait for the client. */
   async drain(most: number = FULL_MAX): Promise<void> {
-    let least = Infinity, readAt = 0, interval = 1;
+    let mostRead = -Infinity, readAt = 0, interval = 1;
     while (!this.#isClosed && this.#peer.unsentBytes > most) {
       const now = performance.now();
-      if (this.#peer.unsentBytes < least) {
-        least = this.#peer.unsentBytes;
+      const read = this.#queuedBytes - this.#peer.unsentBytes;
+      if (read > mostRead) {
+        mostRead = read;
         readAt = now;
       } else if (now - readAt > STUCK_MS) return this.#events.onStuck();
       await new Promise((resolve) => setTimeout(resolve, interval));
@@ -114,7 +117,9 @@ export class Outbox {
   #send(text: string): void {
     if (this.#isClosed) return;
     this.#events.onSend();
+    const { unsentBytes } = this.#peer;
     this.#peer.send(text);
+    this.#queuedBytes += this.#peer.unsentBytes - unsentBytes;
     this.#events.onGrowth();
   }
 }
