@@ -123,6 +123,8 @@ const BLOCK_PARAMETERS = [
   inQuery("full", { type: "boolean" }),
   inQuery("form", { enum: ["hex", "json"] }),
   inQuery("tag", { type: "array", items: text }),
+  inQuery("id", { type: "array", items: { type: "string", maxLength: 2 } }),
+  inQuery("ids", { type: "array", items: { type: "string", maxLength: 2 } }, { explode: false }),
   inQuery("max", { type: "integer", maximum: 10, exclusiveMinimum: 0 }),
   inQuery("note", { type: "string", minLength: 2, maxLength: 5 }),
 ];

@@ -160,6 +160,9 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/checked/1?note=a", 400],
   ["/checked/1?note=aaaaaa", 400],
   ["/checked/1?tag=a&tag=b", 200],
+  ["/checked/1?id=aa&id=bb", 200],
+  ["/checked/1?id=aa,bb", 400],
+  ["/checked/1?ids=aa,bb", 200],
 ];
 
 for (const [path, status] of REFUSED) {
