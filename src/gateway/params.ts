@@ -144,7 +144,7 @@ function jsonOf(text: string, types: readonly string[]): string {
   if (has("integer", "number") && NUMBER.test(word)) return word;
   if (has("boolean") && /^(?:true|false)$/.test(word)) return word;
   if (has(QUANTITY) && /^\d+$/.test(word)) return `"0x${BigInt(word).toString(16)}"`;
-  if (!has("string") && isList(word)) return word;
+  if ((!has("string") || has("array", "object")) && isList(word)) return word;
   // A text of several words is sent as it came: it may be signed.
   return JSON.stringify(/\s/.test(word) ? text : word);
 }
