@@ -69,7 +69,7 @@ export class CallRoutes {
 
   /** The connections of clients; `undefined` before the first handshake. */
   get sockets(): Sockets | undefined {
-    return this.#sockets.made;
+    return this.#sockets.current;
   }
 
   get load(): GatewayLoad {

@@ -10,7 +10,7 @@ export interface Resource<T> {
 
 export interface Lazy<T> extends Resource<T> {
   get(): Promise<T>;
-  readonly made: T | undefined;
+  readonly current: T | undefined;
 }
 
 /** If `make` rejects, the next `get` calls `make` again. */
@@ -18,7 +18,7 @@ export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   let value: T | undefined;
   let making: Promise<T> | undefined;
   return {
-    get made() {
+    get current() {
       return value;
     },
     get: () =>

@@ -167,7 +167,7 @@ async function keepDescription(kind: Kind) {
     own,
     operations: [],
     node: url,
-    alone: {
+    fallback: {
       ...served,
       page: lazy(() => renderParts(own)),
       origins: [],

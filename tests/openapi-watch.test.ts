@@ -135,7 +135,7 @@ fresh("the service's own description is shown until a slow description is ready"
     place: file,
     own: { paths: {} },
     operations: [],
-    alone: {
+    fallback: {
       json: representation,
       documents: {
         "/spec.json": resource,

@@ -149,12 +149,12 @@ function formOf(schema: Schema): string {
   return entries || value ? "object" : escape(form);
 }
 
-interface KnownKind extends Kind {
+interface DocumentedKind extends Kind {
   readonly name: string;
   readonly operations: readonly { readonly name: string; readonly marks: OperationMarks }[];
 }
 
-const KNOWN: readonly KnownKind[] = await Promise.all(
+const KNOWN: readonly DocumentedKind[] = await Promise.all(
   Object.entries(KINDS).map(async ([name, kind]) => {
     return { ...kind, name, operations: offeredBy(await loadInterface(name)) };
   }),
@@ -183,7 +183,7 @@ function saysSync({ fields, health }: Kind): boolean {
     (health.rules ?? []).some(({ code }) => code === "syncing");
 }
 
-function offeredBy({ openrpc, openapi }: KindInterface): KnownKind["operations"] {
+function offeredBy({ openrpc, openapi }: KindInterface): DocumentedKind["operations"] {
   const base = openapi?.servers?.[0]?.url ?? "";
   const paths = Object.entries(openapi?.paths ?? {}).flatMap(([path, item]) =>
     operationsOf(item).map(({ method, operation }) => ({
@@ -197,7 +197,7 @@ function offeredBy({ openrpc, openapi }: KindInterface): KnownKind["operations"]
   ];
 }
 
-function operationsText({ tried, operations }: KnownKind): string {
+function operationsText({ tried, operations }: DocumentedKind): string {
   if (operations.length === 0) return "";
   const counts = (["read", "secret", "write"] satisfies Access[]).map((access) =>
     `${operations.filter(({ marks }) => marks["x-access"] === access).length} ${code(access)}`
@@ -206,7 +206,7 @@ function operationsText({ tried, operations }: KnownKind): string {
   return `${operations.length} (${counts.join(", ")}), ${trial}`;
 }
 
-function partOf(kind: KnownKind): string {
+function partOf(kind: DocumentedKind): string {
   const { name, title, aliases = [], description, auth, health } = kind;
   const method = typeof description === "object" ? description.jsonrpc : description;
   const starting = (health.warming_up ?? []).map((number) => `the error ${number}`);
@@ -223,7 +223,7 @@ function partOf(kind: KnownKind): string {
   return `## ${name}\n\n${title}\n\n${table(undefined, rows)}${rulesOf(kind)}${networksOf(kind)}`;
 }
 
-const isChecked = ({ marks }: KnownKind["operations"][number]) => marks["x-checked"] === true;
+const isChecked = ({ marks }: DocumentedKind["operations"][number]) => marks["x-checked"] === true;
 
 function rulesOf({ health: { rules = [] } }: Kind): string {
   const rows = rules.map(({ when, code: status, reason }) => {
@@ -258,7 +258,7 @@ function besideReference(): string {
   });
 }
 
-function besidePartOf(kind: KnownKind): string {
+function besidePartOf(kind: DocumentedKind): string {
   const { name, title, url, auth } = kind;
   // By default, Nodeface itself listens on port 8080.
   const isTaken = new URL(url).port === "8080";
@@ -294,7 +294,7 @@ function shownOf(kind: Kind): string {
   return [...new Set([...known, ...keys])].map(code).join(", ");
 }
 
-function openedOf({ operations }: KnownKind): string {
+function openedOf({ operations }: DocumentedKind): string {
   const reads = operations.filter(({ marks }) =>
     marks["x-access"] === "read" && !marks["x-streaming"]
   );

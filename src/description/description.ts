@@ -51,8 +51,8 @@ export interface DescriptionReport {
 export interface DescriptionOptions extends PrepareOptions {
   /** The configured description, or `none`. @default the node's own, or that of its kind */
   readonly place?: DescriptionPlace | undefined;
-  /** The service's own description, without a node. */
-  readonly alone: ServedDescription;
+  /** The service's own description, which is shown until that of the node can be. */
+  readonly fallback: ServedDescription;
   /** True if the node may be asked which methods it lacks. */
   readonly asksMethods: boolean;
   readonly log: Log;
@@ -125,7 +125,7 @@ export class Description {
   /** In the order in which they are read; the last one that can be shown is shown. */
   #readings: Reading[] = [];
   /** Shown while no source can be shown. */
-  #alone: ServedDescription;
+  #fallback: ServedDescription;
   /** What was shown when `onChange` was told last. */
   #told: ServedDescription | undefined;
   #toldOperations: readonly NodeOperation[] | undefined;
@@ -135,9 +135,9 @@ export class Description {
   constructor(node: Node, monitor: Monitor, options: DescriptionOptions) {
     this.#node = node;
     this.#options = options;
-    const { place, alone, onError, now = () => performance.now() } = options;
-    if (place === "none") this.#alone = { ...alone, operations: [] };
-    else this.#alone = { ...alone, notice: place === undefined ? undefined : NOTICE_BEFORE };
+    const { place, fallback, onError, now = () => performance.now() } = options;
+    if (place === "none") this.#fallback = { ...fallback, operations: [] };
+    else this.#fallback = { ...fallback, notice: place === undefined ? undefined : NOTICE_BEFORE };
     this.#now = now;
     const interval = intervalOf(place, node.url);
     this.#checks = new Checks(() => this.#look(), { interval, onError, now });
@@ -161,7 +161,7 @@ export class Description {
   }
 
   get current(): ServedDescription {
-    return this.#shown ?? this.#alone;
+    return this.#shown ?? this.#fallback;
   }
 
   get #shown(): ServedDescription | undefined {
@@ -225,7 +225,7 @@ export class Description {
     try {
       this.#readings = [new Reading(await sourceAt(place, this.#node), false)];
     } catch (error) {
-      this.#alone = { ...this.#options.alone, notice: NOTICE };
+      this.#fallback = { ...this.#options.fallback, notice: NOTICE };
       const diagnostics = [diagnosticOfError(nameOfPlace(place), error)];
       this.onReport.tell({ diagnostics, shown: "own" });
     }
@@ -241,7 +241,7 @@ export class Description {
         ...ofKind ? [new Reading(ofKind, false)] : [],
         ...ofNode ? [new Reading(ofNode, true)] : [],
       ];
-      if (this.#readings.length === 0) this.#alone = { ...this.#alone, operations: [] };
+      if (this.#readings.length === 0) this.#fallback = { ...this.#fallback, operations: [] };
     }
     const patience = this.#readings[0]?.description ? INTERVAL_MS : PATIENCE_MS;
     await waitAtMost(this.#nodeOffer.update(known), patience);
@@ -271,10 +271,10 @@ export class Description {
     if (description) reading.description = description;
     else if (isOptional && !before) return this.#logReason(reading, reasonIn(diagnostics));
     else if (this.#options.place !== undefined) {
-      this.#alone = { ...this.#options.alone, notice: NOTICE };
+      this.#fallback = { ...this.#options.fallback, notice: NOTICE };
     }
     const shown = description ? "current" : before ? "older" : "own";
-    if (this.current === (description ?? this.#alone)) {
+    if (this.current === (description ?? this.#fallback)) {
       this.describedAt = description && performance.now();
     }
     this.onReport.tell({ diagnostics, shown });

@@ -16,12 +16,12 @@ import {
   headAgeOf,
   isKnownToBeInSync,
   LAG,
-  QUIET,
-  quietOf,
+  STALL_LIMIT,
+  stallLimitOf,
   targetsOf,
 } from "./evidence.ts";
 import { isKnown, isUnlike, match, numberFrom } from "./fields.ts";
-import { isChasing } from "./motion.ts";
+import { isCatchingUp } from "./motion.ts";
 import { parseReference, REACH } from "./query-plan.ts";
 import { type Responses, valueFrom } from "./source-cache.ts";
 import {
@@ -199,10 +199,10 @@ function ifWithoutPeers(evidence: Evidence): NodeStatus | undefined {
 
 /** The node says that it syncs, but nothing moves. */
 function ifSyncingInVain(evidence: Evidence): NodeStatus | undefined {
-  const { values: { height, progress }, sinceProgress } = evidence;
+  const { values: { height, progress }, stillness: { sinceProgress } } = evidence;
   if (height === undefined && progress === undefined) return undefined;
   // Some stages of a sync take far longer than a block.
-  const limit = evidence.stalledAfter ?? Math.max(quietOf(evidence) ?? 0, QUIET);
+  const limit = evidence.stalledAfter ?? Math.max(stallLimitOf(evidence) ?? 0, STALL_LIMIT);
   if (!(sinceProgress > limit) || !ifSyncing(evidence)) return undefined;
   const reason = `is syncing without progress for ${formatDuration(sinceProgress)}`;
   return { ...syncing(reason), status: STATUS_OF.stalled, code: "stalled", keys: ["height"] };
@@ -236,8 +236,8 @@ function ifSyncing(evidence: Evidence): NodeStatus | undefined {
 
 /** Nodes that have fallen behind often say that they are in sync while they catch up. */
 function ifCatchingUp(evidence: Evidence): NodeStatus | undefined {
-  const [quiet, age] = [quietOf(evidence), headAgeOf(evidence)];
-  if (!quiet || !(age > quiet) || !isChasing(evidence, quiet)) return undefined;
+  const [limit, age] = [stallLimitOf(evidence), headAgeOf(evidence)];
+  if (!limit || !(age > limit) || !isCatchingUp(evidence.stillness, limit)) return undefined;
   const reason = `is catching up; its latest block is ${formatDuration(age)} old`;
   return { ...syncing(reason), keys: ["head_at", "height"] };
 }
@@ -247,12 +247,12 @@ function syncing(reason: string): NodeStatus {
 }
 
 function ifStalled(evidence: Evidence): NodeStatus | undefined {
-  const { values: { height }, sinceMoved, hasMoved } = evidence;
-  const quiet = quietOf(evidence);
+  const { values: { height }, stillness: { sinceMoved, hasMoved } } = evidence;
+  const limit = stallLimitOf(evidence);
   const headAge = headAgeOf(evidence);
   // A block whose time lies in the future, or is not known, may be old all the same.
   const age = Math.max(Number.isNaN(headAge) ? 0 : headAge, height === undefined ? 0 : sinceMoved);
-  if (!quiet || !(age > quiet)) return undefined;
+  if (!limit || !(age > limit)) return undefined;
   const reason = hasMoved && sinceMoved < age / 2
     ? `its latest block is ${formatDuration(age)} old, although new ones arrive`
     : `no new block for ${formatDuration(age)}`;

@@ -24,10 +24,10 @@ const PROTOTYPES: ReadonlySet<string> = new Set(["__proto__", "constructor", "pr
 export class NodeEvents {
   readonly stream: EventStream<EventName>;
   readonly #now: () => number;
-  #taken: Info | undefined;
-  #told: Json | undefined;
+  #latest: Info | undefined;
+  #published: Json | undefined;
   #isBehind = false;
-  #toldWhole = -Infinity;
+  #snapshotAt = -Infinity;
   #height: Info["height"];
   #etag: string | undefined;
 
@@ -35,7 +35,7 @@ export class NodeEvents {
     options: Omit<EventStreamOptions<EventName>, "names" | "snapshot">,
     now: () => number = () => performance.now(),
   ) {
-    const snapshot = () => this.#told ?? {};
+    const snapshot = () => this.#published ?? {};
     this.stream = new EventStream({ ...options, names: EVENTS, snapshot });
     this.#now = now;
   }
@@ -45,19 +45,20 @@ export class NodeEvents {
     // Those who listen already get what the next query returns.
     const isEmpty = this.stream.listeners === 0;
     // Old values are no news for a client that resumes, but what a new one is told first.
-    if (isEmpty && info.status_code === "outdated") this.#told = comparable(this.#taken = info);
-    else if (isEmpty) this.note(info);
-    this.#taken ??= info;
-    this.#told ??= comparable(this.#taken);
-    this.#height ??= this.#taken.height;
+    if (isEmpty && info.status_code === "outdated") {
+      this.#published = comparable(this.#latest = info);
+    } else if (isEmpty) this.note(info);
+    this.#latest ??= info;
+    this.#published ??= comparable(this.#latest);
+    this.#height ??= this.#latest.height;
   }
 
   /** Must be called even if nothing has changed: a delayed snapshot may be due. */
   note(info: Info): void {
-    const before = this.#taken;
-    this.#taken = info;
-    if (!before || !this.#told || (info === before && !this.#isBehind)) return;
-    this.#tellChange(this.#told, comparable(info));
+    const before = this.#latest;
+    this.#latest = info;
+    if (!before || !this.#published || (info === before && !this.#isBehind)) return;
+    this.#tellChange(this.#published, comparable(info));
     const { height, head_at, status, status_code, status_reason } = info;
     if (height !== undefined && height !== this.#height) {
       this.#height = height;
@@ -80,14 +81,14 @@ export class NodeEvents {
   #tellChange(before: Json, next: Json): void {
     const patch = patchBetween(before, next);
     if (patch === undefined && !this.#isBehind) return;
-    this.#told = next;
+    this.#published = next;
     if (!this.#isBehind && !holdsNull(patch, next)) {
       return this.stream.append("info", formatJson(patch));
     }
     const now = this.#now();
-    this.#isBehind = now - this.#toldWhole < SNAPSHOT_INTERVAL_MS;
+    this.#isBehind = now - this.#snapshotAt < SNAPSHOT_INTERVAL_MS;
     if (this.#isBehind) return;
-    this.#toldWhole = now;
+    this.#snapshotAt = now;
     this.stream.append("snapshot", formatJson(next));
   }
 }

@@ -25,12 +25,13 @@ export interface Difference {
   readonly actual: string | undefined;
 }
 
-export interface Evidence extends CachedResponses, Stillness {
+export interface Evidence extends CachedResponses {
   readonly plan: Plan;
   readonly cache: SourceCache;
   readonly values: Values;
   /** The expected values that the node does not have. */
   readonly differences: readonly Difference[];
+  readonly stillness: Stillness;
   readonly date: number;
   readonly stalledAfter: number | undefined;
 }
@@ -38,7 +39,7 @@ export interface Evidence extends CachedResponses, Stillness {
 /** The default of `lag`: the number of blocks that a synced node may be behind its targets. */
 export const LAG = 2;
 /** The time without progress after which a syncing node of an unknown network is stalled. */
-export const QUIET = 3_600_000;
+export const STALL_LIMIT = 3_600_000;
 
 export function isKnownToBeInSync(evidence: Evidence): boolean {
   const { plan: { health }, values } = evidence;
@@ -51,7 +52,7 @@ export function isKnownToBeInSync(evidence: Evidence): boolean {
 export function hasHead(evidence: Evidence): boolean {
   const { plan: { health }, values } = evidence;
   const targets = targetsOf(evidence).filter((target) => target > 0n);
-  const isNew = headAgeOf(evidence) <= (quietOf(evidence) ?? QUIET);
+  const isNew = headAgeOf(evidence) <= (stallLimitOf(evidence) ?? STALL_LIMIT);
   return isNew && targets.length > 0 && wholeNumber(values.height) !== undefined &&
     blocksBehind(values.height, targets) <= (health?.lag ?? LAG);
 }
@@ -105,7 +106,7 @@ export const headAgeOf = ({ values: { head_at }, date }: Evidence): number =>
   date - Date.parse(String(head_at));
 
 /** Returns the time without a new block after which the node is stalled, in milliseconds. */
-export function quietOf(evidence: Evidence): number | undefined {
+export function stallLimitOf(evidence: Evidence): number | undefined {
   const { quiet } = expectedIn(evidence) ?? {};
   return evidence.stalledAfter ?? (quiet && milliseconds(quiet));
 }

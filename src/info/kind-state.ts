@@ -40,12 +40,15 @@ interface KindStateOptions {
 }
 
 /** The state of a node, as its sources report it. */
-export interface NodeReport extends Evidence {
+export interface NodeReport {
+  readonly evidence: Evidence;
   /** Without hidden values. */
   readonly status: NodeStatus;
   /** The values for `/v1/info`, with those that only the service can tell. */
   readonly infoValues: Values;
   readonly respondedAt: Instant;
+  /** The time up to which the report may be repeated, in milliseconds. */
+  readonly until: number;
 }
 
 export class KindState {
@@ -99,7 +102,7 @@ export class KindState {
     const isAway = this.cache.isUnreachable;
     this.#values = values;
     this.#motion.advance(values, this.#syncStateIn(responses), now, isAway);
-    const evidence = { ...before, ...this.#motion.at(now, isAway) };
+    const evidence = { ...before, stillness: this.#motion.at(now, isAway) };
     const { status } = assessStatus(evidence);
     if (status === "stale") return;
     // A hidden height could be computed from an estimate.
@@ -114,7 +117,8 @@ export class KindState {
     const evidence = this.#gather(now);
     const status = unknown ?? withoutHidden(assessStatus(evidence), this.#options.hide);
     const infoValues = this.#valuesFor(status, evidence);
-    return { ...evidence, status, infoValues, respondedAt: this.cache.respondedAt ?? now };
+    const { until } = evidence;
+    return { evidence, status, infoValues, respondedAt: this.cache.respondedAt ?? now, until };
   }
 
   #gather(now: Now): Evidence {
@@ -135,7 +139,7 @@ export class KindState {
       values: { ...read, ...plan.static },
       differences: differencesFrom(expect, { ...read, ...plan.staticOfKind }),
       date: now.date,
-      ...this.#motion.at(now, cache.isUnreachable),
+      stillness: this.#motion.at(now, cache.isUnreachable),
       stalledAfter,
     };
   }

@@ -150,7 +150,7 @@ export class Monitor {
   async reasonAgainstCalls(): Promise<string | undefined> {
     if (!this.#node.isExpected) return undefined;
     await this.#pollUntilCertain();
-    const { status, differences } = this.#reader.report();
+    const { status, evidence: { differences } } = this.#reader.report();
     if (status.code === "wrong_network") {
       return `The node is not the expected one: ${status.reason}`;
     }
@@ -195,7 +195,7 @@ export class Monitor {
     await this.poll();
     await this.#reader.settled();
     const { state: { outcomes }, detection } = this.#reader;
-    const { plan, status, info } = this.#report();
+    const { evidence: { plan }, status, info } = this.#report();
     return { detection, plan, outcomes, status, info };
   }
 
@@ -226,23 +226,24 @@ export class Monitor {
     const report = this.#report();
     const { took, remarks } = this.#reader.state.review();
     const now = this.#now();
-    this.#log.note({ ...report, remarks }, now.monotonic);
+    const { evidence: { plan, values } } = report;
+    this.#log.note({ ...report, values, remarks }, now.monotonic);
     const version = ++this.#versions;
     const snapshot = await this.#snapshotOf(report);
     // A snapshot that is finished late must not replace a newer snapshot.
     if (version <= (this.#published?.version ?? 0)) return;
     this.#published = { version, snapshot, until: report.until };
-    this.onInfo.tell(snapshot.info, { took, columns: report.plan.history, ...now });
+    this.onInfo.tell(snapshot.info, { took, columns: plan.history, ...now });
   }
 
-  #snapshotOf({ info, plan, responses }: InfoReport): Promise<Snapshot> {
+  #snapshotOf({ info, evidence: { plan, responses } }: InfoReport): Promise<Snapshot> {
     return this.#snapshots.of(info, readExamples(plan.examples, responses));
   }
 
   #report(): InfoReport {
     const { service, info: source, memory } = this.#options;
     const report = this.#reader.report();
-    const { status, infoValues: values, oldest } = report;
+    const { status, infoValues: values, evidence: { oldest } } = report;
     const made = makeInfo({
       service,
       hide: settingsOf(source).hide ?? [],

@@ -10,7 +10,7 @@ import type { Instant, Values } from "./source-cache.ts";
 /** A head that has come so much closer to the clock catches up. In milliseconds. */
 const GAIN = 60_000;
 /** The shortest time for which a node that has gained catches up, in milliseconds. */
-const CHASE = 300_000;
+const CATCH_UP = 300_000;
 
 export interface Now extends Instant {
   /** The time of the monotonic clock without that for which the machine slept. */
@@ -32,7 +32,7 @@ export class Motion {
   readonly #height = new Changes();
   readonly #head = new Changes();
   readonly #progressed = new Changes();
-  readonly #chase = new Chase();
+  readonly #catchUp = new CatchUp();
   /** The highest progress so far. */
   #progress = 0;
 
@@ -46,7 +46,7 @@ export class Motion {
     this.#height.advance(height, now.awake, isAway);
     this.#head.advance(head_at, now.awake, isAway);
     this.#progressed.advance(all, now.awake, isAway);
-    this.#chase.advance(Date.parse(String(head_at)), now, isAway);
+    this.#catchUp.advance(Date.parse(String(head_at)), now, isAway);
   }
 
   at(now: Now, isAway: boolean): Stillness {
@@ -55,14 +55,14 @@ export class Motion {
       sinceMoved: Math.min(since(this.#height), since(this.#head)),
       hasMoved: this.#height.hasChanged || this.#head.hasChanged,
       sinceProgress: since(this.#progressed),
-      sinceGained: now.awake - this.#chase.gainedAt,
+      sinceGained: now.awake - this.#catchUp.gainedAt,
     };
   }
 }
 
 /** Returns whether a node whose latest block is old catches up with its network. */
-export const isChasing = ({ sinceGained }: Stillness, quiet: number): boolean =>
-  sinceGained <= Math.max(quiet, CHASE);
+export const isCatchingUp = ({ sinceGained }: Stillness, limit: number): boolean =>
+  sinceGained <= Math.max(limit, CATCH_UP);
 
 /** A value, and how long it has not changed, by the clock of {@linkcode Now.awake}. */
 class Changes {
@@ -88,7 +88,7 @@ class Changes {
 }
 
 /** The time by which new blocks are behind the clock when they arrive. */
-class Chase {
+class CatchUp {
   gainedAt = -Infinity;
   #newest = -Infinity;
   /** The longest lag since the last gain, in milliseconds. */

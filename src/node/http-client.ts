@@ -24,7 +24,8 @@ export interface Trust {
 export function createClient(tls?: Trust, onLoss?: (url: URL) => void): HttpClient {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   const client = lazy(async () => new SocketClient(openerOf(tls && await readTrust(tls)), onLoss));
-  return (request) => client.made?.send(request) ?? client.get().then((made) => made.send(request));
+  return (request) =>
+    client.current?.send(request) ?? client.get().then((made) => made.send(request));
 }
 
 export function clientOfFetch(fetch: typeof globalThis.fetch): HttpClient {

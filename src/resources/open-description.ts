@@ -64,7 +64,7 @@ export async function openDescription(
     forward: options.forward,
     node: url,
     base: options.base,
-    alone: {
+    fallback: {
       ...served,
       page: lazy(() => renderParts(document)),
       origins: [],

@@ -107,7 +107,7 @@ export class Resources {
 
   /** Resolves to the description, after its changes have been read. */
   async description(): Promise<Description> {
-    const description = this.#opened.made ?? await this.#opened.get();
+    const description = this.#opened.current ?? await this.#opened.get();
     await description.onRequest();
     return description;
   }
@@ -122,7 +122,7 @@ export class Resources {
 
   /** Names the address that clients of the node need, if it is known. */
   get hint(): string {
-    return this.#opened.made?.current.hint ?? "";
+    return this.#opened.current?.current.hint ?? "";
   }
 
   async prepare(): Promise<void> {
@@ -144,7 +144,7 @@ export class Resources {
   async close(): Promise<void> {
     this.endStreams();
     this.#hasEnded = true;
-    this.#opened.made?.close();
+    this.#opened.current?.close();
     await this.monitor[Symbol.asyncDispose]();
   }
 
@@ -181,7 +181,7 @@ export class Resources {
   }
 
   async measure(meters: Meters, load: GatewayLoad): Promise<Representation> {
-    const describedAt = this.#opened.made?.describedAt;
+    const describedAt = this.#opened.current?.describedAt;
     const text = expose({
       info: isWithoutNode(this.#options) ? undefined : (await this.monitor.snapshot()).info,
       kind: this.#node.kind,
