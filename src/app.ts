@@ -22,7 +22,14 @@ import {
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notFound, problem } from "./http/problem.ts";
 import { finish, nativeOf, useJsonType } from "./http/response.ts";
-import { type Handler, type Matched, redirect, type Route, Routes, Visit } from "./http/routes.ts";
+import {
+  type Handler,
+  type Matched,
+  redirect,
+  type Route,
+  RoutedRequest,
+  Routes,
+} from "./http/routes.ts";
 import { openNode } from "./info/open-node.ts";
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
@@ -92,11 +99,11 @@ export class App implements Nodeface {
     const path = this.#options.prefix === ""
       ? pathname
       : this.#findPath(this.#prefix.strip(pathname)) ?? pathname;
-    const visit = new Visit(request, target, path, context, this.#unmatched);
-    const begun = this.#respond(visit);
+    const routed = new RoutedRequest(request, target, path, context, this.#unmatched);
+    const begun = this.#respond(routed);
     this.#begun.add(begun);
     const response = await begun.finally(() => this.#begun.delete(begun));
-    this.#options.meters?.countResponse(visit.matched.path, response.status);
+    this.#options.meters?.countResponse(routed.matched.path, response.status);
     return (request as ServedRequest).takesFastResponse ? response : nativeOf(response);
   };
 
@@ -155,28 +162,28 @@ export class App implements Nodeface {
     }
   }
 
-  async #respond(visit: Visit): Promise<Response> {
-    const { request } = visit;
+  async #respond(routed: RoutedRequest): Promise<Response> {
+    const { request } = routed;
     try {
       const { upgrade } = request as ServedRequest;
-      const response = this.#refuse(visit) ??
-        (upgrade ? await this.#handshake(visit) : undefined) ?? await this.#routes.respond(visit);
-      return finish(response, visit.common, request);
+      const response = this.#refuse(routed) ??
+        (upgrade ? await this.#handshake(routed) : undefined) ?? await this.#routes.respond(routed);
+      return finish(response, routed.common, request);
     } catch (error) {
       if (error === UNREADABLE_CONTENT) {
-        return finish(problem(400, UNREADABLE_CONTENT.message), visit.common, request);
+        return finish(problem(400, UNREADABLE_CONTENT.message), routed.common, request);
       }
       // The query may contain secrets, so it is not logged.
-      const message = `${request.method} ${visit.path} failed with 500: ${describeError(error)}`;
+      const message = `${request.method} ${routed.path} failed with 500: ${describeError(error)}`;
       this.#options.log(message, { code: "error", level: "error", error });
-      return finish(problem(500, FAILED), visit.common, request);
+      return finish(problem(500, FAILED), routed.common, request);
     }
   }
 
-  #handshake(visit: Visit): Response | Promise<Response | undefined> {
-    const [route] = this.#routes.at(visit.path).values();
-    if (route) visit.matched = route;
-    return this.#refuseHost(visit) ?? this.#calls.handshake(visit);
+  #handshake(routed: RoutedRequest): Response | Promise<Response | undefined> {
+    const [route] = this.#routes.at(routed.path).values();
+    if (route) routed.matched = route;
+    return this.#refuseHost(routed) ?? this.#calls.handshake(routed);
   }
 
   /** Of the possible paths, one of ours comes before the node's. */
@@ -185,15 +192,15 @@ export class App implements Nodeface {
     return found.find((path) => this.#routes.isOwn(path)) ?? found[0];
   }
 
-  #refuse(visit: Visit): Response | undefined {
-    const malformed = this.#hostGuard.refuseMalformed(visit.request, visit.target);
+  #refuse(routed: RoutedRequest): Response | undefined {
+    const malformed = this.#hostGuard.refuseMalformed(routed.request, routed.target);
     if (malformed) return malformed;
     // Without `cors: "*"`, other pages may read nothing, so no response may be read by rebinding
     // either.
-    return this.#options.cors === "*" ? undefined : this.#refuseHost(visit);
+    return this.#options.cors === "*" ? undefined : this.#refuseHost(routed);
   }
 
-  #refuseHost({ request, target }: Visit): Response | undefined {
+  #refuseHost({ request, target }: RoutedRequest): Response | undefined {
     const trust = this.#hostGuard.trustOf(request, target);
     const mayBeProgram = trust === "private" && this.#options.isInNetwork;
     const isServed = trust === "served" || (mayBeProgram && isProgram(request.headers));
@@ -205,7 +212,7 @@ export class App implements Nodeface {
 
   /** Returns a route that refuses requests for a host name that is not served. */
   #guarded<R extends Route>(route: R): R {
-    return { ...route, handle: (visit) => this.#refuseHost(visit) ?? route.handle(visit) };
+    return { ...route, handle: (routed) => this.#refuseHost(routed) ?? route.handle(routed) };
   }
 
   /** The router tries the routes in this order, so the most requested routes come first. */
@@ -229,9 +236,9 @@ export class App implements Nodeface {
     const { monitor, ready } = this.#resources;
     const handleInfo: Handler = async ({ request, common }) =>
       (await monitor.snapshot()).representation.respond(request, common);
-    const handleHealth: Handler = (visit) => {
-      const accepted = readAccepted(visit.target.search);
-      if (accepted) return respondWith(this.#resources.health(accepted), visit);
+    const handleHealth: Handler = (routed) => {
+      const accepted = readAccepted(routed.target.search);
+      if (accepted) return respondWith(this.#resources.health(accepted), routed);
       return problem(400, `"accept" must be a list of: ${STATUSES.join(", ")}`);
     };
     return [
@@ -256,12 +263,12 @@ export class App implements Nodeface {
         const message = `an operation of the host replaces the service's ${path}`;
         return log(message, { code: "description", level: "warn" });
       }
-      const handleAllowed: Handler = (visit) => {
-        if (!isAllowedCaller(visit.request, origins)) {
+      const handleAllowed: Handler = (routed) => {
+        if (!isAllowedCaller(routed.request, origins)) {
           return problem(403, `Pages of other origins may not read ${path}`);
         }
-        if (hasTokenInQuery(visit.target.search)) return problem(400, TOKEN_IN_QUERY.message);
-        return handle(visit);
+        if (hasTokenInQuery(routed.target.search)) return problem(400, TOKEN_IN_QUERY.message);
+        return handle(routed);
       };
       routes.push(this.#guarded(this.#get(path, handleAllowed, headersFor)));
     };
@@ -276,10 +283,10 @@ export class App implements Nodeface {
 
   #pageRoutes(): Route[] {
     return (["", ...VIEWS] as const).map((name) => {
-      const handle: Handler = (visit) => {
+      const handle: Handler = (routed) => {
         // A page under a host name that may be hostile must not ask for the token.
-        const isPlain = this.#hostGuard.trustOf(visit.request, visit.target) !== "served";
-        return respondWith(this.#resources.page(name, isPlain), visit);
+        const isPlain = this.#hostGuard.trustOf(routed.request, routed.target) !== "served";
+        return respondWith(this.#resources.page(name, isPlain), routed);
       };
       return this.#get(name ? `/v1/spec/${name}` : "/v1/spec", handle);
     });
@@ -290,24 +297,24 @@ export class App implements Nodeface {
     if (!meters) return [];
     // Metrics reveal which operations are called, and when. CORS middleware of the host may let any
     // page read a response, so requests of pages are refused.
-    const handle: Handler = (visit) =>
-      isReadByOtherOrigin(visit.request)
+    const handle: Handler = (routed) =>
+      isReadByOtherOrigin(routed.request)
         ? problem(403, "Pages of other origins may not read /v1/metrics")
-        : respondWith(this.#resources.measure(meters, this.#calls.load), visit);
+        : respondWith(this.#resources.measure(meters, this.#calls.load), routed);
     return [this.#guarded(this.#get("/v1/metrics", handle, createCommonHeaders([])))];
   }
 
   #descriptionRoutes(): Route[] {
     return DOCUMENT_PATHS.map((path) =>
-      this.#get(path, (visit) => respondWith(this.#resources.document(path), visit))
+      this.#get(path, (routed) => respondWith(this.#resources.document(path), routed))
     );
   }
 
   #fileRoutes(): Route[] {
     const { catalog, favicon, assets } = this.#resources;
-    const handleAsset: Handler = async (visit) => {
-      const asset = (await assets.get()).get(visit.path.slice("/assets/".length));
-      return asset ? await respondWith(asset.get(visit.request), visit) : notFound("");
+    const handleAsset: Handler = async (routed) => {
+      const asset = (await assets.get()).get(routed.path.slice("/assets/".length));
+      return asset ? await respondWith(asset.get(routed.request), routed) : notFound("");
     };
     const handleRoot = this.#pageOrNode(({ request, target }) => {
       const { originalUrl } = request as ServedRequest;
@@ -329,32 +336,32 @@ export class App implements Nodeface {
    * Redirects to the explorer, unless the node serves the path to a client that does not ask for
    * HTML.
    */
-  #pageOrNode(locate: (visit: Visit) => string): Handler {
-    return async (visit) => {
-      if (isWebSocket(visit.request)) return problem(400, NO_WEBSOCKET);
-      const response = await this.#respondFromNode(visit) ?? redirect(locate(visit));
+  #pageOrNode(locate: (routed: RoutedRequest) => string): Handler {
+    return async (routed) => {
+      if (isWebSocket(routed.request)) return problem(400, NO_WEBSOCKET);
+      const response = await this.#respondFromNode(routed) ?? redirect(locate(routed));
       response.headers.append("vary", "Accept");
       return response;
     };
   }
 
-  async #respondFromNode(visit: Visit): Promise<Response | undefined> {
+  async #respondFromNode(routed: RoutedRequest): Promise<Response | undefined> {
     const root = this.#root;
-    if (!root || !await this.#calls.isForNode(visit)) return undefined;
-    visit.matched = root;
-    return await root.handle(visit);
+    if (!root || !await this.#calls.isForNode(routed)) return undefined;
+    routed.matched = root;
+    return await root.handle(routed);
   }
 }
 
 const HOST_NOT_SERVED = 'This host name is not served; add it to the setting "hosts"';
 const FAILED = "Internal error; the log of the service has the reason";
 
-const serving = (resource: Resource<Representation>): Handler => (visit) =>
-  respondWith(resource.get(), visit);
+const serving = (resource: Resource<Representation>): Handler => (routed) =>
+  respondWith(resource.get(), routed);
 
 async function respondWith(
   representation: Representation | Promise<Representation>,
-  { request, common }: Visit,
+  { request, common }: RoutedRequest,
 ): Promise<Response> {
   return (await representation).respond(request, common);
 }

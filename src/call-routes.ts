@@ -16,7 +16,7 @@ import { isWellKnown, SELF_PATH } from "./http/own-paths.ts";
 import { isWebSocket, prefersHtml, type ServedRequest } from "./http/request.ts";
 import { type CommonHeadersFor, createCommonHeaders } from "./http/common-headers.ts";
 import { notAllowed, notFound, problem } from "./http/problem.ts";
-import type { Route, Visit } from "./http/routes.ts";
+import type { Route, RoutedRequest } from "./http/routes.ts";
 import { type Lazy, lazy } from "./lazy.ts";
 import type { GatewayLoad } from "./metrics/metrics.ts";
 import type { Node } from "./node/node.ts";
@@ -61,7 +61,7 @@ export class CallRoutes {
         path: "/{path}",
         methods: CALL_METHODS,
         headersFor: this.#headersFor,
-        handle: (visit) => this.#callAtRoot(visit),
+        handle: (routed) => this.#callAtRoot(routed),
         methodsAt: async (path) => (await this.#rootAt(path)).methods,
       }
       : undefined;
@@ -104,7 +104,8 @@ export class CallRoutes {
       path,
       methods,
       headersFor: this.#headersFor,
-      handle: async (visit) => await this.#handler.handle(visit, form, await this.gateway?.table()),
+      handle: async (routed) =>
+        await this.#handler.handle(routed, form, await this.gateway?.table()),
       methodsAt: async (path) => {
         const table = await this.gateway?.table();
         return table && form.methodsAt(table, path.slice(form.start.length));
@@ -113,7 +114,7 @@ export class CallRoutes {
   }
 
   /** Responds to a WebSocket handshake, or returns `undefined` if its path takes none. */
-  async handshake({ request, path, target }: Visit): Promise<Response | undefined> {
+  async handshake({ request, path, target }: RoutedRequest): Promise<Response | undefined> {
     const { upgrade } = request as ServedRequest;
     if (!upgrade || !this.gateway || !await this.#takesSockets(path)) return undefined;
     return await (await this.#sockets.get()).respond(request, target.search.slice(1), upgrade);
@@ -128,13 +129,13 @@ export class CallRoutes {
   }
 
   /** Tells whether the node responds to a request for one of our paths, such as `GET /v1`. */
-  async isForNode({ request, path }: Visit): Promise<boolean> {
+  async isForNode({ request, path }: RoutedRequest): Promise<boolean> {
     if (!this.root || prefersHtml(request)) return false;
     return (await this.#rootAt(path)).methods?.includes(request.method) ?? false;
   }
 
-  async #callAtRoot(visit: Visit): Promise<Response> {
-    const { request, path } = visit;
+  async #callAtRoot(routed: RoutedRequest): Promise<Response> {
+    const { request, path } = routed;
     if (isWellKnown(path) && !(await this.#resources.description()).current.isBuiltIn) {
       return notFound(this.#resources.hint);
     }
@@ -145,7 +146,7 @@ export class CallRoutes {
       if (!allowed.has(request.method)) return notAllowed([...allowed], this.#resources.hint);
     }
     const form = takesRpc && request.method === "POST" ? rpcCalls : pathCalls;
-    return await this.#handler.handle(visit, form, table, "");
+    return await this.#handler.handle(routed, form, table, "");
   }
 
   async #rootAt(path: string): Promise<RootPlace> {

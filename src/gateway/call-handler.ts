@@ -5,7 +5,7 @@
  */
 import { namesContent } from "../http/request.ts";
 import { useJsonType } from "../http/response.ts";
-import type { Visit } from "../http/routes.ts";
+import type { RoutedRequest } from "../http/routes.ts";
 import type { Resource } from "../lazy.ts";
 import { Budget, Room } from "./budget.ts";
 import type { Call, CallForm, Follower, UnreadCall } from "./call.ts";
@@ -26,14 +26,14 @@ export class CallHandler {
 
   /** @param start the part of the path that the node does not get */
   async handle(
-    visit: Visit,
+    routed: RoutedRequest,
     form: CallForm,
     table: CallTable | undefined,
     start: string = form.start,
   ): Promise<Response> {
-    const { request } = visit;
+    const { request } = routed;
     const content = { isRead: false };
-    const response = await this.#respond(visit, form, table, start, content);
+    const response = await this.#respond(routed, form, table, start, content);
     // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
     if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
     // Clients of nodes know no problem details, and some read only `application/json`.
@@ -42,7 +42,7 @@ export class CallHandler {
   }
 
   async #respond(
-    { request, path, target, common }: Visit,
+    { request, path, target, common }: RoutedRequest,
     form: CallForm,
     table: CallTable | undefined,
     start: string,

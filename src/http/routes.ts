@@ -30,7 +30,7 @@ export interface Route {
   readonly methodsAt?: (path: string) => Promise<readonly string[] | undefined>;
 }
 
-export type Handler = (visit: Visit) => Response | Promise<Response>;
+export type Handler = (routed: RoutedRequest) => Response | Promise<Response>;
 
 /** What metrics and the common headers need of a route. */
 export type Matched = Pick<Route, "path" | "headersFor">;
@@ -45,7 +45,7 @@ export interface OtherRoute extends Route {
  * A request on its way. This object stands for the request in itty-router, since itty-router sets
  * `params`, which Bun forbids for a `Request`, and since the request's own URL may have a prefix.
  */
-export class Visit {
+export class RoutedRequest {
   readonly request: Request;
   readonly target: RequestTarget;
   /** The path without the prefix at which the host mounts the service. */
@@ -82,7 +82,7 @@ export class Routes {
   /** The routes of `#router.routes`, in the same order. */
   readonly #inRouter: Route[] = [];
   readonly #root: Route | undefined;
-  readonly #hint: (visit: Visit) => string;
+  readonly #hint: (routed: RoutedRequest) => string;
   #others: readonly OtherRoute[] = [];
 
   /**
@@ -95,7 +95,7 @@ export class Routes {
   constructor(
     routes: readonly Route[],
     others: readonly OtherRoute[],
-    hint: (visit: Visit) => string,
+    hint: (routed: RoutedRequest) => string,
     root?: Route,
   ) {
     for (const route of routes) this.#add(route);
@@ -111,17 +111,17 @@ export class Routes {
   #add(route: Route): void {
     for (const method of route.methods) {
       this.#inRouter.push(route);
-      this.#router[method.toLowerCase()]!(pathOf(route), (visit: Visit) => {
-        if (!this.#isAt(route, visit.path)) return undefined;
-        visit.matched = route;
-        return route.handle(visit);
+      this.#router[method.toLowerCase()]!(pathOf(route), (routed: RoutedRequest) => {
+        if (!this.#isAt(route, routed.path)) return undefined;
+        routed.matched = route;
+        return route.handle(routed);
       });
     }
   }
 
-  respond(visit: Visit): Promise<Response> {
-    return this.#router.fetch(visit)
-      .then((response?: Response) => response ?? this.#respondOther(visit));
+  respond(routed: RoutedRequest): Promise<Response> {
+    return this.#router.fetch(routed)
+      .then((response?: Response) => response ?? this.#respondOther(routed));
   }
 
   /** Tells whether a path has a route other than the root's. */
@@ -154,18 +154,18 @@ export class Routes {
     return template.endsWith("/{path}") || !path.endsWith(allowsSlash ? "//" : "/");
   }
 
-  async #respondOther(visit: Visit): Promise<Response> {
-    const { request, path } = visit;
+  async #respondOther(routed: RoutedRequest): Promise<Response> {
+    const { request, path } = routed;
     const found = this.at(path);
     const [first] = found.values();
-    if (!first) return notFound(this.#hint(visit));
+    if (!first) return notFound(this.#hint(routed));
     const route = found.get(request.method);
-    visit.matched = route ?? first;
-    if (route) return await route.handle(visit);
+    routed.matched = route ?? first;
+    if (route) return await route.handle(routed);
     const methods = await allowedMethods(path, found);
-    if (request.method !== "OPTIONS") return notAllowed(methods, this.#hint(visit));
+    if (request.method !== "OPTIONS") return notAllowed(methods, this.#hint(routed));
     const allow = [...methods, "OPTIONS"].join(", ");
-    return bareResponse(204, { allow, ...isPreflight(request) && preflight(visit, found) });
+    return bareResponse(204, { allow, ...isPreflight(request) && preflight(routed, found) });
   }
 }
 
@@ -186,11 +186,14 @@ async function allowedMethods(
   return methods.filter((method) => !found.get(method)!.methodsAt || described.includes(method));
 }
 
-function preflight(visit: Visit, found: ReadonlyMap<string, Route>): Record<string, string> {
-  const { request } = visit;
+function preflight(
+  routed: RoutedRequest,
+  found: ReadonlyMap<string, Route>,
+): Record<string, string> {
+  const { request } = routed;
   const asked = found.get(request.headers.get("access-control-request-method") ?? "");
-  if (asked) visit.matched = asked;
-  const { headersFor } = visit.matched;
+  if (asked) routed.matched = asked;
+  const { headersFor } = routed.matched;
   const isAllowed = "access-control-allow-origin" in headersFor(request).headers;
   // Browsers cache a preflight response for all methods in it, so these methods must allow the same
   // origins.
