@@ -117,6 +117,10 @@ samples("kinds have their own clients, where a call can be written so", () => {
     write("Ethereum execution client", "viem", ["7", "419"]),
     'const params = [7, "0x1a3"];',
   );
+  assert.match(
+    write("Ethereum execution client", "viem", ["7", '{ "value": 12345678901234567890 }']),
+    'const params = [7, {"value":12345678901234567890}];',
+  );
   const subscription: FormData = {
     method: "GET",
     address: "/v1/rpc/eth_subscribe",

@@ -8,12 +8,14 @@ import { showUnseen } from "../untrusted-text.ts";
 import {
   asksForEvents,
   canBeSent,
+  compact,
   type FormData,
   type FormRequest,
   requestOf,
   writeCurl,
   writeShell,
 } from "./form-request.ts";
+import { readLines } from "./json-lines.ts";
 
 interface Call {
   readonly form: FormData;
@@ -122,22 +124,17 @@ function writeViem(call: Call): string | undefined {
   const [name, params = []] = methodOf(call) ?? [];
   if (!name || call.form.token !== undefined) return undefined;
   // The service also takes decimal numbers, but the node only hexadecimal ones.
-  const values = params.map((text, at) =>
-    /^\d+$/.test(text) && !/^(integer|number)/.test(typeAt(call, at))
-      ? quoted(`0x${BigInt(text).toString(16)}`)
-      : valueOf(text, typeAt(call, at))
-  );
-  if (asksForEvents(call.request)) {
-    return `import { createPublicClient, webSocket } from "viem";\n\n` +
-      `const transport = webSocket(${quoted(socketOf(call))});\n` +
-      `const client = createPublicClient({ transport });\n` +
-      `const params = [${values.join(", ")}];\n` +
-      "await client.transport.subscribe({ params, onData: console.log });";
-  }
-  return `import { createPublicClient, http } from "viem";\n\n` +
-    `const client = createPublicClient({ transport: http(${quoted(`${call.base}/v1/rpc`)}) });\n` +
-    `const params = [${values.join(", ")}];\n` +
-    `console.log(await client.request({ method: ${quoted(name)}, params }));`;
+  const values = writeValues(call, params, (text) => `0x${BigInt(text).toString(16)}`);
+  const isSubscription = asksForEvents(call.request);
+  const transport = isSubscription ? "webSocket" : "http";
+  const url = isSubscription ? socketOf(call) : `${call.base}/v1/rpc`;
+  return `import { createPublicClient, ${transport} } from "viem";\n\n` +
+    `const client = createPublicClient({ transport: ${transport}(${quoted(url)}) });\n` +
+    `const params = [${values.join(", ")}];\n` + (
+      isSubscription
+        ? "await client.transport.subscribe({ params, onData: console.log });"
+        : `console.log(await client.request({ method: ${quoted(name)}, params }));`
+    );
 }
 
 /** For the clients of all other kinds, the standard WebSocket shows the messages. */
@@ -145,7 +142,7 @@ function writeWebSocket(call: Call): string | undefined {
   const [method, params = []] = methodOf(call) ?? [];
   if (!method || call.form.token !== undefined || !asksForEvents(call.request)) return undefined;
   const message = `{"jsonrpc":"2.0","id":1,"method":${quoted(method)},` +
-    `"params":[${params.map((text, at) => valueOf(text, typeAt(call, at))).join(",")}]}`;
+    `"params":[${writeValues(call, params).join(",")}]}`;
   return `const socket = new WebSocket(${quoted(socketOf(call))});\n` +
     `socket.onopen = () => socket.send(${quoted(message)});\n` +
     "socket.onmessage = ({ data }) => console.log(data);";
@@ -153,16 +150,24 @@ function writeWebSocket(call: Call): string | undefined {
 
 const socketOf = ({ base }: Call): string => `${base.replace(/^http/, "ws")}/v1/rpc`;
 
-/** Returns the type of a field, or `""` if it may be any. */
-const typeAt = ({ form }: Call, at: number): string => form.fields[at]!.type ?? "";
-
-/** Writes a parameter as JSON. Without a type, it may be an object, an array or a boolean. */
-function valueOf(text: string, type: string): string {
-  if (/^(integer|number)/.test(type) && /^-?\d/.test(text)) return text;
-  if ((type === "" || /boolean/.test(type)) && /^(true|false)$/.test(text)) return text;
-  try {
-    return /^[[{]/.test(text) ? showUnseen(JSON.stringify(JSON.parse(text))) : quoted(text);
-  } catch {
-    return quoted(text);
-  }
+/**
+ * Writes parameters as JSON. One without a type may be an object, an array or a boolean.
+ *
+ * @param writeNumber for numbers of fields that take a text
+ */
+function writeValues(
+  { form }: Call,
+  texts: readonly string[],
+  writeNumber: (text: string) => string = String,
+): string[] {
+  return texts.map((text, at) => {
+    const { type = "" } = form.fields[at]!;
+    const isValue = /^-?\d/.test(text)
+      ? /^(integer|number)/.test(type)
+      : /^(true|false)$/.test(text)
+      ? type === "" || /boolean/.test(type)
+      : /^[[{]/.test(text) && readLines(text);
+    if (isValue) return showUnseen(compact(text));
+    return quoted(/^\d+$/.test(text) ? writeNumber(text) : text);
+  });
 }

@@ -188,8 +188,7 @@ export function writeCurl(request: FormRequest, hasToken: boolean): string | und
   if (hasToken) parts.push("-H", '"Authorization: Bearer $NODEFACE_TOKEN"');
   if (body !== undefined) {
     const [, type = ""] = headers.at(-1) ?? [];
-    const compact = () => showUnseen([...readTokens(body)].map(([token]) => token).join(""));
-    parts.push("--data-raw", writeShell(isJson(type) ? compact() : body));
+    parts.push("--data-raw", writeShell(isJson(type) ? showUnseen(compact(body)) : body));
   }
   const isSafe = isToken(method) && parts.every((part) => part !== undefined);
   return isSafe ? parts.join(" ") : undefined;
@@ -199,6 +198,10 @@ export function writeShell(text: string): string | undefined {
   if (text.search(UNSEEN) >= 0) return undefined;
   return /^[\w./:@%+,][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/** Removes the white space between the tokens of a JSON text. */
+export const compact = (json: string): string =>
+  [...readTokens(json)].map(([token]) => token).join("");
 
 export const readTokens = (text: string): IterableIterator<RegExpMatchArray> =>
   text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s[\]{}:,"]+/g);

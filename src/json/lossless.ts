@@ -2,6 +2,11 @@
  * Reads and writes JSON without rounding integers, and converts JavaScript values to JSON values.
  * Integers above 2^53 become `bigint`s, and numbers too large for a double become strings.
  *
+ * - `parseJson` is for documents and responses whose values are shown.
+ * - `parseComparable` is for values that are only compared with a schema.
+ * - `readParts` (`parts.ts`) is for texts that are forwarded, since it leaves them as they are.
+ * - `JSON.parse` is for what this service has written itself, and for texts without large numbers.
+ *
  * @module
  */
 import { DEPTH_MAX, JsonScanner } from "./scan.ts";
