@@ -7,20 +7,14 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import {
-  FastResponse,
-  NodeRequest as SrvxRequest,
-  type NodeResponse as SrvxResponse,
-  sendNodeResponse,
-} from "srvx/node";
+import { FastResponse, type NodeResponse as SrvxResponse, sendNodeResponse } from "srvx/node";
 import { type Bytes, isInTinyParts, PART_LENGTH, partsOf } from "../bytes.ts";
 import { type ServedRequest, UNREADABLE_CONTENT } from "../http/request.ts";
-import { Upgrade } from "../http/socket.ts";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { problemText } from "../http/problem.ts";
 import { type HttpStatus, REASONS, useResponseClass } from "../http/response.ts";
-import { LightSignal, type Signal } from "../with-timeout.ts";
 import { Connections, type CountedMessage, hasContent, type Slowest } from "./connections.ts";
+import { requestOf } from "./message-request.ts";
 import { handleInOrder } from "./pipelining.ts";
 import {
   type Address,
@@ -40,7 +34,7 @@ import {
   urlAt,
   watchBody,
 } from "./shared.ts";
-import { connect, serveUpgrades, UpgradableMessage } from "./websocket.ts";
+import { serveUpgrades, UpgradableMessage } from "./websocket.ts";
 
 useResponseClass(FastResponse);
 
@@ -246,93 +240,6 @@ export async function respond(
     else void send(response, failure());
   }
 }
-
-function requestOf(
-  message: IncomingMessage,
-  response: ServerResponse,
-  originalUrl: string | undefined,
-): ServedRequest {
-  if (!hasContent(message)) {
-    // With `optimizeEmptyRequests`, a message without content has already ended at this point. srvx
-    // 1.0 would mistake this for a disconnected client and a body that was already read.
-    message.complete = true;
-    if (message.readableEnded && !("rawBody" in message)) {
-      Object.assign(message, { rawBody: EMPTY_BODY });
-    }
-  }
-  const request = new MessageRequest({ req: message, res: response });
-  if ((message as Message).takeOver) Object.assign(request, { upgrade: new Upgrade() });
-  return originalUrl === undefined ? request : Object.assign(request, { originalUrl });
-}
-
-class MessageRequest extends SrvxRequest implements ServedRequest {
-  readonly takesFastResponse = true;
-  readonly connect = connect;
-  #gone: LightSignal | undefined;
-  #left: AbortController | undefined;
-
-  get #node() {
-    return this.runtime!.node as { readonly req: IncomingMessage; readonly res: ServerResponse };
-  }
-
-  /** srvx would take content whose reading the handler has cancelled for a client that has left. */
-  override get signal(): AbortSignal {
-    return (this.#left ??= abortedBy(this.gone)).signal;
-  }
-
-  get rawUrl(): string | undefined {
-    return this.#node.req.url;
-  }
-
-  get gone(): Signal {
-    return this.#gone ??= this.#watch();
-  }
-
-  get readChunks(): ServedRequest["readChunks"] {
-    const { req: message } = this.#node;
-    // srvx itself handles content that is already in `rawBody`.
-    if (!hasContent(message) || "rawBody" in message) return undefined;
-    return (accept, stop) =>
-      new Promise((resolve, reject) => {
-        const settle = (act: (reason?: unknown) => void) => (reason?: unknown) => {
-          message.off("data", onData).off("end", onEnd).off("close", onFailure)
-            .off("error", onFailure).pause();
-          stop.removeEventListener("abort", onEnd);
-          act(reason);
-        };
-        const onData = (part: Buffer<ArrayBuffer>) => {
-          if (!accept(part)) onEnd();
-        };
-        const onEnd = settle(() => resolve());
-        const onFailure = settle(reject);
-        if (message.readableEnded || message.destroyed) return onFailure();
-        stop.addEventListener("abort", onEnd);
-        message.on("data", onData).on("end", onEnd).on("close", onFailure).on("error", onFailure);
-      });
-  }
-
-  #watch(): LightSignal {
-    const { req: message, res: response } = this.#node;
-    const gone = new LightSignal();
-    const onClose = () => {
-      if (response.writableEnded && !message.errored) return;
-      gone.abort(message.errored ?? new DOMException("The client has disconnected", "AbortError"));
-    };
-    response.once("close", onClose);
-    if (response.destroyed) onClose();
-    return gone;
-  }
-}
-
-function abortedBy(gone: Signal): AbortController {
-  const controller = new AbortController();
-  const abort = () => controller.abort(gone.reason);
-  gone.addEventListener("abort", abort);
-  if (gone.aborted) abort();
-  return controller;
-}
-
-const EMPTY_BODY = Buffer.alloc(0);
 
 const SHORT_MAX = 16_384;
 
