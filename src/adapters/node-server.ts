@@ -8,14 +8,14 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { FastResponse, type NodeResponse as SrvxResponse, sendNodeResponse } from "srvx/node";
-import { type Bytes, isInTinyParts, PART_LENGTH, partsOf } from "../bytes.ts";
-import { type ServedRequest, UNREADABLE_CONTENT } from "../http/request.ts";
-import { SECURITY_HEADERS } from "../http/common-headers.ts";
-import { problemText } from "../http/problem.ts";
-import { type HttpStatus, REASONS, useResponseClass } from "../http/response.ts";
-import { Connections, type CountedMessage, hasContent, type Slowest } from "./connections.ts";
+import { type Bytes, PART_LENGTH, partsOf } from "../bytes.ts";
+import type { ServedRequest } from "../http/request.ts";
+import { useResponseClass } from "../http/response.ts";
+import { Connections, hasContent, type Slowest } from "./connections.ts";
+import { limitContent, logHeadOf, Message } from "./message.ts";
 import { requestOf } from "./message-request.ts";
 import { handleInOrder } from "./pipelining.ts";
+import { ownResponse, Refusals } from "./refusals.ts";
 import {
   type Address,
   beginEntry,
@@ -25,7 +25,6 @@ import {
   type EndEntry,
   failure,
   type Listening,
-  refusal,
   report,
   runningServer,
   type Servable,
@@ -34,7 +33,7 @@ import {
   urlAt,
   watchBody,
 } from "./shared.ts";
-import { serveUpgrades, UpgradableMessage } from "./websocket.ts";
+import { serveUpgrades } from "./websocket.ts";
 
 useResponseClass(FastResponse);
 
@@ -48,7 +47,9 @@ export class NodeServer {
   constructor(app: Servable, callbacks: Callbacks, slowest?: Slowest) {
     this.#app = app;
     this.#callbacks = callbacks;
-    this.#connections = new Connections((socket) => this.#onError(TIMED_OUT, socket), slowest);
+    const onLate = (socket: Socket) => refusals.refuseLate(socket);
+    const connections = this.#connections = new Connections(onLate, slowest);
+    const refusals = new Refusals(connections, callbacks);
     const onRequest = (message: IncomingMessage, response: ServerResponse) =>
       this.#onRequest(message, response);
     const http = this.http = createServer(SETTINGS, onRequest);
@@ -56,16 +57,16 @@ export class NodeServer {
     http.maxHeadersCount = 0;
     // Node's own method would also close connections whose response is still being sent.
     http.closeIdleConnections = () => {};
-    http.on("connection", (socket) => this.#connections.add(socket));
+    http.on("connection", (socket) => connections.add(socket));
     // A server may ignore unknown expectations (RFC 9110, section 10.1.1).
     http.on("checkExpectation", onRequest);
     http.on("clientError", ({ code }: NodeJS.ErrnoException, stream) => {
-      this.#onError(code, stream as Socket);
+      refusals.refuseUnreadable(stream as Socket, code);
     });
-    http.on("connect", (message, stream) => this.#onConnect(message, stream as Socket));
+    http.on("connect", (message, stream) => refusals.refuseConnect(message, stream as Socket));
     serveUpgrades(
       http,
-      this.#connections,
+      connections,
       (message, response) => void respond(app, callbacks, message, response, {}),
     );
   }
@@ -84,81 +85,6 @@ export class NodeServer {
       if (hasContent(message)) limitContent(message, response);
       void respond(this.#app, this.#callbacks, message, response, { refuse });
     });
-  }
-
-  #onConnect(message: IncomingMessage, socket: Socket): void {
-    // After CONNECT, `node:http` no longer applies its timeouts to the socket.
-    socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.head, () => socket.destroy());
-    this.#refuseAfterResponses(socket, undefined, message);
-  }
-
-  /** @param code of the error by which the parser or a time limit ends the reading */
-  #onError(code: string | undefined, socket: Socket): void {
-    // On Deno 2.9, bytes after a malformed request would break the parser of another connection.
-    if (IS_DENO) socket.removeAllListeners("data").resume();
-    if (code === "ECONNRESET") return void socket.destroy();
-    const last = this.#connections.pendingResponse(socket);
-    if (last && !last.req.complete) return this.#breakOff(last, socket, code);
-    // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
-    this.#refuseAfterResponses(socket, code);
-  }
-
-  /** Ends a request whose content cannot be read. The app would wait for the rest of it. */
-  #breakOff(last: ServerResponse, socket: Socket, code: string | undefined): void {
-    const refuseOnce = () => {
-      // The response was already the refusal, or the app's response to content that came too late.
-      if (last.statusCode === 400 || code === TIMED_OUT) socket.end();
-      else refuseUnparsed(socket, code, beginEntry(this.#callbacks));
-    };
-    if (!last.req.destroyed) last.once("finish", refuseOnce);
-    (last.req as Message).breakOff();
-  }
-
-  #refuseAfterResponses(socket: Socket, code?: string, message?: IncomingMessage): void {
-    const connections = this.#connections;
-    // The parser fails again at each further read.
-    if (connections.isClosing(socket)) return;
-    connections.setClosing(socket);
-    const endEntry = beginEntry(this.#callbacks, message && logHeadOf(message));
-    const earlier = connections.pendingResponse(socket);
-    if (earlier) earlier.once("finish", () => refuseUnparsed(socket, code, endEntry));
-    else refuseUnparsed(socket, code, endEntry);
-  }
-}
-
-/**
- * The parser pushes a part for each HTTP chunk. A single read from the socket may contain 10,000
- * chunks. The part that exceeds the limit is still pushed, so that the reader notices the excess
- * and refuses the content.
- */
-class Message extends UpgradableMessage implements CountedMessage {
-  received = 0;
-  #parts = 0;
-  #isRefused = false;
-  #breaksOff = false;
-
-  override push(part: Uint8Array | null, encoding?: BufferEncoding): boolean {
-    if (this.#isRefused) {
-      this.breakOff();
-      return false;
-    }
-    if (part) {
-      this.received += part.byteLength;
-      this.#isRefused = isInTinyParts(++this.#parts, this.received);
-    }
-    return super.push(part, encoding);
-  }
-
-  /** Stops the reading of the content, but leaves the connection open for the response. */
-  breakOff(): void {
-    this.#breaksOff = true;
-    this.destroy(UNREADABLE_CONTENT);
-  }
-
-  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    if (!this.#breaksOff) super._destroy(error, callback);
-    // Without a listener, an error event would end the process.
-    else callback(this.listenerCount("error") > 0 ? error : null);
   }
 }
 
@@ -295,12 +221,6 @@ async function sendBytes(
   response.end();
 }
 
-/** The target `*` becomes `/*` in the access log, as on Bun and workerd. */
-const logHeadOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
-  method,
-  url: url === "*" ? "/*" : url,
-});
-
 function endWith(
   response: ServerResponse,
   endEntry: EndEntry,
@@ -315,63 +235,4 @@ function endWith(
     endEntry(outcome, status, client());
   };
   response.once("finish", end).once("close", end);
-}
-
-/**
- * Limits the time for content that arrives after the response. Until the response, `Connections`
- * checks its speed, and gives the app the time to refuse slow content with a response of its own.
- */
-function limitContent(message: IncomingMessage, response: ServerResponse): void {
-  response.once("finish", () => {
-    // Discards unread content, since Deno 2.9 would wait for it to be read.
-    message.resume();
-    if (message.complete) return;
-    const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
-    timer.unref();
-    const clear = () => clearTimeout(timer);
-    message.once("end", clear).once("close", clear);
-  });
-}
-
-/** Responds to requests that the parser accepts but the app must not see. */
-function ownResponse({ method, httpVersion, headers, url = "" }: IncomingMessage) {
-  if (httpVersion !== "1.1" && httpVersion !== "1.0") {
-    return refusal(505, "This service supports HTTP/1.1 and HTTP/1.0");
-  }
-  if (httpVersion === "1.1" && headers.host === undefined) {
-    return refusal(400, "An HTTP/1.1 request must have a Host header");
-  }
-  // `OPTIONS *` concerns the server as a whole (RFC 9110, section 9.3.7).
-  if (method === "OPTIONS" && url === "*") {
-    return new Response(null, { status: 204, headers: SECURITY_HEADERS });
-  }
-  const isServed = url.startsWith("/") || url === "*" ||
-    (/^https?:\/\//i.test(url) && URL.canParse(url));
-  return isServed ? undefined : refusal(400, "The request target must begin with a slash");
-}
-
-const TIMED_OUT = "ERR_HTTP_REQUEST_TIMEOUT";
-
-const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
-  HPE_HEADER_OVERFLOW: [431, "The request line and header fields are too long"],
-  [TIMED_OUT]: [408, "The request did not arrive in time"],
-};
-
-function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // A refusal was already sent. Closing the socket now could lose the refusal (RFC 9112, section
-  // 9.6).
-  if (!socket.writable) return;
-  const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
-  const body = Buffer.from(problemText(status, detail));
-  const head = [
-    `HTTP/1.1 ${status} ${REASONS[status]}`,
-    ...Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}`),
-    "content-type: application/problem+json",
-    `content-length: ${body.byteLength}`,
-    "cache-control: no-store",
-    "connection: close",
-  ];
-  socket.write(`${head.join("\r\n")}\r\n\r\n`);
-  socket.write(body, (error) => endEntry?.(error ? "aborted" : "sent", status));
-  socket.end();
 }
