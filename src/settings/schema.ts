@@ -1,7 +1,6 @@
 /**
  * Valibot schemas for settings, with a description of each setting. A schema's message, such as `a
- * list`, gets the prefix `must be`. Messages of picklists, `rawCheck` and `rawTransform` are
- * already complete.
+ * list`, usually says only what a value must be: see `sentenceOf`.
  *
  * @module
  */
@@ -267,7 +266,7 @@ export function secret<T>(schema: Schema<T>): Schema<T> {
   });
 }
 
-function mustBe(expected: string, input: unknown): string {
+export function mustBe(expected: string, input: unknown): string {
   return `must be ${expected}${input === SECRET ? "" : `, not ${describeValue(input)}`}`;
 }
 
@@ -361,14 +360,15 @@ export function readValue<T>(
   return { value: output as T, diagnostics: issues.map(diagnosticOf) };
 }
 
-/**
- * The types of issues whose messages are complete. Other messages only say what the value must be.
- */
-const COMPLETE = ["raw_check", "raw_transform", "picklist", "min_length"];
+/** The types of issues whose messages are sentences. Others only say what the value must be. */
+const SENTENCES = ["raw_check", "raw_transform", "picklist", "min_length"];
 
-function diagnosticOf(
-  { path: items, type, message, input }: v.BaseIssue<unknown>,
-): SettingDiagnostic {
+function sentenceOf({ type, message, input }: v.BaseIssue<unknown>): string {
+  return SENTENCES.includes(type) ? message : mustBe(message, input);
+}
+
+function diagnosticOf(issue: v.BaseIssue<unknown>): SettingDiagnostic {
+  const { path: items, type, input } = issue;
   const path = (items ?? []).map(({ key }) => key as string | number);
   const last = path.at(-1);
   if (typeof last === "string" && input === undefined && type !== "raw_check") {
@@ -376,7 +376,7 @@ function diagnosticOf(
   }
   return {
     path,
-    message: COMPLETE.includes(type) ? message : mustBe(message, input),
+    message: sentenceOf(issue),
     isKey: items?.at(-1)?.origin === "key",
   };
 }

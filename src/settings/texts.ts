@@ -12,8 +12,7 @@ import type { Reference } from "../kinds/kind.ts";
 import { bytesOf, DURATION, type Duration, milliseconds, SIZE as SIZE_FORM } from "../units.ts";
 import { didYouMean } from "../nearest.ts";
 import { EXPRESSION_MAX, mistakeInExpression } from "../regular-expression.ts";
-import { describeValue } from "../untrusted-text.ts";
-import { anyOf, meantWord, type Schema, secret, text, typed, word } from "./schema.ts";
+import { anyOf, meantWord, mustBe, type Schema, secret, text, typed, word } from "./schema.ts";
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
@@ -252,8 +251,8 @@ export function kindName(own: readonly string[]): Schema<string> {
     typed("string", v.union([v.picklist(names), v.string()], KIND_EXPECTED)),
     v.rawCheck(({ dataset: { value }, addIssue }) => {
       if (typeof value !== "string" || value === "none" || names.includes(value)) return;
-      const meant = didYouMean(meantWord(value, [...names, "none"], KIND_ALIASES));
-      addIssue({ message: `must be ${KIND_EXPECTED}, not ${describeValue(value)}${meant}` });
+      const meant = meantWord(value, [...names, "none"], KIND_ALIASES);
+      addIssue({ message: mustBe(KIND_EXPECTED, value) + didYouMean(meant) });
     }),
   );
 }
