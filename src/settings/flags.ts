@@ -122,6 +122,6 @@ function flag<T>(
   about: Omit<CliOption<T>, "flag" | "argument" | "variables">,
   ...others: readonly string[]
 ): CliOption<T> {
-  const variable = `NODEFACE_${flag.toUpperCase().replace("-", "_")}`;
+  const variable = `NODEFACE_${flag.toUpperCase().replaceAll("-", "_")}`;
   return { ...about, flag, ...argument && { argument }, variables: [variable, ...others] };
 }
