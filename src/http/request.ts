@@ -138,9 +138,8 @@ const TARGET_LENGTH_MAX = 8192;
  * How a host name may be used:
  *
  * - `served`: a loopback name, an IP literal, or a name in the setting `hosts`
- * - `private`: a name that no public name server gives, such as `nodeface` or `nas.local`. Whoever
- *   answers first in the
- *   network gives it, so a hostile page can have such a name
+ * - `private`: a name that no public name server gives, such as `nodeface` or `nas.local`. Any
+ *   machine in the network can claim such a name, so a hostile page can have one
  * - `foreign`: any other name
  */
 export type HostTrust = "served" | "private" | "foreign";
