@@ -55,7 +55,7 @@ export async function encodeTexts(texts: readonly string[]): Promise<Bytes> {
   await nextTurn();
   let size = 0;
   for (const part of shortPartsOf(texts)) {
-    size += IS_ASCII.test(part) ? part.length : encodeText(part).byteLength;
+    size += sizeOf(part);
     await pause();
   }
   const bytes: Bytes = new Uint8Array(size);
@@ -66,6 +66,19 @@ export async function encodeTexts(texts: readonly string[]): Promise<Bytes> {
   }
   return bytes;
 }
+
+/** Resolves to the number of bytes that a text, which is well-formed, has as UTF-8. */
+export async function countBytes(text: string): Promise<number> {
+  let size = 0;
+  for (const part of shortPartsOf([text])) {
+    size += sizeOf(part);
+    if (isLong(text.length)) await pause();
+  }
+  return size;
+}
+
+const sizeOf = (part: string): number =>
+  IS_ASCII.test(part) ? part.length : encodeText(part).byteLength;
 
 // deno-lint-ignore no-control-regex
 const IS_ASCII = /^[\x00-\x7f]*$/;

@@ -430,6 +430,16 @@ rpc(
   },
 );
 
+rpc("each call of a batch that is written anew counts the bytes of its own part", async () => {
+  const own = forwarding(node.url, RPC);
+  const long = JSON.stringify("é𝄞".repeat(40_000));
+  const error = '{"code":1,"message":"naïve"}';
+  const results = ['"aé"', long].map((text, id) => `{"id":${id},"result":${text}}`);
+  node.answer = json(`[${results},{"id":2,"error":${error}}]`);
+  await own.rpc([...Array(3).fill(call("number")), { id: 9, method: "nope" }]);
+  assert.equal(own.calls.map(({ bytes }) => bytes), [5, 240_002, 29]);
+});
+
 for (
   const member of [
     '{"jsonrpc":"2.0","id":2,"method":"number","Method":"send"}',

@@ -8,7 +8,8 @@ import { isWebSocket } from "../http/request.ts";
 import { bareResponse, makeResponse } from "../http/response.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { isLong, nextTurn } from "../slices.ts";
+import { isLong, nextTurn, pause } from "../slices.ts";
+import { countBytes } from "../utf8.ts";
 import type { Call, CallForm, UnreadCall } from "./call.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
@@ -127,7 +128,9 @@ class Calls {
     if (ready.length > 0 && await this.#begin(ready)) {
       const parts = this.#partsOf(ready);
       if (goesAsItCame(parts, body)) return await this.#sendAsItCame(ready, body);
-      for (const { calls } of parts) this.#setReplies(calls, await this.#sendTogether(calls));
+      for (const { calls } of parts) {
+        await this.#setReplies(calls, await this.#sendTogether(calls));
+      }
     }
     return written(body, this.#replies);
   }
@@ -193,7 +196,7 @@ class Calls {
   async #sendAsItCame(calls: readonly SentCall[], body: PlainBody): Promise<Written> {
     const sent = await sendAsItCame(this.#gateway, this.#call, calls, body.plain);
     if (Array.isArray(sent)) {
-      this.#setReplies(calls, sent);
+      await this.#setReplies(calls, sent);
       return written(body, this.#replies);
     }
     const ended = performance.now();
@@ -228,11 +231,24 @@ class Calls {
     return parts;
   }
 
-  #setReplies(calls: readonly SentCall[], outcomes: readonly SentOutcome[]): void {
+  async #setReplies(
+    calls: readonly SentCall[],
+    outcomes: readonly SentOutcome[],
+  ): Promise<void> {
     for (const [index, outcome] of outcomes.entries()) {
       const { at, recording } = calls[index]!;
+      recording.bytes = await this.#countBytes(outcome);
       this.#replies[at] = this.#replyTo(outcome, recording);
     }
+  }
+
+  /** Of one of several calls, only its own part of the response counts. */
+  async #countBytes(outcome: SentOutcome): Promise<number> {
+    const size = outcome.response?.size ?? 0;
+    const text = outcome.error ? outcome.json : outcome.result;
+    if (this.#isOnly || text === undefined) return size;
+    if (isLong(size)) await pause();
+    return await countBytes(text);
   }
 
   #replyOf(error: unknown): Reply {
@@ -241,14 +257,12 @@ class Calls {
 
   #replyTo(outcome: SentOutcome, recording: Recording): Reply {
     const { response } = outcome;
-    recording.bytes = response?.size ?? 0;
     if (outcome.error && outcome.json === undefined) {
       const reply = this.#replyOf(recording.fail(refusalOfFailure(outcome)));
       return response && isUnreadable(outcome) ? { ...reply, ...headOf(response) } : reply;
     }
     const content = outcome.error ? { error: outcome.json! } : { result: outcome.result };
     const head = this.#isOnly && response ? headOf(response) : { status: 200 };
-    if (!this.#isOnly) recording.bytes = Object.values(content)[0]!.length;
     recording.end(head.status);
     return { content, isAbsent: outcome.error?.isAbsent ?? false, ...head };
   }
