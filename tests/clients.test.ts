@@ -467,20 +467,23 @@ clients("per_minute refuses calls with 429, and a batch counts its members", asy
   node.answer = result("1");
   const headers = { ...JSON_TYPE, ...bearer(tokenOf("a")) };
   const call = (id: number) => ({ jsonrpc: "2.0", id, method: "balance" });
-  const first = await rpc([1, 2, 3, 4].map(call), { headers });
+  const first = await rpc([1, 2, 3].map(call), { headers });
   assert.is(first.status, 200);
   assert.is(first.headers.get("ratelimit-policy"), '"minute";q=5;w=60');
-  assert.is(first.headers.get("ratelimit"), '"minute";r=1;t=60');
-  const second = await rpc([5, 6].map(call), { headers });
+  assert.is(first.headers.get("ratelimit"), '"minute";r=2;t=60');
+  const second = await rpc([4, 5, 6].map(call), { headers });
   assert.is(second.status, 429);
   assert.is(second.headers.get("retry-after"), "60");
   const refused: { id: number; error: { code: number } }[] = await second.json();
-  assert.equal(refused.map(({ id, error }) => [id, error.code]), [[5, -32056], [6, -32056]]);
+  assert.equal(
+    refused.map(({ id, error }) => [id, error.code]),
+    [4, 5, 6].map((id) => [id, -32056]),
+  );
   assert.is((await rpc(call(7), { headers })).status, 200);
   const third = await rpc(call(8), { headers });
   assert.is(third.status, 429);
   assert.is((await third.json()).id, 8);
-  assert.is((await rpc([1, 2, 3, 4, 5, 6].map(call), { headers })).status, 429);
+  assert.is((await rpc([1, 2].map(call), { headers })).status, 429);
   // Others have limits of their own, of which a wrong token takes ten.
   assert.is((await ask("/v1/rpc/number")).headers.get("ratelimit"), '"minute";r=19;t=60');
   const wrong = () => ask("/v1/rpc/balance", { method: "POST", headers: JSON_TYPE, body: "{}" });
@@ -540,6 +543,30 @@ clients("what is no call, and a batch that no minute allows, count as refused ca
   }
   assert.is((await rpc(batch)).status, 429);
   assert.equal(node.received, []);
+});
+
+clients("calls beyond the limit count as refused calls, in all forms", async () => {
+  node.answer = result("1");
+  const call = { jsonrpc: "2.0", id: 1, method: "number" };
+  const { rpc } = forwarding(node.url, RPC, { open: ["number"], per_minute: 20 });
+  const left = async (content: unknown) => {
+    const { status, headers } = await rpc(content);
+    return [status, headers.get("ratelimit")!.split(";")[1]];
+  };
+  assert.equal(await left(Array(10).fill(call)), [200, "r=10"]);
+  assert.equal(await left(Array(20).fill(call)), [429, "r=8"]);
+  assert.equal(await left(Array(20).fill(call)), [429, "r=6"]);
+  assert.equal(await left(call), [200, "r=5"]);
+  for (const form of ["/v1/rpc", "/v1/rpc/number"]) {
+    const { ask, rpc } = forwarding(node.url, RPC, { open: ["number"], per_minute: 1 });
+    const refuse = async () => (await rpc({ ...call, method: "nope" })).status;
+    for (let calls = 0; calls < 5; calls++) assert.is(await refuse(), 200);
+    for (let calls = 0; calls < 5; calls++) {
+      const refused = form === "/v1/rpc" ? await rpc(call) : await ask(form);
+      assert.is(refused.status, 429);
+    }
+    assert.is(await refuse(), 429, form);
+  }
 });
 
 clients.run();

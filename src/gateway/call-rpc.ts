@@ -182,10 +182,12 @@ class Calls {
   async #begin(calls: readonly SentCall[]): Promise<boolean> {
     const isHeavy = calls.some(({ isHeavy }) => isHeavy);
     const isLongPoll = calls.some(({ entry }) => entry.operation.isLongPoll);
+    const { lease } = this.#call;
     try {
-      await this.#call.lease.begin(isHeavy, isLongPoll, calls.length);
+      await lease.begin(isHeavy, isLongPoll, calls.length);
       return true;
     } catch (error) {
+      if (!lease.isCounted) lease.quota?.charge(error, calls.length);
       for (const { at, recording } of calls) {
         this.#replies[at] = this.#replyOf(recording.fail(error));
       }

@@ -23,12 +23,10 @@ export class Quota {
    * @throws {Refusal} if there are more calls than the minute has left
    */
   count(calls: number): void {
-    const left = this.#left();
     if (calls > this.perMinute) {
-      this.#used += calls / 10;
       throw invalidCall(`A batch of this client may have at most ${this.perMinute} calls`);
     }
-    if (left < calls) throw this.#refusal();
+    if (this.#left() < calls) throw this.#refusal();
     this.#used += calls;
   }
 
@@ -37,10 +35,13 @@ export class Quota {
     return this.#left() < 0.1 ? this.#refusal() : undefined;
   }
 
-  /** Counts a refused call: a tenth of a call, or ten if its token may have been guessed. */
-  charge(refusal: unknown): void {
+  /**
+   * Counts refused calls that `count` has not counted: each is a tenth of a call, or ten calls if
+   * its token may have been guessed.
+   */
+  charge(refusal: unknown, calls: number = 1): void {
     this.#left();
-    this.#used += refusal instanceof Refusal && refusal.status === 401 ? 10 : 0.1;
+    this.#used += calls * (refusal instanceof Refusal && refusal.status === 401 ? 10 : 0.1);
   }
 
   /** Of draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
