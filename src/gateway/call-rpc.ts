@@ -95,10 +95,11 @@ const messageOf = ({ texts }: Written): string | undefined =>
  * Refuses each call, if the content can be read.
  */
 async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Response> {
-  const { status, details: { headers } } = refusal;
+  const { status, details } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
-  if (!body) return responseTo({ ...written(WHOLE_BODY, [replyOf(refusal)]), status, headers });
-  return responseTo(written(body, refusalsOf(refusal, body)));
+  if (body) return responseTo(written(body, refusalsOf(refusal, body)));
+  const { texts } = written(WHOLE_BODY, [replyOf(refusal)]);
+  return responseTo({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
 }
 
 interface SentCall extends ReadyCall {
@@ -299,12 +300,8 @@ function headOf({ status, headers }: CallsResponse): Pick<Reply, "status" | "hea
   };
 }
 
-function responseTo(
-  { texts, status, headers = {} }: Omit<Written, "headers"> & {
-    headers?: Readonly<Record<string, string>> | undefined;
-  },
-): Response {
-  const bytes = texts.length === 0 ? null : encodeText(texts.join(""));
-  const length = bytes ? { "content-length": String(bytes.byteLength) } : {};
-  return bareResponse(status, { ...JSON_HEADERS, ...length, ...headers }, bytes);
+function responseTo({ texts, status, headers }: Written): Response {
+  if (texts.length === 0) return bareResponse(status, headers);
+  const bytes = encodeText(texts.join(""));
+  return bareResponse(status, { ...headers, "content-length": String(bytes.byteLength) }, bytes);
 }
