@@ -342,7 +342,7 @@ failures(
       // Parallel requests open several connections, which stay open for reuse.
       await Promise.all([1, 2, 3].map(() => get(url, context)));
       for (let asked = 0; asked < 6; asked++) {
-        assert.equal(await get(url, context), { status: 200, text: "[]" });
+        assert.is((await get(url, context)).text, "[]");
       }
       assert.ok(node.requests() > 9, "no connection was reused");
     });

@@ -149,7 +149,7 @@ testWhere(
     const { url, sockets, close } = await playTls("good");
     const context = trusting(url);
     for (let asked = 0; asked < 3; asked++) {
-      assert.equal(await get(`${url}/`, context), { status: 200, text: "[]" });
+      assert.is((await get(`${url}/`, context)).text, "[]");
     }
     assert.is(sockets.size, 1, "the connection is kept");
     await close();

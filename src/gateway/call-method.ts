@@ -8,6 +8,7 @@ import { isWebSocket } from "../http/request.ts";
 import { notAllowed, notFound, problemWith } from "../http/problem.ts";
 import { type HttpStatus, makeResponse } from "../http/response.ts";
 import { CODES, isNoMethod, readRpcError, type RpcError } from "../node/json-rpc.ts";
+import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { isLong, nextTurn } from "../slices.ts";
 import { parsePercent } from "../untrusted-text.ts";
@@ -22,7 +23,7 @@ import { howToSubscribe, invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } fr
 import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./read-rpc.ts";
 import { sendTexts } from "./rpc-replies.ts";
-import { refusalOfFailure, sendCalls, type SentOutcome } from "./send-calls.ts";
+import { refusalOfFailure, sendCalls } from "./send-calls.ts";
 
 export const methodCalls: CallForm = {
   start: "/v1/rpc/",
@@ -69,7 +70,7 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   } catch (error) {
     throw recording.fail(error);
   }
-  const outcome: SentOutcome = followed?.outcome ??
+  const outcome: CallOutcome = followed?.outcome ??
     (await sendCalls(gateway, call, [{ entry, ...sent }]))[0]!;
   recording.bytes = outcome.response?.size ?? 0;
   if (outcome.error && outcome.json === undefined) throw recording.fail(refusalOfFailure(outcome));

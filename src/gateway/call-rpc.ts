@@ -7,6 +7,8 @@ import { encodeText } from "../bytes.ts";
 import { isWebSocket } from "../http/request.ts";
 import { bareResponse, makeResponse } from "../http/response.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
+import type { TextResponse } from "../node/request.ts";
+import type { CallOutcome } from "../node/rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { isLong, nextTurn, pause } from "../slices.ts";
 import { countBytes } from "../utf8.ts";
@@ -29,14 +31,12 @@ import {
   written,
 } from "./rpc-replies.ts";
 import {
-  type CallsResponse,
   isUnreadable,
   type MessageCall,
   type ReadyCall,
   refusalOfFailure,
   sendAsItCame,
   sendCalls,
-  type SentOutcome,
 } from "./send-calls.ts";
 
 export const rpcCalls: CallForm = {
@@ -210,7 +210,7 @@ class Calls {
     return { texts: [sent.text], status: 200, headers: { ...JSON_HEADERS } };
   }
 
-  async #sendTogether(calls: readonly SentCall[]): Promise<SentOutcome[]> {
+  async #sendTogether(calls: readonly SentCall[]): Promise<CallOutcome[]> {
     const [first] = calls as [SentCall];
     if (!this.#subscriber || !isOfConnection(first.entry.operation)) {
       return await sendCalls(this.#gateway, this.#call, calls);
@@ -236,7 +236,7 @@ class Calls {
 
   async #setReplies(
     calls: readonly SentCall[],
-    outcomes: readonly SentOutcome[],
+    outcomes: readonly CallOutcome[],
   ): Promise<void> {
     for (const [index, outcome] of outcomes.entries()) {
       const { at, recording } = calls[index]!;
@@ -246,7 +246,7 @@ class Calls {
   }
 
   /** Of one of several calls, only its own part of the response counts. */
-  async #countBytes(outcome: SentOutcome): Promise<number> {
+  async #countBytes(outcome: CallOutcome): Promise<number> {
     const size = outcome.response?.size ?? 0;
     const text = outcome.error ? outcome.json : outcome.result;
     if (this.#isOnly || text === undefined) return size;
@@ -258,7 +258,7 @@ class Calls {
     return replyOf(error, this.#gateway.node.kind);
   }
 
-  #replyTo(outcome: SentOutcome, recording: Recording): Reply {
+  #replyTo(outcome: CallOutcome, recording: Recording): Reply {
     const { response } = outcome;
     if (outcome.error && outcome.json === undefined) {
       const reply = this.#replyOf(recording.fail(refusalOfFailure(outcome)));
@@ -292,7 +292,7 @@ interface BatchPart {
 }
 
 /** Returns the part of the node's head that is passed on. */
-function headOf({ status, headers }: CallsResponse): Pick<Reply, "status" | "headers"> {
+function headOf({ status, headers }: TextResponse): Pick<Reply, "status" | "headers"> {
   const later = headers.get("retry-after") ?? "";
   return {
     status: status >= 400 && !isAboutConnection(status) ? status : 200,

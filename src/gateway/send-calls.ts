@@ -5,16 +5,15 @@
  */
 import { encodeText } from "../bytes.ts";
 import { isBusy, SourceError } from "../node/failures.ts";
-import { CODES, RPC_HEADERS, type RpcFailure, type RpcOutcome } from "../node/json-rpc.ts";
+import { CODES, RPC_HEADERS, type RpcFailure } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
-import type { RpcRequest, RpcTransport } from "../node/rpc.ts";
+import type { CallOutcome, RpcRequest, RpcTransport } from "../node/rpc.ts";
 import { decodeParts } from "../utf8.ts";
 import { type Call, CALL_DEPTH_MAX } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
 import { busyNode, Refusal, refusalOf } from "./refusal.ts";
-import type { UpstreamResponse } from "./upstream.ts";
 
 /** A call that may be sent. */
 export interface ReadyCall extends SentParams {
@@ -24,12 +23,6 @@ export interface ReadyCall extends SentParams {
   /** The id that the client has chosen, as JSON text. */
   readonly id?: string | undefined;
 }
-
-/** The node's response to one or more calls. */
-export interface CallsResponse extends TextResponse, Pick<UpstreamResponse, "headers" | "size"> {}
-
-/** What a call has come to; without a `response` if the node sent none that may be read. */
-export type SentOutcome = RpcOutcome & { readonly response?: CallsResponse | undefined };
 
 /** The parts of a call that a message has, too. */
 export type MessageCall = Pick<Call, "table" | "caller" | "lease">;
@@ -42,7 +35,7 @@ export async function sendCalls(
   gateway: Gateway,
   call: MessageCall,
   calls: readonly ReadyCall[],
-): Promise<SentOutcome[]> {
+): Promise<CallOutcome[]> {
   const transport = await transportFor(gateway, call, calls[0]!);
   const outcomes = await gateway.node.endpoint.call(calls.map(requestOf), transport);
   call.lease.reserve(0);
@@ -58,7 +51,7 @@ export async function sendAsItCame(
   call: MessageCall,
   calls: readonly ReadyCall[],
   text: string,
-): Promise<CallsResponse | SentOutcome[]> {
+): Promise<TextResponse | CallOutcome[]> {
   const transport = await transportFor(gateway, call, calls[0]!);
   const sent = await gateway.node.endpoint.pass(text, calls.map(requestOf), transport);
   call.lease.reserve(0);
@@ -74,11 +67,11 @@ async function transportFor(
   gateway: Gateway,
   { lease }: MessageCall,
   { entry: { operation } }: ReadyCall,
-): Promise<RpcTransport<CallsResponse>> {
+): Promise<RpcTransport> {
   const path = await gateway.node.rpcPath();
   const isAnonymous = gateway.isAnonymous(operation);
   const url = gateway.node.resolve(path);
-  const post = async (text: string): Promise<CallsResponse> => {
+  const post = async (text: string): Promise<TextResponse> => {
     const request = { method: "POST", url, headers: RPC_HEADERS, body: encodeText(text) };
     const upstream = await lease.send(request, operation, { isAnonymous }, gateway.limit);
     const { status, headers, size, parts } = upstream;
@@ -95,13 +88,15 @@ async function transportFor(
   };
 }
 
+type CallFailure = RpcFailure & Pick<CallOutcome, "response">;
+
 /** Tells whether a call failed because the node's response to it is not JSON-RPC. */
 export const isUnreadable = (
-  { error, reason = error, response }: RpcFailure & Pick<SentOutcome, "response">,
+  { error, reason = error, response }: CallFailure,
 ): boolean => response !== undefined && reason instanceof SourceError;
 
 /** Returns the reason why a call has neither a result nor an error of the node. */
-export function refusalOfFailure(failure: RpcFailure & Pick<SentOutcome, "response">): Refusal {
+export function refusalOfFailure(failure: CallFailure): Refusal {
   const { error, reason = error, response } = failure;
   if (!response || !isUnreadable(failure)) return refusalOf(reason, true);
   const { status, headers } = response;

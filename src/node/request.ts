@@ -10,7 +10,7 @@ import { excerpt, startOf } from "../untrusted-text.ts";
 import { FollowingSignal, lightSignalOf, type Signal, withSignal } from "../with-timeout.ts";
 import type { Credentials, Exchanged, SecretChoice } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
-import type { NodeResponse } from "./http1.ts";
+import type { NodeResponse, ResponseHead } from "./http1.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
 /** With `fetch`, a node can make each byte a part of its own. */
@@ -31,9 +31,11 @@ export interface TextRequest extends Partial<RequestLimits>, SecretChoice {
   readonly body?: string | undefined;
 }
 
-export interface TextResponse {
-  readonly status: number;
+/** A response that has been read to its end. */
+export interface TextResponse extends ResponseHead {
   readonly text: string;
+  /** The number of bytes of `text` as the node sent it. */
+  readonly size: number;
 }
 
 export async function requestText(
@@ -60,10 +62,10 @@ export async function requestText(
       signal: ended,
       isOnce: false,
     };
-    const read = (exchanged: Exchanged) =>
-      method === "HEAD"
-        ? { status: exchanged.response.status, text: "" }
-        : readText(exchanged, url);
+    const read = (exchanged: Exchanged) => {
+      const { status, headers } = exchanged.response;
+      return method === "HEAD" ? { status, headers, text: "", size: 0 } : readText(exchanged, url);
+    };
     const exchanged = node.send<TextResponse>(sent, read, request);
     // Waiting ends when the signal is aborted, even if a `fetch` ignores the signal.
     return await withSignal(exchanged, ended);
@@ -106,11 +108,11 @@ async function readText({ response, rejection }: Exchanged, url: URL): Promise<T
     const name = excerpt(startOf(coding, 400), 40);
     throw new SourceError("bad_answer", `compressed its response (${name}) without being asked to`);
   }
-  const text = await decode(response);
+  const { text, size } = await decode(response);
   if (status === 400 && WANTS_TLS.test(text)) {
     throw new SourceError("bad_answer", "speaks TLS; try https://", { number: status });
   }
-  return { status, text };
+  return { status, headers, text, size };
 }
 
 /**
@@ -133,14 +135,14 @@ const WANTS_TLS = new RegExp([
   "speaking plain HTTP to an SSL-enabled",
 ].join("|"));
 
-async function decode(response: NodeResponse): Promise<string> {
+async function decode(response: NodeResponse): Promise<Pick<TextResponse, "text" | "size">> {
   const decoder = new TextDecoder();
   let text = "";
-  let length = 0, parts = 0;
+  let size = 0, parts = 0;
   try {
     for (let part = await response.next(); part; part = await response.next()) {
-      length += part.byteLength;
-      if (length > RESPONSE_MAX) throw new SourceError("bad_answer", TOO_LARGE);
+      size += part.byteLength;
+      if (size > RESPONSE_MAX) throw new SourceError("bad_answer", TOO_LARGE);
       if (++parts > PARTS_MAX) {
         throw new SourceError("bad_answer", "sent its response in too many small parts");
       }
@@ -150,5 +152,5 @@ async function decode(response: NodeResponse): Promise<string> {
     const failure = failureOf(error);
     throw failure.code === "reset" ? new SourceError("reset", "broke off its response") : failure;
   }
-  return text + decoder.decode();
+  return { text: text + decoder.decode(), size };
 }

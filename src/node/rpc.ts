@@ -28,11 +28,11 @@ export interface RpcRequest extends Pick<JsonRpcSource, "jsonrpc"> {
 }
 
 /** How calls are sent, and how their responses are read. */
-export interface RpcTransport<R extends TextResponse> {
+export interface RpcTransport {
   /** The path of the JSON-RPC endpoint, as for `Node.resolve`. */
   readonly path: string;
   /** Sends the text of a call or of a batch, and resolves to the node's response. */
-  readonly post: (text: string) => Promise<R>;
+  readonly post: (text: string) => Promise<TextResponse>;
   /** The maximum nesting depth of a response. @default any depth */
   readonly depthMax?: number;
   /** Of a response with two results: as in `readRpcResponse`. @default "last" */
@@ -41,22 +41,26 @@ export interface RpcTransport<R extends TextResponse> {
   readonly isOneByOne?: boolean;
 }
 
+/** What a call has come to; without a `response` if the node sent none that may be read. */
+export type CallOutcome = RpcOutcome & { readonly response?: TextResponse | undefined };
+
+/** The responses in a batch, or only their number. */
+type Responses = RpcResponse[] | number;
+
 /**
- * What a batch has come to: a list of responses, or the outcome of each call if the whole batch has
+ * What a batch has come to: its responses, or the outcome of each call if the whole batch has
  * failed. Without both, the node may take no batches of this length.
  */
-type BatchResult<R, L> =
-  | { readonly list: L; readonly response: R }
-  | { readonly outcome: CallOutcome<R> }
-  | { readonly list?: never };
+type BatchResult =
+  | { readonly responses: Responses; readonly response: TextResponse }
+  | { readonly outcome: CallOutcome }
+  | { readonly responses?: never; readonly response?: never };
 
 /** How a response is read. */
-type ReadOptions = Pick<RpcTransport<TextResponse>, "depthMax" | "duplicates">;
+type ReadOptions = Pick<RpcTransport, "depthMax" | "duplicates">;
 
-/** What a call has come to, and the response that was read. */
-type CallOutcome<R> = RpcOutcome & { readonly response?: R | undefined };
-
-type Responses = RpcResponse | RpcResponse[];
+/** Reads the response to a call or a batch; some nodes send one response to a whole batch. */
+type Read = (response: TextResponse, options: ReadOptions) => Promise<RpcResponse | Responses>;
 
 /** A batch that is as long as a refused one is not tried again for this time. */
 const REFUSED_MS = 600_000;
@@ -76,15 +80,12 @@ export class RpcEndpoint {
    * Calls methods: several, which must only read, in one batch, or one by one if the node takes no
    * batches. Never rejects: the outcome of a call that failed has an `error`.
    */
-  async call<R extends TextResponse>(
-    calls: readonly RpcRequest[],
-    transport: RpcTransport<R>,
-  ): Promise<CallOutcome<R>[]> {
+  async call(calls: readonly RpcRequest[], transport: RpcTransport): Promise<CallOutcome[]> {
     const [first] = calls;
     if (first && calls.length === 1) return [await callOne(first, transport)];
     const max = await this.#batchMax(calls, transport.path);
     if (max === 1) return await callSingly(calls, transport);
-    const outcomes: CallOutcome<R>[] = [];
+    const outcomes: CallOutcome[] = [];
     for (let at = 0; at < calls.length; at += max) {
       outcomes.push(...await this.#callBatch(calls.slice(at, at + max), transport));
     }
@@ -95,16 +96,16 @@ export class RpcEndpoint {
    * Sends a batch of calls that only read as its client has written it. Resolves to the response
    * as it came if it has as many members as the batch, or else to outcomes, as `call` does.
    */
-  async pass<R extends TextResponse>(
+  async pass(
     text: string,
     calls: readonly RpcRequest[],
-    transport: RpcTransport<R>,
-  ): Promise<R | CallOutcome<R>[]> {
+    transport: RpcTransport,
+  ): Promise<TextResponse | CallOutcome[]> {
     const max = await this.#batchMax(calls, transport.path);
     if (max === 1 || max < calls.length) return await this.call(calls, transport);
     const sent = await this.#sendBatch(text, calls, transport, countIn);
     if ("outcome" in sent) return calls.map(() => sent.outcome);
-    if (sent.list === calls.length) {
+    if (sent.responses === calls.length) {
       this.#noteTaken(calls, transport.path);
       return sent.response;
     }
@@ -125,17 +126,17 @@ export class RpcEndpoint {
     return kind?.batch_max ?? CALLS_MAX;
   }
 
-  async #callBatch<R extends TextResponse>(
+  async #callBatch(
     calls: readonly RpcRequest[],
-    transport: RpcTransport<R>,
-  ): Promise<CallOutcome<R>[]> {
+    transport: RpcTransport,
+  ): Promise<CallOutcome[]> {
     const texts = calls.map((call, id) => textOfCall(call, id));
     const sent = await this.#sendBatch(`[${texts.join(",")}]`, calls, transport, readResponse);
     if ("outcome" in sent) return calls.map(() => sent.outcome);
-    if (sent.list) {
-      const { list, response } = sent;
+    const { responses, response } = sent;
+    if (Array.isArray(responses)) {
       // If several responses have the same id, the first one is used.
-      const byId = new Map(list.toReversed().map((one) => [one.id, one]));
+      const byId = new Map(responses.toReversed().map((one) => [one.id, one]));
       const found = calls.map((_, id) => byId.get(String(id)));
       if (found.some((one) => one !== undefined)) {
         this.#noteTaken(calls, transport.path);
@@ -155,64 +156,59 @@ export class RpcEndpoint {
     return outcomes;
   }
 
-  async #sendBatch<R extends TextResponse, L extends number | RpcResponse[]>(
+  async #sendBatch(
     text: string,
     { length }: readonly RpcRequest[],
-    transport: RpcTransport<R>,
-    read: (response: TextResponse, reading: ReadOptions) => Promise<L | RpcResponse>,
-  ): Promise<BatchResult<R, L>> {
+    transport: RpcTransport,
+    read: Read,
+  ): Promise<BatchResult> {
     const isTaker = length <= (this.#taken.get(transport.path) ?? 0);
     const asked = await ask(text, transport, read);
     if ("error" in asked) return isTaker || !mayRefuseBatches(asked) ? { outcome: asked } : {};
-    const { read: responses, response } = asked;
-    if (!isSingle(responses)) return { list: responses, response };
+    const { content, response } = asked;
+    if (!isSingle(content)) return { responses: content, response };
     const { status } = response;
     if (isBusy(status)) return { outcome: { error: failureOfStatus(status), response } };
-    return isTaker ? { outcome: { response, ...await outcomeOf(responses) } } : {};
+    return isTaker ? { outcome: { response, ...await outcomeOf(content) } } : {};
   }
 }
 
-async function callSingly<R extends TextResponse>(
+async function callSingly(
   calls: readonly RpcRequest[],
-  transport: RpcTransport<R>,
-): Promise<CallOutcome<R>[]> {
+  transport: RpcTransport,
+): Promise<CallOutcome[]> {
   if (!transport.isOneByOne) {
     return await Promise.all(calls.map((call) => callOne(call, transport)));
   }
-  const outcomes: CallOutcome<R>[] = [];
+  const outcomes: CallOutcome[] = [];
   for (const call of calls) outcomes.push(await callOne(call, transport));
   return outcomes;
 }
 
-async function callOne<R extends TextResponse>(
-  call: RpcRequest,
-  transport: RpcTransport<R>,
-): Promise<CallOutcome<R>> {
+async function callOne(call: RpcRequest, transport: RpcTransport): Promise<CallOutcome> {
   const asked = await ask(textOfCall(call, 1), transport, readResponse);
   if ("error" in asked) return asked;
-  const { read, response } = asked;
-  return { response, ...await outcomeOf(Array.isArray(read) ? {} : read) };
+  const { content, response } = asked;
+  return { response, ...await outcomeOf(isSingle(content) ? content : {}) };
 }
 
-const isSingle = (responses: unknown): responses is RpcResponse =>
-  typeof responses === "object" && !Array.isArray(responses);
+const isSingle = (content: RpcResponse | Responses): content is RpcResponse =>
+  typeof content === "object" && !Array.isArray(content);
 
 /** Only the code `bad_answer` can mean that the node refuses batches. */
 const mayRefuseBatches = ({ error: { code, number } }: RpcFailure): boolean =>
   code === "bad_answer" && !isBusy(number);
 
-type Asked<R, T> = { read: T; response: R } | (RpcFailure & { response: R | undefined });
+type Asked =
+  | { readonly content: RpcResponse | Responses; readonly response: TextResponse }
+  | (RpcFailure & { readonly response: TextResponse | undefined });
 
 /** Never rejects. */
-async function ask<R extends TextResponse, T>(
-  text: string,
-  transport: RpcTransport<R>,
-  read: (response: TextResponse, reading: ReadOptions) => Promise<T>,
-): Promise<Asked<R, T>> {
-  let response: R | undefined;
+async function ask(text: string, transport: RpcTransport, read: Read): Promise<Asked> {
+  let response: TextResponse | undefined;
   try {
     response = await transport.post(text);
-    return { read: await read(response, transport), response };
+    return { content: await read(response, transport), response };
   } catch (thrown) {
     const reason = thrown instanceof JsonSyntaxError ? notJson(response!.text) : thrown;
     return { error: failureOf(reason), reason, response };
@@ -226,7 +222,7 @@ async function ask<R extends TextResponse, T>(
 async function readResponse(
   { status, text }: TextResponse,
   { depthMax = Infinity, duplicates = "last" }: ReadOptions,
-): Promise<Responses> {
+): Promise<RpcResponse | RpcResponse[]> {
   // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
   const response = await readRpcResponse(text, depthMax, duplicates);
@@ -244,12 +240,12 @@ async function readResponse(
  */
 async function countIn(
   response: TextResponse,
-  reading: ReadOptions,
-): Promise<Responses | number> {
+  options: ReadOptions,
+): Promise<RpcResponse | Responses> {
   const { status, text } = response;
   return status <= 299 && isList(text)
-    ? await countResponses(text, reading.depthMax ?? Infinity)
-    : await readResponse(response, reading);
+    ? await countResponses(text, options.depthMax ?? Infinity)
+    : await readResponse(response, options);
 }
 
 /** A text without an id may be an error of another server. */
