@@ -35,24 +35,55 @@ export const pathCalls: CallForm = {
 };
 
 async function callPath(gateway: Gateway, call: Call): Promise<Response> {
-  const { request, path, table, caller, lease } = call;
+  const { request, path, table, lease } = call;
   const match = table.paths.find(path, request.method);
   if (!match) {
     const methods = table.paths.methodsAt(path);
     return methods ? notAllowed(methods, table.hint) : notFound(table.hint);
   }
-  const { entry: { operation }, wrong } = match;
+  const prepared = await prepare(gateway, call, match);
+  if (!prepared) return notFound(table.hint);
+  const recording = gateway.record(match.entry.operation, lease);
+  let upstream: UpstreamResponse;
+  try {
+    upstream = await send(gateway, lease, prepared);
+  } catch (error) {
+    throw recording.fail(error);
+  }
+  return passOn(upstream, { gateway, call, recording, isPublic: prepared.isPublic });
+}
+
+/** A request that may be sent. */
+interface PreparedRequest {
+  readonly content: RequestContent;
+  readonly operation: NodeOperation;
+  readonly isHeavy: boolean;
+  /** True if the request has credentials of the client. */
+  readonly hasCredentials: boolean;
+  /** True if everybody would get the same response. */
+  readonly isPublic: boolean;
+}
+
+/**
+ * Resolves to the request that the node gets, or to `undefined` if the node has no such path.
+ *
+ * @throws {Refusal} if the call must not be sent
+ */
+async function prepare(
+  gateway: Gateway,
+  call: Call,
+  match: PathMatch,
+): Promise<PreparedRequest | undefined> {
+  const { request, path, caller } = call;
+  const { entry: { operation, permission }, wrong } = match;
   caller.check(match.entry);
   if (isWebSocket(request)) throw NO_UPGRADE;
   if (wrong) throw refusalOfParameter("path", wrong.name, wrong.rule);
-  const content = await readContent(
-    call,
-    typesOf(operation),
-    operation.isChecked ? JSON_MAX : gateway.limit,
-  );
+  const limit = operation.isChecked ? JSON_MAX : gateway.limit;
+  const content = await readContent(call, typesOf(operation), limit);
   const query = await queryOf(call, match, content);
-  const target = targetOf(gateway.node, path, query);
-  if (!target) return notFound(table.hint);
+  const destination = destinationOf(gateway.node, path, query);
+  if (!destination) return undefined;
   const { standard, described, hasCredentials } = chooseHeaders(
     request,
     operation,
@@ -67,29 +98,35 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
       ["query", `${call.query} ${decodePercent(call.query)}`],
     ]);
   }
-  const sent = {
-    ...target,
-    method: request.method,
-    headers: Object.assign(headers, typeHeaderOf(operation, content)),
-    body: content.bytes,
-    isLast: content.bytes !== undefined && !HAS_BODY.test(request.method),
+  return {
+    content: {
+      ...destination,
+      method: request.method,
+      headers: Object.assign(headers, typeHeaderOf(operation, content)),
+      body: content.bytes,
+      isLast: content.bytes !== undefined && !HAS_BODY.test(request.method),
+    },
+    operation,
+    // A stream may hold its slot as long as the call may take.
+    isHeavy: operation.isHeavy || /\bevent-stream\b/i.test(standard.accept ?? ""),
+    hasCredentials,
+    isPublic: permission === "open" && Object.keys(described).length === 0 &&
+      !request.headers.has("authorization") && !request.headers.has("cookie"),
   };
-  const recording = gateway.record(operation, lease);
-  let upstream: UpstreamResponse;
-  try {
-    // Such a stream may hold its slot as long as the call may take.
-    const isStream = /\bevent-stream\b/i.test(standard.accept ?? "");
-    await lease.begin(operation.isHeavy || isStream, operation.isLongPoll);
-    const isAnonymous = hasCredentials || gateway.isAnonymous(operation);
-    upstream = await lease.send(sent, operation, { isAnonymous, hasCredentials }, COLLECTED_MAX);
-    checkStatus(upstream.status, hasCredentials);
-  } catch (error) {
-    throw recording.fail(error);
-  }
-  const isPublic = match.entry.permission === "open" &&
-    Object.keys(described).length === 0 &&
-    !request.headers.has("authorization") && !request.headers.has("cookie");
-  return passOn(gateway, upstream, call, recording, isPublic);
+}
+
+/** Rejects if there is no response that may be passed on. */
+async function send(
+  gateway: Gateway,
+  lease: Lease,
+  { content, operation, isHeavy, hasCredentials }: PreparedRequest,
+): Promise<UpstreamResponse> {
+  await lease.begin(isHeavy, operation.isLongPoll);
+  const isAnonymous = hasCredentials || gateway.isAnonymous(operation);
+  const auth = { isAnonymous, hasCredentials };
+  const upstream = await lease.send(content, operation, auth, COLLECTED_MAX);
+  checkStatus(upstream.status, hasCredentials);
+  return upstream;
 }
 
 /** A checked body is sent without parameters of its type, which could change its meaning. */
@@ -140,7 +177,7 @@ function rawQueryOf(url: string, parsed: string): string | undefined {
 }
 
 /** Returns `undefined` if the URL parser would change the path. */
-function targetOf(
+function destinationOf(
   node: Node,
   path: string,
   query: string | undefined,
@@ -155,41 +192,42 @@ function targetOf(
 }
 
 function passOn(
-  gateway: Gateway,
   upstream: UpstreamResponse,
-  { request, path, common, lease }: Call,
-  recording: Recording,
-  isPublic: boolean,
+  { gateway, call, recording, isPublic }: {
+    gateway: Gateway;
+    call: Call;
+    recording: Recording;
+    isPublic: boolean;
+  },
 ): Response {
-  const { status, parts, size, isWhole } = upstream;
+  const { request: { method }, path, common, lease } = call;
+  const { status } = upstream;
   const headers = responseHeaders(upstream, { path, isPublic });
-  const isHead = request.method === "HEAD";
-  if (isHead || WITHOUT_CONTENT.includes(status)) {
-    const length = upstream.headers.get("content-length");
-    const hasLength = isHead && status !== 204 && /^\d+$/.test(length ?? "");
-    if (hasLength) headers["content-length"] = length!;
-    recording.end(status);
-    return makeResponse(status, headers, null, common);
-  }
-  if (isWhole) {
-    recording.bytes = size;
-    recording.end(status);
-    headers["content-length"] = String(size);
-    return makeResponse(status, headers, lease.handOverBytes(parts), common);
-  }
-  const release = lease.handOver();
-  const watch = new SlowReaderWatch(upstream, gateway, lease);
-  let hasEnded = false;
-  // A client that leaves while a part is awaited ends the stream, and so does the wait.
+  const length = lengthOf(upstream, method);
+  if (length !== undefined) headers["content-length"] = length;
+  const isEmpty = method === "HEAD" || WITHOUT_CONTENT.includes(status);
   const end = () => {
-    if (hasEnded) return;
-    hasEnded = true;
-    watch.dispose();
-    release();
-    recording.bytes = upstream.size;
+    if (!isEmpty) recording.bytes = upstream.size;
     recording.end(status);
   };
-  return makeResponse(status, headers, streamOf(upstream, end), common);
+  if (!isEmpty && !upstream.isWhole) {
+    return makeResponse(status, headers, streamOf(upstream, gateway, lease, end), common);
+  }
+  end();
+  const body = isEmpty ? null : lease.handOverBytes(upstream.parts);
+  return makeResponse(status, headers, body, common);
+}
+
+/** Returns the length of the content, if the client is told it. */
+function lengthOf(
+  { status, headers, size, isWhole }: UpstreamResponse,
+  method: string,
+): string | undefined {
+  if (method !== "HEAD") {
+    return isWhole && !WITHOUT_CONTENT.includes(status) ? String(size) : undefined;
+  }
+  const length = headers.get("content-length") ?? "";
+  return status !== 204 && /^\d+$/.test(length) ? length : undefined;
 }
 
 /** Ends a response that a client reads too slowly while other calls wait for its slot. */
@@ -230,7 +268,24 @@ function checkStatus(status: number, hasCredentials: boolean): void {
   throw new Refusal(502, CODES.notReached, message, { isUncertain: true });
 }
 
-function streamOf(upstream: UpstreamResponse, end: () => void): ReadableStream<Bytes> {
+/** @param onEnd is called once, also if the client leaves */
+function streamOf(
+  upstream: UpstreamResponse,
+  gateway: Gateway,
+  lease: Lease,
+  onEnd: () => void,
+): ReadableStream<Bytes> {
+  const release = lease.handOver();
+  const watch = new SlowReaderWatch(upstream, gateway, lease);
+  let hasEnded = false;
+  // A client that leaves while a part is awaited ends the stream, and so does the wait.
+  const end = () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    watch.dispose();
+    release();
+    onEnd();
+  };
   return new ReadableStream({
     async pull(controller) {
       try {
