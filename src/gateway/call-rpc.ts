@@ -27,8 +27,8 @@ import {
   sendTexts,
   unavailable,
   WHOLE_BODY,
-  type Written,
-  written,
+  writeReplies,
+  type WrittenReplies,
 } from "./rpc-replies.ts";
 import {
   isUnreadable,
@@ -77,7 +77,7 @@ export async function respondToMessage(
   subscriber: Subscriber,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  return messageOf(await new Calls(gateway, call, subscriber).respond(body));
+  return joinTexts(await new Calls(gateway, call, subscriber).respond(body));
 }
 
 export async function refuseMessage(
@@ -85,10 +85,10 @@ export async function refuseMessage(
   message: string,
 ): Promise<string | undefined> {
   const body = await readRpcBody(message);
-  return messageOf(written(body, refusalsOf(refusal, body)));
+  return joinTexts(writeReplies(body, refusalsOf(refusal, body)));
 }
 
-const messageOf = ({ texts }: Written): string | undefined =>
+const joinTexts = ({ texts }: WrittenReplies): string | undefined =>
   texts.length === 0 ? undefined : texts.join("");
 
 /**
@@ -97,8 +97,8 @@ const messageOf = ({ texts }: Written): string | undefined =>
 async function refuseCalls(refusal: Refusal, call?: UnreadCall): Promise<Response> {
   const { status, details } = refusal;
   const body = call && await readCalls(call).catch(() => undefined);
-  if (body) return responseTo(written(body, refusalsOf(refusal, body)));
-  const { texts } = written(WHOLE_BODY, [replyOf(refusal)]);
+  if (body) return responseTo(writeReplies(body, refusalsOf(refusal, body)));
+  const { texts } = writeReplies(WHOLE_BODY, [replyOf(refusal)]);
   return responseTo({ texts, status, headers: { ...JSON_HEADERS, ...details.headers } });
 }
 
@@ -123,17 +123,17 @@ class Calls {
     this.#subscriber = subscriber;
   }
 
-  async respond(body: RpcBody): Promise<Written> {
+  async respond(body: RpcBody): Promise<WrittenReplies> {
     const ready = await this.#prepare(body.calls);
     this.#isOnly = ready.length === 1;
     if (ready.length > 0 && await this.#begin(ready)) {
-      const parts = this.#partsOf(ready);
+      const parts = this.#batchPartsOf(ready);
       if (goesAsItCame(parts, body)) return await this.#sendAsItCame(ready, body);
       for (const { calls } of parts) {
         await this.#setReplies(calls, await this.#sendTogether(calls));
       }
     }
-    return written(body, this.#replies);
+    return writeReplies(body, this.#replies);
   }
 
   /** Refuses the calls that must not be sent, and returns the others. */
@@ -196,11 +196,11 @@ class Calls {
     }
   }
 
-  async #sendAsItCame(calls: readonly SentCall[], body: PlainBody): Promise<Written> {
-    const sent = await sendAsItCame(this.#gateway, this.#call, calls, body.plain);
+  async #sendAsItCame(calls: readonly SentCall[], body: VerbatimBody): Promise<WrittenReplies> {
+    const sent = await sendAsItCame(this.#gateway, this.#call, calls, body.verbatim);
     if (Array.isArray(sent)) {
       await this.#setReplies(calls, sent);
-      return written(body, this.#replies);
+      return writeReplies(body, this.#replies);
     }
     const ended = performance.now();
     for (const { recording } of calls) {
@@ -221,7 +221,7 @@ class Calls {
   }
 
   /** Splits calls into those that go as one batch. What is not a light read goes alone. */
-  #partsOf(calls: readonly SentCall[]): BatchPart[] {
+  #batchPartsOf(calls: readonly SentCall[]): BatchPart[] {
     const parts: BatchPart[] = [];
     for (const one of calls) {
       const { operation } = one.entry;
@@ -271,15 +271,15 @@ class Calls {
   }
 }
 
-type PlainBody = RpcBody & { readonly plain: string };
+type VerbatimBody = RpcBody & { readonly verbatim: string };
 
 /**
  * Tells whether a batch is sent as it came: it has just what we would write. A single call goes
  * alone, so that the client sees the node's status.
  */
-const goesAsItCame = (parts: readonly BatchPart[], body: RpcBody): body is PlainBody => {
+const goesAsItCame = (parts: readonly BatchPart[], body: RpcBody): body is VerbatimBody => {
   const [{ calls }, ...others] = parts as [BatchPart];
-  return body.plain !== undefined && others.length === 0 && calls.length > 1 &&
+  return body.verbatim !== undefined && others.length === 0 && calls.length > 1 &&
     calls.length === body.calls.length &&
     calls.every(({ at, params }) => params === (body.calls[at] as RpcCall).params);
 };
@@ -300,7 +300,7 @@ function headOf({ status, headers }: TextResponse): Pick<Reply, "status" | "head
   };
 }
 
-function responseTo({ texts, status, headers }: Written): Response {
+function responseTo({ texts, status, headers }: WrittenReplies): Response {
   if (texts.length === 0) return bareResponse(status, headers);
   const bytes = encodeText(texts.join(""));
   return bareResponse(status, { ...headers, "content-length": String(bytes.byteLength) }, bytes);

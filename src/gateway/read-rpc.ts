@@ -52,7 +52,7 @@ const REFUSED_MAX = 10_000;
 
 export interface RpcBody {
   /** The text of a batch that has nothing that we would not write ourselves, but for its ids. */
-  readonly plain?: string | undefined;
+  readonly verbatim?: string | undefined;
   readonly isBatch: boolean;
   readonly calls: readonly (RpcCall | RpcFault)[];
 }
@@ -79,7 +79,7 @@ export async function readCalls(call: UnreadCall): Promise<RpcBody> {
 
 export async function readRpcBody(text: string): Promise<RpcBody> {
   const plain = isList(text) ? readPlainBatch(text) : undefined;
-  if (plain) return { isBatch: true, calls: plain, plain: text };
+  if (plain) return { isBatch: true, calls: plain, verbatim: text };
   let root: Part;
   try {
     const wanted = {
@@ -165,7 +165,7 @@ class ContentEnds implements Excess {
   #length = 0;
 
   accept(part: Bytes): boolean {
-    if (this.#length === 0) this.#start = textOf(part.subarray(0, END_LENGTH));
+    if (this.#length === 0) this.#start = decodeLeniently(part.subarray(0, END_LENGTH));
     this.#end = joinBytes([this.#end, part.subarray(-END_LENGTH)]).slice(-END_LENGTH);
     this.#length += part.byteLength;
     return this.#isObject && this.#length <= EXCESS_MAX;
@@ -173,7 +173,7 @@ class ContentEnds implements Excess {
 
   get id(): string | undefined {
     if (!this.#isObject) return undefined;
-    return (ID_AT_START.exec(this.#start) ?? ID_AT_END.exec(textOf(this.#end)))?.[1];
+    return (ID_AT_START.exec(this.#start) ?? ID_AT_END.exec(decodeLeniently(this.#end)))?.[1];
   }
 
   /** A batch has no id. */
@@ -182,4 +182,4 @@ class ContentEnds implements Excess {
   }
 }
 
-const textOf = (bytes: Bytes): string => new TextDecoder().decode(bytes);
+const decodeLeniently = (bytes: Bytes): string => new TextDecoder().decode(bytes);

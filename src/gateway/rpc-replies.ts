@@ -93,7 +93,7 @@ export function refusalsOf(refusal: Refusal, { calls }: RpcBody): Reply[] {
   );
 }
 
-export interface Written {
+export interface WrittenReplies {
   /** The texts that make the response one after the other; none if all calls are notifications. */
   readonly texts: readonly string[];
   readonly status: number;
@@ -101,7 +101,10 @@ export interface Written {
 }
 
 /** @param replies what each call gets */
-export function written({ calls, isBatch }: RpcBody, replies: readonly Reply[]): Written {
+export function writeReplies(
+  { calls, isBatch }: RpcBody,
+  replies: readonly Reply[],
+): WrittenReplies {
   const responses = calls.flatMap((call, at) =>
     call.id === undefined ? [] : [writeRpcResponse(call, replies[at]!.content)]
   );
