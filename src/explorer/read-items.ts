@@ -139,7 +139,7 @@ class FieldReader {
 
   #readObject(object: Json, levels: number): Item[] {
     const root = this.#root;
-    const parts = partsOf(root, object);
+    const parts = schemasIn(root, object);
     const isRequired = (name: string) => [...parts].some((part) => requiredOf(part).has(name));
     return firstFields(parts).map(([name, value]): Item => {
       const schema = followReference(root, value);
@@ -163,7 +163,7 @@ const fieldsIn = onceFor((schema: Json) =>
 );
 
 /** Returns a schema, and what its `allOf` includes on all levels. */
-function partsOf(root: Json, schema: Json): Set<Json> {
+function schemasIn(root: Json, schema: Json): Set<Json> {
   const parts = new Set([schema]);
   for (const part of parts) {
     if (parts.size >= FIELDS_MAX) break;

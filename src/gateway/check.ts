@@ -104,14 +104,14 @@ function matches(pattern: string, text: string): boolean {
 }
 
 function holdsParts(path: string, pattern: string): boolean {
-  const wanted = partsOf(pattern);
-  const parts = partsOf(path);
+  const wanted = segmentsOf(pattern);
+  const parts = segmentsOf(path);
   return parts.some((_, at) =>
     wanted.every((part, i) => at + i < parts.length && fits(part, parts[at + i]!))
   );
 }
 
-const partsOf = (path: string): string[] => path.toLowerCase().split("/").filter(Boolean);
+const segmentsOf = (path: string): string[] => path.toLowerCase().split("/").filter(Boolean);
 
 function inItems(schema: Json, items: readonly unknown[]): WrongValue | undefined {
   for (const [at, item] of items.entries()) {

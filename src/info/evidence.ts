@@ -58,7 +58,7 @@ export function hasHead(evidence: Evidence): boolean {
 }
 
 /** Returns the height that the node is to reach, if it is known. */
-export function targetOf(evidence: Evidence): bigint | undefined {
+export function targetHeightOf(evidence: Evidence): bigint | undefined {
   const { plan: { health }, responses } = evidence;
   const height = reachedBy(evidence) ?? 0n;
   const behind = health?.behind && wholeNumber(valueFrom(responses, health.behind));

@@ -12,7 +12,7 @@ import {
   hasHead,
   networkNameOf,
   reachedBy,
-  targetOf,
+  targetHeightOf,
 } from "./evidence.ts";
 import { formOf } from "./fields.ts";
 import type { Motion, Now } from "./motion.ts";
@@ -108,7 +108,7 @@ export class KindState {
     // A hidden height could be computed from an estimate.
     const isHidden = this.#options.hide.includes("height");
     if (status !== "syncing" || isHidden || hasHead(evidence)) return this.#pace.clear();
-    const goal = { height: reachedBy(evidence), target: targetOf(evidence) };
+    const goal = { height: reachedBy(evidence), target: targetHeightOf(evidence) };
     this.#pace.advance(values, goal, this.cache.respondedAt ?? now);
   }
 
