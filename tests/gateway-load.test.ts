@@ -889,7 +889,7 @@ load("the body of an abandoned call counts until the node has finished", async (
   const { leases, hold } = leasing();
   const left = new LightSignal();
   const lease = new Lease(leases, left, undefined);
-  assert.ok(lease.requestRoom.set(20 * MIB));
+  assert.ok(lease.requestBytes.set(20 * MIB));
   await lease.begin(false);
   const release = hold();
   const request = { method: "POST", url: new URL(`${node.url}/1`), headers: {}, body: undefined };

@@ -94,7 +94,7 @@ function playGateway() {
     /** Resolves when calls may go on. */
     described: Promise.resolve(),
     client: undefined as unknown,
-    roomFor: () => ({ set: () => true, dispose() {} }),
+    reserveFor: () => ({ set: () => true, dispose() {} }),
     isAnonymous: ({ isAnonymous }: { isAnonymous: boolean }) => isAnonymous,
     refusalOfNode: () => Promise.resolve(gateway.refusal),
     identify: () => Promise.resolve({ client: gateway.client, checkOrigin() {} }),
@@ -498,7 +498,7 @@ sockets(
   "where other calls take the room, only a client that does not read is cut off",
   async () => {
     const played = Object.assign(playGateway(), {
-      roomFor: () => ({ set: () => false, dispose() {} }),
+      reserveFor: () => ({ set: () => false, dispose() {} }),
     });
     const all = new Sockets({ gateway: played as unknown as Gateway, counts: undefined });
     const headers = {

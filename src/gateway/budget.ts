@@ -28,7 +28,7 @@ export class Budget {
 }
 
 /** The bytes of one call that count against the budget. */
-export class Room {
+export class ReservedBytes {
   purpose: keyof typeof FRACTIONS;
   readonly #budget: Budget;
   #taken = 0;
@@ -49,10 +49,10 @@ export class Room {
     const taken = this.#kept + bytes;
     const more = taken - this.#taken;
     const fraction = Math.max(FRACTIONS[this.purpose], taken <= SMALL ? FRACTION_OF_SMALL : 0);
-    const hasRoom = () => this.#budget.taken + more <= BYTES_MAX * fraction;
-    if (more > 0 && !hasRoom()) {
-      for (const drop of this.#budget.overdue) if (!hasRoom()) drop();
-      if (!hasRoom()) return false;
+    const isFree = () => this.#budget.taken + more <= BYTES_MAX * fraction;
+    if (more > 0 && !isFree()) {
+      for (const drop of this.#budget.overdue) if (!isFree()) drop();
+      if (!isFree()) return false;
     }
     this.#budget.taken += more;
     this.#taken = taken;

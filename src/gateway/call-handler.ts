@@ -7,7 +7,7 @@ import { namesContent } from "../http/request.ts";
 import { useJsonType } from "../http/response.ts";
 import type { RoutedRequest } from "../http/routes.ts";
 import type { Resource } from "../lazy.ts";
-import { Budget, Room } from "./budget.ts";
+import { Budget, ReservedBytes } from "./budget.ts";
 import type { Call, CallForm, Follower, UnreadCall } from "./call.ts";
 import type { CallTable, Gateway } from "./gateway.ts";
 import type { Quota } from "./quota.ts";
@@ -87,11 +87,11 @@ export class CallHandler {
     refusal: Refusal,
     call: Pick<UnreadCall, "request" | "content">,
   ): Promise<Response> {
-    const lease = { requestRoom: new Room(this.#unread, "body") };
+    const lease = { requestBytes: new ReservedBytes(this.#unread, "body") };
     try {
       return await form.toResponse(refusal, { ...call, lease });
     } finally {
-      lease.requestRoom.dispose();
+      lease.requestBytes.dispose();
     }
   }
 }

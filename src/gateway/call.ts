@@ -48,7 +48,7 @@ export interface Followed {
 
 /** A call whose content has not been read yet. */
 export interface UnreadCall extends Pick<Call, "request" | "content"> {
-  readonly lease: Pick<Lease, "requestRoom">;
+  readonly lease: Pick<Lease, "requestBytes">;
 }
 
 /** One of the ways to call the node. */

@@ -7,7 +7,7 @@ import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.
 import { namesContent, type ReadChunks } from "../http/request.ts";
 import { formatSize } from "../units.ts";
 import { LightSignal } from "../with-timeout.ts";
-import type { Room } from "./budget.ts";
+import type { ReservedBytes } from "./budget.ts";
 import type { UnreadCall } from "./call.ts";
 import { FULL, invalidCall, type Refusal } from "./refusal.ts";
 
@@ -82,7 +82,7 @@ export async function readContent(
   const taker = isTaken ? excess : undefined;
   const declared = Number(headers.get("content-length") ?? 0);
   if (declared > (taker ? EXCESS_MAX : most)) throw tooLarge(most);
-  const bytes = await readBody(readChunks, lease.requestRoom, most, taker, declared);
+  const bytes = await readBody(readChunks, lease.requestBytes, most, taker, declared);
   if (!bytes) throw isTaken ? tooLarge(most) : wrongType(types);
   content.isRead = true;
   if (bytes.byteLength > 0) return { bytes, type };
@@ -120,7 +120,7 @@ function readerOf({ body }: Request): ReadChunks | undefined {
 /** Returns `undefined` if the content has more than `most` bytes. */
 async function readBody(
   readChunks: ReadChunks,
-  room: Room,
+  reserved: ReservedBytes,
   most: number,
   excess: Excess | undefined,
   declared: number,
@@ -143,7 +143,7 @@ async function readBody(
       return excess?.accept(part) ?? false;
     }
     if (isInTinyParts(++count, length)) refusal = TINY;
-    else if (!room.set(length)) refusal = FULL;
+    else if (!reserved.set(length)) refusal = FULL;
     else parts.push(part);
     return refusal === undefined;
   };

@@ -10,7 +10,7 @@ import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { Clients, NOBODY, TOKEN_LENGTH_MIN } from "./clients.ts";
-import { Room } from "./budget.ts";
+import { ReservedBytes } from "./budget.ts";
 import { Caller, type CallerRequest, tokenIn } from "./guard.ts";
 import { EVERYBODY, Lease, Leases } from "./lease.ts";
 import { PathTable } from "./match.ts";
@@ -184,8 +184,8 @@ export class Gateway {
   }
 
   /** The bytes that wait for a client that stays connected. */
-  roomFor({ client }: Caller): Room {
-    return new Room(this.#leases.budget, client ? "token" : "response");
+  reserveFor({ client }: Caller): ReservedBytes {
+    return new ReservedBytes(this.#leases.budget, client ? "token" : "response");
   }
 
   /**

@@ -11,7 +11,7 @@ import type { RequestContent } from "../node/http1.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Signal, withSignal } from "../with-timeout.ts";
-import { Budget, Room, SMALL } from "./budget.ts";
+import { Budget, ReservedBytes, SMALL } from "./budget.ts";
 import { Deadline } from "./deadline.ts";
 import type { ResolvedForward } from "./policy.ts";
 import type { Quota } from "./quota.ts";
@@ -30,10 +30,10 @@ const CLOSING_GRACE_MS = 4000;
 /** All callers without a token. */
 export const EVERYBODY: Sharer = { name: "anonymous" };
 
-/** The number of slots of calls that wait; one client has at most half of them. */
-const WAITS = 32;
+/** The number of slots of long polls; one client has at most half of them. */
+const LONG_POLLS_MAX = 32;
 /** Nodes let a call wait for a minute. */
-const WAIT_MS = 65_000;
+const LONG_POLL_MS = 65_000;
 
 /** All leases, and what they share. */
 export class Leases {
@@ -42,7 +42,7 @@ export class Leases {
   readonly verify: VerifyNode | undefined;
   readonly slots: Slots = new Slots(1);
   /** The slots of calls that wait for an event at the node. */
-  readonly waits: Slots = new Slots(WAITS, true);
+  readonly longPollSlots: Slots = new Slots(LONG_POLLS_MAX, true);
   readonly budget: Budget = new Budget();
   readonly #open = new Set<Lease>();
   #closing: ReturnType<typeof setTimeout> | undefined;
@@ -77,7 +77,7 @@ export class Leases {
   /** A running call has `CLOSING_GRACE_MS` to finish if its client is still connected. */
   close(): void {
     this.slots.close();
-    this.waits.close();
+    this.longPollSlots.close();
     for (const lease of this.#open) if (lease.isAbandoned) lease.breakOff();
     if (this.#open.size === 0) return;
     this.#closing ??= setTimeout(() => {
@@ -95,10 +95,10 @@ export class Lease {
   /** The token that the call came with. */
   readonly token: Signal | undefined;
   /** The bytes of the request so far. */
-  readonly requestRoom: Room;
+  readonly requestBytes: ReservedBytes;
   readonly #leases: Leases;
   /** The bytes of the responses. */
-  readonly #responseRoom: Room;
+  readonly #responseBytes: ReservedBytes;
   /** The number of bytes that further responses may have. */
   #bytesLeft: number;
   /**
@@ -130,8 +130,8 @@ export class Lease {
     this.sharer = client ?? EVERYBODY;
     this.quota = quota;
     this.#leases = leases;
-    this.requestRoom = new Room(leases.budget, client ? "token" : "body");
-    this.#responseRoom = new Room(leases.budget, client ? "token" : "response");
+    this.requestBytes = new ReservedBytes(leases.budget, client ? "token" : "body");
+    this.#responseBytes = new ReservedBytes(leases.budget, client ? "token" : "response");
     this.#bytesLeft = leases.limits.limit;
     leases.add(this);
   }
@@ -153,11 +153,11 @@ export class Lease {
    */
   async begin(isHeavy: boolean, isLongPoll: boolean = false, calls: number = 1): Promise<void> {
     this.quota?.count(calls);
-    const { limits, slots, waits } = this.#leases;
+    const { limits, slots, longPollSlots } = this.#leases;
     const deadline = this.#deadline = isLongPoll
-      ? new Deadline(this, WAIT_MS, "with client")
+      ? new Deadline(this, LONG_POLL_MS, "with client")
       : new Deadline(this, limits.timeout, isHeavy ? "late" : "in time");
-    const among = isLongPoll ? waits : slots;
+    const among = isLongPoll ? longPollSlots : slots;
     this.#slot = await among.acquire(this.sharer, isHeavy, deadline.clientSignal, calls);
     deadline.clientSignal.addEventListener("abort", () => {
       if (!this.#held || this.#state === "ended") void this.#end();
@@ -179,14 +179,14 @@ export class Lease {
     const { clientSignal, nodeSignal: signal } = this.#deadline!;
     if (clientSignal.aborted) throw clientSignal.reason;
     const isRead = operation.access === "read";
-    if (this.sharer !== EVERYBODY) this.#responseRoom.purpose = isRead ? "token" : "write";
-    if (!this.#responseRoom.set(SMALL)) throw FULL;
+    if (this.sharer !== EVERYBODY) this.#responseBytes.purpose = isRead ? "token" : "write";
+    if (!this.#responseBytes.set(SMALL)) throw FULL;
     const { node, slots, verify, limits: { limit } } = this.#leases;
     const upstreamLimits = {
-      most: this.#bytesLeft,
+      bytesLeft: this.#bytesLeft,
       limit,
       collect,
-      room: this.#responseRoom,
+      reserved: this.#responseBytes,
       stop: clientSignal,
     };
     const sent = { ...request, signal, isOnce: !isRead || verify !== undefined };
@@ -204,7 +204,7 @@ export class Lease {
     }
     if (!choosesStatus(operation)) slots.isBusy = saysBusy(response);
     this.#bytesLeft -= response.size;
-    if (response.isWhole) this.#responseRoom.keep(response.received);
+    if (response.isWhole) this.#responseBytes.keep(response.received);
     return response;
   }
 
@@ -214,7 +214,7 @@ export class Lease {
    * @throws {Refusal} if the budget has no room
    */
   reserve(bytes: number): void {
-    if (!this.#responseRoom.set(bytes)) throw FULL_AFTERWARDS;
+    if (!this.#responseBytes.set(bytes)) throw FULL_AFTERWARDS;
   }
 
   /**
@@ -246,7 +246,7 @@ export class Lease {
 
   dispose(): void {
     // The bytes of an abandoned call are kept until the node has finished.
-    if (!this.#call || this.#state === "handed over") this.requestRoom.dispose();
+    if (!this.#call || this.#state === "handed over") this.requestBytes.dispose();
     if (this.#state === "open") void this.#end();
     // The response is complete, so the node is free for the next call.
     else if (this.#state === "handed over" && !this.#call) this.#leave();
@@ -261,8 +261,8 @@ export class Lease {
     this.#state = "ended";
     this.#leases.budget.overdue.delete(this.#drop);
     const response = this.#call && await this.#call.catch(() => undefined);
-    this.requestRoom.dispose();
-    this.#responseRoom.dispose();
+    this.requestBytes.dispose();
+    this.#responseBytes.dispose();
     if (response) await response.drain();
     this.#deadline?.dispose();
     this.#leave();

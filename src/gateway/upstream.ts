@@ -10,7 +10,7 @@ import { CODES } from "../node/json-rpc.ts";
 import type { Node } from "../node/node.ts";
 import { formatSize } from "../units.ts";
 import { type Signal, withSignal } from "../with-timeout.ts";
-import { type Room, SMALL } from "./budget.ts";
+import { type ReservedBytes, SMALL } from "./budget.ts";
 import { CREDENTIALS_REJECTED, FULL_AFTERWARDS, NOT_SENT, Refusal } from "./refusal.ts";
 
 export interface UpstreamAuth {
@@ -22,13 +22,13 @@ export interface UpstreamAuth {
 
 export interface UpstreamLimits {
   /** The number of bytes that the response may have. */
-  readonly most: number;
-  /** The setting `forward.limit`, of which `most` is left. */
+  readonly bytesLeft: number;
+  /** The setting `forward.limit`, with which `bytesLeft` began. */
   readonly limit: number;
   /** The number of bytes after which the rest is left to whoever sends the response. */
   readonly collect: number;
-  /** Where the bytes count that have been read. */
-  readonly room: Room;
+  /** The bytes that have been read, as they count against the budget. */
+  readonly reserved: ReservedBytes;
   /** Aborted when nobody waits for the response any more. */
   readonly stop: Signal;
 }
@@ -118,16 +118,16 @@ export class UpstreamResponse {
 
   /** @throws {Refusal} if the response cannot be passed on, or the budget has no room for it */
   async collect(): Promise<void> {
-    const { collect, most, room, stop } = this.#limits;
+    const { collect, bytesLeft, reserved, stop } = this.#limits;
     const collector = createCollector();
     try {
       this.#checkHead();
-      while (!this.isWhole && this.size <= Math.min(collect, most)) {
+      while (!this.isWhole && this.size <= Math.min(collect, bytesLeft)) {
         const read = this.#read();
         const part = read instanceof Promise ? await read : read;
         if (stop.aborted) return;
         if (!part) this.isWhole = true;
-        else if (room.set(Math.max(this.received, SMALL))) collector.push(part);
+        else if (reserved.set(Math.max(this.received, SMALL))) collector.push(part);
         else throw FULL_AFTERWARDS;
       }
       this.parts = collector.empty();
@@ -163,10 +163,10 @@ export class UpstreamResponse {
   }
 
   #count(part: Bytes | undefined): Bytes | undefined {
-    const { most } = this.#limits;
+    const { bytesLeft } = this.#limits;
     this.size += part?.byteLength ?? 0;
     // An eighth is allowed for chunk framing.
-    if (this.size > most || this.received > most * 1.125 + SMALL) {
+    if (this.size > bytesLeft || this.received > bytesLeft * 1.125 + SMALL) {
       this.#response.cancel();
       throw this.#tooLong();
     }
@@ -184,7 +184,7 @@ export class UpstreamResponse {
       throw unusable("The node compressed its response without being asked to");
     }
     const length = headers.get("content-length") ?? "";
-    if (/^\d+$/.test(length) && Number(length) > this.#limits.most) throw this.#tooLong();
+    if (/^\d+$/.test(length) && Number(length) > this.#limits.bytesLeft) throw this.#tooLong();
   }
 
   #tooLong(): Refusal {

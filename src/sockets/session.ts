@@ -6,7 +6,7 @@
 import { refuseMessage, respondToMessage, type Subscriber } from "../gateway/call-rpc.ts";
 import type { ReadyCall } from "../gateway/send-calls.ts";
 import type { Caller, CallerRequest } from "../gateway/guard.ts";
-import type { Room } from "../gateway/budget.ts";
+import type { ReservedBytes } from "../gateway/budget.ts";
 import { FULL, NOT_FORWARDED } from "../gateway/refusal.ts";
 import type { Peer, PeerEvents } from "../http/socket.ts";
 import type { RpcOutcome } from "../node/json-rpc.ts";
@@ -72,7 +72,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
   readonly #handshake: Handshake;
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
-  readonly #room: Room;
+  readonly #waitingBytes: ReservedBytes;
   readonly #gone = new LightSignal();
   #controls = 0;
   #heardAt = performance.now();
@@ -90,7 +90,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
       onStuck: () => this.end("slow"),
     });
     this.subscriptions = new Subscriptions(owner, this);
-    this.#room = owner.gateway.roomFor(handshake.caller);
+    this.#waitingBytes = owner.gateway.reserveFor(handshake.caller);
   }
 
   /** Ends the connection when its token becomes invalid. */
@@ -205,7 +205,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     try {
       const refusal = !table.isKnown
         ? NOT_FORWARDED.unknown
-        : lease.quota?.refusal ?? (lease.requestRoom.set(message.length) ? undefined : FULL);
+        : lease.quota?.refusal ?? (lease.requestBytes.set(message.length) ? undefined : FULL);
       const text = refusal ? await refuseMessage(refusal, message) : await respondToMessage(
         gateway,
         { table, caller, lease },
@@ -234,7 +234,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     // A client that reads no responses is ended by `Outbox.drain`, however large they are.
     const isTooMuch = waiting - this.#outbox.measureResponses() > WAITING_MAX;
     if (isTooMuch) this.end("slow");
-    else if (!this.#room.set(waiting)) this.#owner.makeRoom();
+    else if (!this.#waitingBytes.set(waiting)) this.#owner.makeRoom();
   }
 
   #finish(reason: EndReason): void {
@@ -245,7 +245,7 @@ export class Session implements PeerEvents, NodeSocketOwner {
     this.#inbox.close();
     this.#outbox.close();
     this.subscriptions.end();
-    this.#room.dispose();
+    this.#waitingBytes.dispose();
     this.#handshake.drop();
     this.#owner.onEnd(this, reason);
   }
