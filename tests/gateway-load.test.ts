@@ -3,9 +3,9 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { App } from "../src/app.ts";
-import { Lease, Leases } from "../src/gateway/lease.ts";
+import { Lease } from "../src/gateway/lease.ts";
+import { Leases } from "../src/gateway/leases.ts";
 import { LightSignal } from "../src/with-timeout.ts";
-import { SMALL } from "../src/gateway/budget.ts";
 import { FULL, Refusal } from "../src/gateway/refusal.ts";
 import { type HeldBytes, ResponseInParts } from "../src/http/response.ts";
 import { type Sharer, Slots } from "../src/gateway/slots.ts";
@@ -794,15 +794,14 @@ const leasing = (timeout = 10_000) => {
     const request = { method: "GET", url, headers: {}, body: undefined };
     const operation = { access: isRead ? "read" : "write" } as NodeOperation;
     try {
-      await lease.begin(false);
-      const { size, parts } = await lease.send(
+      const running = await lease.begin(false);
+      const { size, parts } = await running.send(
         request,
         operation,
         { isAnonymous: false },
         32 * MIB,
       );
-      if (size <= SMALL) lease.handOver();
-      else unread.push(new ResponseInParts(lease.handOverBytes(parts) as HeldBytes, {}));
+      unread.push(new ResponseInParts(running.deliver(parts)!, {}));
       return size;
     } catch (error) {
       return error as Refusal;
@@ -860,7 +859,8 @@ load("a call leaves nothing at its connection, which may last for thousands of c
 load("the memory for reading a response counts while the response is read", async () => {
   const { leases, send } = leasing();
   assert.is(await send(32 * MIB), 32 * MIB);
-  const reader = new Lease(leases, new AbortController().signal, undefined);
+  const lease = new Lease(leases, new AbortController().signal, undefined);
+  const reader = await lease.begin(false);
   reader.reserve(32 * MIB);
   assert.is((await send(32 * MIB) as Refusal).status, 503);
   assert.throws(() => reader.reserve(64 * MIB), /Too much data is in transit/);
@@ -890,13 +890,15 @@ load("the body of an abandoned call counts until the node has finished", async (
   const left = new LightSignal();
   const lease = new Lease(leases, left, undefined);
   assert.ok(lease.requestBytes.set(20 * MIB));
-  await lease.begin(false);
+  const running = await lease.begin(false);
   const release = hold();
   const request = { method: "POST", url: new URL(`${node.url}/1`), headers: {}, body: undefined };
   const operation = { access: "read" } as NodeOperation;
-  const sending = lease.send(request, operation, { isAnonymous: false }, MIB);
+  const sending = running.send(request, operation, { isAnonymous: false }, MIB);
   left.abort(new Error("gone"));
   assert.is(await failureOf(sending), "gone");
+  const unread = lease.handOver([new Uint8Array(MIB)]) as HeldBytes;
+  unread.release();
   lease.dispose();
   assert.ok(leases.budget.taken >= 20 * MIB);
   release();
@@ -908,9 +910,10 @@ load("a response whose client disconnects, or loses its right, is dropped", asyn
   for (const which of ["gone", "token"]) {
     const ends = { gone: new LightSignal(), token: new LightSignal() };
     const lease = new Lease(leases, ends.gone, APP, undefined, ends.token);
-    await lease.begin(false);
-    lease.reserve(MIB);
-    const held = lease.handOverBytes([new Uint8Array(MIB)]) as HeldBytes;
+    assert.ok(lease.requestBytes.set(MIB));
+    const running = await lease.begin(false);
+    running.reserve(MIB);
+    const held = lease.handOver([new Uint8Array(MIB)]) as HeldBytes;
     const response = new ResponseInParts(held, {});
     lease.dispose();
     assert.is(leases.budget.taken, MIB);

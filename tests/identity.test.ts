@@ -2,7 +2,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { Lease, Leases } from "../src/gateway/lease.ts";
+import { Lease } from "../src/gateway/lease.ts";
+import { Leases } from "../src/gateway/leases.ts";
 import { refusalOf } from "../src/gateway/refusal.ts";
 import { createNodeface } from "../src/index.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
@@ -276,9 +277,9 @@ identity("a write that could not be sent is not said to be carried out perhaps",
   const lease = new Lease(leases, new AbortController().signal, undefined);
   const operation = { access: "write" } as NodeOperation;
   const request = { method: "GET", url: new URL(played.url), headers: {}, body: undefined };
-  await lease.begin(false);
+  const running = await lease.begin(false);
   try {
-    await lease.send(request, operation, { isAnonymous: false }, 1000);
+    await running.send(request, operation, { isAnonymous: false }, 1000);
     assert.unreachable("it was sent");
   } catch (error) {
     const { status, message } = refusalOf(error, false);

@@ -23,6 +23,7 @@ import { howToSubscribe, invalidCall, LATER, NO_UPGRADE, problemOf, Refusal } fr
 import { JSON_HEADERS } from "./response-headers.ts";
 import { readRpcParams } from "./read-rpc.ts";
 import { sendTexts } from "./rpc-replies.ts";
+import type { RunningCalls } from "./running-calls.ts";
 import { refusalOfFailure, sendCalls } from "./send-calls.ts";
 
 export const methodCalls: CallForm = {
@@ -63,15 +64,15 @@ async function callMethod(gateway: Gateway, call: Call): Promise<Response> {
   if (isLong(given.length)) await nextTurn();
   const sent = readParams(operation, given, true);
   const recording = gateway.record(operation, lease);
-  let followed: Followed | undefined;
+  let running: RunningCalls, followed: Followed | undefined;
   try {
-    await lease.begin(sent.isHeavy, operation.isLongPoll);
+    running = await lease.begin(sent.isHeavy, operation.isLongPoll);
     if (subscription) followed = await (await call.follower.get()).follow(call, entry, sent.params);
   } catch (error) {
     throw recording.fail(error);
   }
   const outcome: CallOutcome = followed?.outcome ??
-    (await sendCalls(gateway, call, [{ entry, ...sent }]))[0]!;
+    (await sendCalls(gateway, running, [{ entry, ...sent }]))[0]!;
   recording.bytes = outcome.response?.size ?? 0;
   if (outcome.error && outcome.json === undefined) throw recording.fail(refusalOfFailure(outcome));
   const response = outcome.error

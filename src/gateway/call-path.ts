@@ -17,12 +17,12 @@ import { checkCall, refusalOfParameter } from "./check.ts";
 import { type Content, JSON_MAX, LEAST_BYTES, PERIOD_MS, readContent } from "./content.ts";
 import type { Gateway, Recording } from "./gateway.ts";
 import { refuseTokenIn } from "./guard.ts";
-import type { Lease } from "./lease.ts";
 import type { PathMatch } from "./match.ts";
 import { refuseOtherMethods } from "./method-override.ts";
 import { chooseHeaders } from "./choose-headers.ts";
 import { CREDENTIALS_REJECTED, NO_UPGRADE, problemOf, Refusal } from "./refusal.ts";
 import { isAboutConnection, responseHeaders, WITHOUT_CONTENT } from "./response-headers.ts";
+import type { RunningCalls } from "./running-calls.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 const COLLECTED_MAX = 1024 * 1024;
@@ -44,13 +44,14 @@ async function callPath(gateway: Gateway, call: Call): Promise<Response> {
   const prepared = await prepare(gateway, call, match);
   if (!prepared) return notFound(table.hint);
   const recording = gateway.record(match.entry.operation, lease);
-  let upstream: UpstreamResponse;
+  let running: RunningCalls, upstream: UpstreamResponse;
   try {
-    upstream = await send(gateway, lease, prepared);
+    running = await lease.begin(prepared.isHeavy, prepared.operation.isLongPoll);
+    upstream = await send(gateway, running, prepared);
   } catch (error) {
     throw recording.fail(error);
   }
-  return passOn(upstream, { gateway, call, recording, isPublic: prepared.isPublic });
+  return passOn(upstream, { gateway, call, running, recording, isPublic: prepared.isPublic });
 }
 
 /** A request that may be sent. */
@@ -118,13 +119,12 @@ async function prepare(
 /** Rejects if there is no response that may be passed on. */
 async function send(
   gateway: Gateway,
-  lease: Lease,
-  { content, operation, isHeavy, hasCredentials }: PreparedRequest,
+  running: RunningCalls,
+  { content, operation, hasCredentials }: PreparedRequest,
 ): Promise<UpstreamResponse> {
-  await lease.begin(isHeavy, operation.isLongPoll);
   const isAnonymous = hasCredentials || gateway.isAnonymous(operation);
   const auth = { isAnonymous, hasCredentials };
-  const upstream = await lease.send(content, operation, auth, COLLECTED_MAX);
+  const upstream = await running.send(content, operation, auth, COLLECTED_MAX);
   checkStatus(upstream.status, hasCredentials);
   return upstream;
 }
@@ -193,9 +193,10 @@ function destinationOf(
 
 function passOn(
   upstream: UpstreamResponse,
-  { gateway, call, recording, isPublic }: {
+  { gateway, call, running, recording, isPublic }: {
     gateway: Gateway;
     call: Call;
+    running: RunningCalls;
     recording: Recording;
     isPublic: boolean;
   },
@@ -211,10 +212,11 @@ function passOn(
     recording.end(status);
   };
   if (!isEmpty && !upstream.isWhole) {
-    return makeResponse(status, headers, streamOf(upstream, gateway, lease, end), common);
+    lease.keepRunning();
+    return makeResponse(status, headers, streamOf(upstream, gateway, running, end), common);
   }
   end();
-  const body = isEmpty ? null : lease.handOverBytes(upstream.parts);
+  const body = isEmpty ? null : lease.handOver(upstream.parts);
   return makeResponse(status, headers, body, common);
 }
 
@@ -236,10 +238,10 @@ class SlowReaderWatch {
   #bytes = 0;
   #since = performance.now();
   readonly #timer: ReturnType<typeof setInterval>;
-  constructor(upstream: UpstreamResponse, gateway: Gateway, lease: Lease) {
+  constructor(upstream: UpstreamResponse, gateway: Gateway, running: RunningCalls) {
     this.#upstream = upstream;
     this.#timer = setInterval(() => {
-      if (this.#isSlow() && gateway.queuedCalls > 0) lease.breakOff();
+      if (this.#isSlow() && gateway.queuedCalls > 0) running.breakOff();
     }, CHECK_INTERVAL_MS);
   }
 
@@ -272,18 +274,17 @@ function checkStatus(status: number, hasCredentials: boolean): void {
 function streamOf(
   upstream: UpstreamResponse,
   gateway: Gateway,
-  lease: Lease,
+  running: RunningCalls,
   onEnd: () => void,
 ): ReadableStream<Bytes> {
-  const release = lease.handOver();
-  const watch = new SlowReaderWatch(upstream, gateway, lease);
+  const watch = new SlowReaderWatch(upstream, gateway, running);
   let hasEnded = false;
   // A client that leaves while a part is awaited ends the stream, and so does the wait.
   const end = () => {
     if (hasEnded) return;
     hasEnded = true;
     watch.dispose();
-    release();
+    void running.end();
     onEnd();
   };
   return new ReadableStream({

@@ -32,12 +32,12 @@ import {
 } from "./rpc-replies.ts";
 import {
   isUnreadable,
-  type MessageCall,
   type ReadyCall,
   refusalOfFailure,
   sendAsItCame,
   sendCalls,
 } from "./send-calls.ts";
+import type { RunningCalls } from "./running-calls.ts";
 
 export const rpcCalls: CallForm = {
   start: "/v1/rpc",
@@ -65,6 +65,9 @@ export interface Subscriber {
 
 const isOfConnection = ({ subscription, isOfConnection = false }: NodeOperation): boolean =>
   subscription !== undefined || isOfConnection;
+
+/** The parts of a call that a message has, too. */
+type MessageCall = Pick<Call, "table" | "caller" | "lease">;
 
 /**
  * Responds to a message as to the content of `POST /v1/rpc`. Resolves to `undefined` if all calls
@@ -126,11 +129,12 @@ class Calls {
   async respond(body: RpcBody): Promise<WrittenReplies> {
     const ready = await this.#prepare(body.calls);
     this.#isOnly = ready.length === 1;
-    if (ready.length > 0 && await this.#begin(ready)) {
+    const running = ready.length > 0 ? await this.#begin(ready) : undefined;
+    if (running) {
       const parts = this.#batchPartsOf(ready);
-      if (goesAsItCame(parts, body)) return await this.#sendAsItCame(ready, body);
+      if (goesAsItCame(parts, body)) return await this.#sendAsItCame(running, ready, body);
       for (const { calls } of parts) {
-        await this.#setReplies(calls, await this.#sendTogether(calls));
+        await this.#setReplies(calls, await this.#sendTogether(running, calls));
       }
     }
     return writeReplies(body, this.#replies);
@@ -179,25 +183,28 @@ class Calls {
     return { entry, ...readParams(entry.operation, call.params) };
   }
 
-  /** Waits for the slot of all calls. If there is none, refuses them, and resolves to false. */
-  async #begin(calls: readonly SentCall[]): Promise<boolean> {
+  /** Waits for the slot of all calls. If there is none, refuses them. */
+  async #begin(calls: readonly SentCall[]): Promise<RunningCalls | undefined> {
     const isHeavy = calls.some(({ isHeavy }) => isHeavy);
     const isLongPoll = calls.some(({ entry }) => entry.operation.isLongPoll);
     const { lease } = this.#call;
     try {
-      await lease.begin(isHeavy, isLongPoll, calls.length);
-      return true;
+      return await lease.begin(isHeavy, isLongPoll, calls.length);
     } catch (error) {
       if (!lease.isCounted) lease.quota?.charge(error, calls.length);
       for (const { at, recording } of calls) {
         this.#replies[at] = this.#replyOf(recording.fail(error));
       }
-      return false;
+      return undefined;
     }
   }
 
-  async #sendAsItCame(calls: readonly SentCall[], body: VerbatimBody): Promise<WrittenReplies> {
-    const sent = await sendAsItCame(this.#gateway, this.#call, calls, body.verbatim);
+  async #sendAsItCame(
+    running: RunningCalls,
+    calls: readonly SentCall[],
+    body: VerbatimBody,
+  ): Promise<WrittenReplies> {
+    const sent = await sendAsItCame(this.#gateway, running, calls, body.verbatim);
     if (Array.isArray(sent)) {
       await this.#setReplies(calls, sent);
       return writeReplies(body, this.#replies);
@@ -210,13 +217,13 @@ class Calls {
     return { texts: [sent.text], status: 200, headers: { ...JSON_HEADERS } };
   }
 
-  async #sendTogether(calls: readonly SentCall[]): Promise<CallOutcome[]> {
+  async #sendTogether(running: RunningCalls, calls: readonly SentCall[]): Promise<CallOutcome[]> {
     const [first] = calls as [SentCall];
     if (!this.#subscriber || !isOfConnection(first.entry.operation)) {
-      return await sendCalls(this.#gateway, this.#call, calls);
+      return await sendCalls(this.#gateway, running, calls);
     }
     // The response may wait behind notifications that the client reads slowly.
-    if (this.#isOnly) this.#call.lease.freeSlot();
+    if (this.#isOnly) running.freeSlot();
     return [await this.#subscriber.send(first, this.#isOnly)];
   }
 

@@ -12,12 +12,14 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { Clients, NOBODY, TOKEN_LENGTH_MIN } from "./clients.ts";
 import { ReservedBytes } from "./budget.ts";
 import { Caller, type CallerRequest, tokenIn } from "./guard.ts";
-import { EVERYBODY, Lease, Leases } from "./lease.ts";
+import { Lease } from "./lease.ts";
+import { Leases } from "./leases.ts";
 import { PathTable } from "./match.ts";
 import { decide, FORWARD_DEFAULTS, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
 import { invalidCall, LATER, Refusal, refusalOf } from "./refusal.ts";
+import { EVERYBODY } from "./slots.ts";
 import type { Signal } from "../with-timeout.ts";
 
 interface GatewayOptions {

@@ -37,7 +37,7 @@ export async function sendTexts(
 ): Promise<Response> {
   const bytes = await encodeTexts(texts);
   headers["content-length"] = String(bytes.byteLength);
-  return makeResponse(status, headers, lease.handOverBytes([bytes]), common);
+  return makeResponse(status, headers, lease.handOver([bytes]), common);
 }
 
 /** Clients know these words. */

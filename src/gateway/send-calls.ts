@@ -1,5 +1,5 @@
 /**
- * Sends JSON-RPC calls to the node, within the lease of their request.
+ * Sends JSON-RPC calls to the node.
  *
  * @module
  */
@@ -9,11 +9,12 @@ import { CODES, RPC_HEADERS, type RpcFailure } from "../node/json-rpc.ts";
 import type { TextResponse } from "../node/request.ts";
 import type { CallOutcome, RpcRequest, RpcTransport } from "../node/rpc.ts";
 import { decodeParts } from "../utf8.ts";
-import { type Call, CALL_DEPTH_MAX } from "./call.ts";
+import { CALL_DEPTH_MAX } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { SentParams } from "./params.ts";
 import type { PolicyEntry } from "./policy.ts";
 import { busyNode, Refusal, refusalOf } from "./refusal.ts";
+import type { RunningCalls } from "./running-calls.ts";
 
 /** A call that may be sent. */
 export interface ReadyCall extends SentParams {
@@ -24,21 +25,18 @@ export interface ReadyCall extends SentParams {
   readonly id?: string | undefined;
 }
 
-/** The parts of a call that a message has, too. */
-export type MessageCall = Pick<Call, "table" | "caller" | "lease">;
-
 /**
  * Sends one call, or several reads in a batch. Never rejects: the outcome of a call that failed has
  * an `error`.
  */
 export async function sendCalls(
   gateway: Gateway,
-  call: MessageCall,
+  running: RunningCalls,
   calls: readonly ReadyCall[],
 ): Promise<CallOutcome[]> {
-  const transport = await transportFor(gateway, call, calls[0]!);
+  const transport = await transportFor(gateway, running, calls[0]!);
   const outcomes = await gateway.node.endpoint.call(calls.map(requestOf), transport);
-  call.lease.reserve(0);
+  running.reserve(0);
   return outcomes;
 }
 
@@ -48,13 +46,13 @@ export async function sendCalls(
  */
 export async function sendAsItCame(
   gateway: Gateway,
-  call: MessageCall,
+  running: RunningCalls,
   calls: readonly ReadyCall[],
   text: string,
 ): Promise<TextResponse | CallOutcome[]> {
-  const transport = await transportFor(gateway, call, calls[0]!);
+  const transport = await transportFor(gateway, running, calls[0]!);
   const sent = await gateway.node.endpoint.pass(text, calls.map(requestOf), transport);
-  call.lease.reserve(0);
+  running.reserve(0);
   return sent;
 }
 
@@ -65,7 +63,7 @@ const requestOf = ({ entry, params }: ReadyCall): RpcRequest => ({
 
 async function transportFor(
   gateway: Gateway,
-  { lease }: MessageCall,
+  running: RunningCalls,
   { entry: { operation } }: ReadyCall,
 ): Promise<RpcTransport> {
   const path = await gateway.node.rpcPath();
@@ -73,10 +71,10 @@ async function transportFor(
   const url = gateway.node.resolve(path);
   const post = async (text: string): Promise<TextResponse> => {
     const request = { method: "POST", url, headers: RPC_HEADERS, body: encodeText(text) };
-    const upstream = await lease.send(request, operation, { isAnonymous }, gateway.limit);
+    const upstream = await running.send(request, operation, { isAnonymous }, gateway.limit);
     const { status, headers, size, parts } = upstream;
     // The text needs about as much memory as its bytes, which are held already.
-    lease.reserve(size);
+    running.reserve(size);
     return { status, headers, size, text: await decodeParts(parts, size) ?? "" };
   };
   return {

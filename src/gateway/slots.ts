@@ -49,6 +49,9 @@ export interface Sharer {
   readonly concurrency?: number | undefined;
 }
 
+/** All callers without a token. */
+export const EVERYBODY: Sharer = { name: "anonymous" };
+
 /** The slots of a sharer, and the queue of its calls. */
 class Share {
   readonly max: number;

@@ -1,0 +1,95 @@
+/**
+ * All leases, and what they share.
+ *
+ * @module
+ */
+import type { Node } from "../node/node.ts";
+import { Budget } from "./budget.ts";
+import type { ResolvedForward } from "./policy.ts";
+import { Slots } from "./slots.ts";
+import type { VerifyNode } from "./upstream.ts";
+
+const CLOSING_GRACE_MS = 4000;
+
+/** The number of slots of long polls; one client has at most half of them. */
+const LONG_POLLS_MAX = 32;
+
+/** Calls that have a slot. */
+interface Running {
+  /** True if nobody waits for their responses any more. */
+  readonly isAbandoned: boolean;
+  breakOff(): void;
+}
+
+export class Leases {
+  readonly node: Pick<Node, "send" | "losses">;
+  readonly limits: Pick<ResolvedForward, "timeout" | "limit">;
+  readonly verify: VerifyNode | undefined;
+  readonly slots: Slots = new Slots(1);
+  /** The slots of calls that wait for an event at the node. */
+  readonly longPollSlots: Slots = new Slots(LONG_POLLS_MAX, true);
+  readonly budget: Budget = new Budget();
+  /** The leases whose calls have no slot yet. */
+  readonly #waiting = new Set<object>();
+  readonly #running = new Set<Running>();
+  #closing: ReturnType<typeof setTimeout> | undefined;
+  #onIdle: (() => void) | undefined;
+  /** @param verify is called before each request; `undefined` if any node may be at the address */
+  constructor(
+    node: Pick<Node, "send" | "losses">,
+    limits: Pick<ResolvedForward, "timeout" | "limit">,
+    verify?: VerifyNode,
+  ) {
+    this.node = node;
+    this.limits = limits;
+    this.verify = verify;
+  }
+
+  add(lease: object): void {
+    this.#waiting.add(lease);
+  }
+
+  /** Call this when the calls of a lease get their slot. */
+  start(lease: object, running: Running): void {
+    this.#waiting.delete(lease);
+    this.#running.add(running);
+  }
+
+  /** Call this when a lease ends before its calls have a slot. */
+  remove(lease: object): void {
+    this.#waiting.delete(lease);
+    this.#endIfIdle();
+  }
+
+  /** Call this when the node is done with calls. */
+  finish(running: Running): void {
+    this.#running.delete(running);
+    this.#endIfIdle();
+  }
+
+  /** Resolves when all calls have ended. */
+  async idle(): Promise<void> {
+    if (!this.#isIdle) await new Promise<void>((resolve) => this.#onIdle = resolve);
+  }
+
+  /** A running call has `CLOSING_GRACE_MS` to finish if its client is still connected. */
+  close(): void {
+    this.slots.close();
+    this.longPollSlots.close();
+    for (const running of this.#running) if (running.isAbandoned) running.breakOff();
+    if (this.#isIdle) return;
+    this.#closing ??= setTimeout(() => {
+      for (const running of this.#running) running.breakOff();
+    }, CLOSING_GRACE_MS);
+  }
+
+  get #isIdle(): boolean {
+    return this.#waiting.size === 0 && this.#running.size === 0;
+  }
+
+  #endIfIdle(): void {
+    if (!this.#isIdle) return;
+    clearTimeout(this.#closing);
+    this.#onIdle?.();
+  }
+}

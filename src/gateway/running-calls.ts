@@ -1,0 +1,160 @@
+/**
+ * The calls of a lease at the node. Most nodes do not notice that a client has disconnected, so the
+ * calls run until the node has finished.
+ *
+ * @module
+ */
+import type { Bytes } from "../bytes.ts";
+import type { HeldBytes } from "../http/response.ts";
+import { isBusy } from "../node/failures.ts";
+import type { RequestContent } from "../node/http1.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { withSignal } from "../with-timeout.ts";
+import { ReservedBytes, SMALL } from "./budget.ts";
+import type { Deadline } from "./deadline.ts";
+import { Delivery } from "./delivery.ts";
+import type { Leases } from "./leases.ts";
+import { FULL, FULL_AFTERWARDS, STOPPING_AFTERWARDS } from "./refusal.ts";
+import { EVERYBODY, type Sharer, type Slot } from "./slots.ts";
+import {
+  sendUpstream,
+  sendVerified,
+  type UpstreamAuth,
+  type UpstreamResponse,
+} from "./upstream.ts";
+
+/** The lease that the calls belong to. */
+interface Owner {
+  readonly sharer: Sharer;
+  /** The calls free them. */
+  readonly requestBytes: ReservedBytes;
+}
+
+/** Whoever starts them must call `end` or `deliver`. They also end when nobody waits for them. */
+export class RunningCalls {
+  readonly #leases: Leases;
+  readonly #owner: Owner;
+  readonly #deadline: Deadline;
+  readonly #slot: Slot;
+  readonly #responseBytes: ReservedBytes;
+  /** The number of bytes that further responses may have. */
+  #bytesLeft: number;
+  /** The call that the node may still be busy with. */
+  #call: Promise<UpstreamResponse> | undefined;
+  #hasEnded = false;
+  constructor(leases: Leases, owner: Owner, deadline: Deadline, slot: Slot) {
+    this.#leases = leases;
+    this.#owner = owner;
+    this.#deadline = deadline;
+    this.#slot = slot;
+    const isClient = owner.sharer !== EVERYBODY;
+    this.#responseBytes = new ReservedBytes(leases.budget, isClient ? "token" : "response");
+    this.#bytesLeft = leases.limits.limit;
+    leases.start(owner, this);
+    deadline.clientSignal.addEventListener("abort", () => void this.end());
+  }
+
+  get isAbandoned(): boolean {
+    return this.#deadline.clientSignal.aborted;
+  }
+
+  /**
+   * Sends a request in the slot, after the one before has its response. Resolves when the response
+   * has ended or is longer than `collect` bytes.
+   */
+  async send(
+    request: RequestContent,
+    operation: NodeOperation,
+    auth: UpstreamAuth,
+    collect: number,
+  ): Promise<UpstreamResponse> {
+    const { clientSignal, nodeSignal: signal } = this.#deadline;
+    if (clientSignal.aborted) throw clientSignal.reason;
+    const isRead = operation.access === "read";
+    if (this.#owner.sharer !== EVERYBODY) this.#responseBytes.purpose = isRead ? "token" : "write";
+    if (!this.#responseBytes.set(SMALL)) throw FULL;
+    const { node, slots, verify, limits: { limit } } = this.#leases;
+    const upstreamLimits = {
+      bytesLeft: this.#bytesLeft,
+      limit,
+      collect,
+      reserved: this.#responseBytes,
+      stop: clientSignal,
+    };
+    const sent = { ...request, signal, isOnce: !isRead || verify !== undefined };
+    const call = this.#call = verify
+      ? sendVerified(node, sent, auth, upstreamLimits, verify, isRead)
+      : sendUpstream(node, sent, auth, upstreamLimits);
+    let response: UpstreamResponse | undefined;
+    try {
+      response = await withSignal(call, clientSignal);
+    } finally {
+      // The node has finished if its response is complete or the call failed. The node may still be
+      // busy if the response is a stream or the call was aborted.
+      const hasNodeEnded = response ? response.isWhole : !clientSignal.aborted;
+      if (hasNodeEnded) this.#call = undefined;
+    }
+    if (!choosesStatus(operation)) slots.isBusy = saysBusy(response);
+    this.#bytesLeft -= response.size;
+    if (response.isWhole) this.#responseBytes.keep(response.received);
+    return response;
+  }
+
+  /**
+   * Sets the number of bytes that count against the budget, besides those of the responses.
+   *
+   * @throws {Refusal} if the budget has no room
+   */
+  reserve(bytes: number): void {
+    if (!this.#responseBytes.set(bytes)) throw FULL_AFTERWARDS;
+  }
+
+  /** Gives the slot back before the response has come. */
+  freeSlot(): void {
+    this.#slot.dispose();
+  }
+
+  /** Ends the calls, and the response that is being sent, if it is a stream. */
+  breakOff(): void {
+    this.#deadline.end(STOPPING_AFTERWARDS);
+  }
+
+  /**
+   * Ends the calls, whose responses are complete. The time limit, and the bytes of the responses,
+   * go to the response to the client. Returns `undefined` if the calls had ended already.
+   */
+  deliver(parts: readonly Bytes[]): HeldBytes | undefined {
+    if (this.#hasEnded) return undefined;
+    this.#hasEnded = true;
+    this.#owner.requestBytes.dispose();
+    this.#leave();
+    return new Delivery(parts, this.#responseBytes, this.#deadline, this.#leases.budget);
+  }
+
+  /** Ends the calls, and frees all that they hold once the node has finished. */
+  async end(): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const response = this.#call && await this.#call.catch(() => undefined);
+    this.#owner.requestBytes.dispose();
+    this.#responseBytes.dispose();
+    if (response) await response.drain();
+    this.#deadline.dispose();
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#slot.dispose();
+    this.#leases.finish(this);
+  }
+}
+
+/** The client of such an operation could make the node look busy. */
+const choosesStatus = ({ parameters = [] }: NodeOperation): boolean =>
+  parameters.some(({ name }) => /status/i.test(name));
+
+/** Bitcoin Core before 22 says with 500 that its queue is full. */
+function saysBusy({ status, parts: [part], size }: UpstreamResponse): boolean {
+  if (status !== 500 || !part || size > 100) return isBusy(status);
+  return new TextDecoder().decode(part).startsWith("Work queue depth exceeded");
+}
