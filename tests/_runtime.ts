@@ -21,6 +21,11 @@ export function sampleSize(count: number): number {
   return Math.ceil(count / (DRAWS_ALL ? 1 : IS_NODE ? 4 : NTH));
 }
 
+/** Returns fast-check's parameters for `count` random cases. A failure shows what was thrown. */
+export function draws(count: number): { numRuns: number; includeErrorInReport: true } {
+  return { numRuns: sampleSize(count), includeErrorInReport: true };
+}
+
 /**
  * Returns the shortest processor time of several runs, in milliseconds. Unlike elapsed time,
  * processor time hardly depends on other processes.

@@ -14,7 +14,7 @@ import { resolveForward } from "../src/gateway/policy.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { passTime } from "./_clock.ts";
 import { forwarding, json, nodeOf, REST, result, RPC, until } from "./_gateway.ts";
-import { sampleSize } from "./_runtime.ts";
+import { draws } from "./_runtime.ts";
 
 const clients = suite("clients with a name");
 const node = nodeOf(clients);
@@ -102,7 +102,7 @@ clients("no client reaches what neither it nor open names", async () => {
       }
       await ask("/v1/rpc/number");
     }),
-    { numRuns: sampleSize(40) },
+    draws(40),
   );
 });
 

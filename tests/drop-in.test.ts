@@ -21,7 +21,7 @@ import {
   until,
 } from "./_gateway.ts";
 import { ROOT } from "./_paths.ts";
-import { sampleSize } from "./_runtime.ts";
+import { draws } from "./_runtime.ts";
 
 const root = suite("the drop-in address");
 const node = nodeOf(root);
@@ -576,7 +576,7 @@ root("nothing is callable at the root that is not callable below /v1/node", asyn
     ),
     {
       seed: SEED,
-      numRuns: sampleSize(60),
+      ...draws(60),
       examples: [[
         [["/a", { access: "read", method: "get" }]],
         { open: ["reads"], base: "" },
@@ -625,7 +625,7 @@ root("no method is callable at the root that is not callable at /v1/rpc", async 
     ),
     {
       seed: SEED,
-      numRuns: sampleSize(60),
+      ...draws(60),
       examples: [[{ a: "read" }, ["reads"], [{ method: "a", id: 1 }], "/", "POST"]],
     },
   );

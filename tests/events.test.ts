@@ -6,7 +6,7 @@ import type { Info } from "../src/info/info.ts";
 import { createNodeface } from "../src/index.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual, isObject, type Json } from "../src/json/values.ts";
-import { sampleSize } from "./_runtime.ts";
+import { draws } from "./_runtime.ts";
 
 const events = suite("events of the node");
 
@@ -421,7 +421,7 @@ events("applying the patches to the last complete info gives the current info", 
         assert.ok(isEqual(known, next), formatJson([known, next]));
       }
     }),
-    { numRuns: sampleSize(200) },
+    draws(200),
   );
 });
 

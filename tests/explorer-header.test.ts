@@ -13,7 +13,7 @@ import {
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { STATUS_CODES } from "../src/metrics/metrics.ts";
 import { ROOT } from "./_paths.ts";
-import { processorTime, sampleSize } from "./_runtime.ts";
+import { draws, processorTime } from "./_runtime.ts";
 
 const header = suite("the header of the explorer");
 
@@ -347,7 +347,7 @@ header("charts have whole coordinates within their box, whatever the history con
     height: Array(400).fill(3),
   });
   for (const odd of [null, 7, "x", {}, [[]]]) draw({ at: odd, status: odd, height: odd });
-  fc.assert(fc.property(history, draw), { numRuns: sampleSize(200) });
+  fc.assert(fc.property(history, draw), draws(200));
 });
 
 header("the header shows the documented remedy for each status code", () => {

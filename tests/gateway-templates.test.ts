@@ -7,7 +7,7 @@ import { policyRows, resolveForward } from "../src/gateway/policy.ts";
 import { normalizePath, PathTemplate } from "../src/http/path-template.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { forwarding, nodeOf, type REST, TOKEN } from "./_gateway.ts";
-import { sampleSize } from "./_runtime.ts";
+import { draws } from "./_runtime.ts";
 
 const templates = suite("path templates");
 
@@ -332,7 +332,7 @@ templates("a template matches the same paths as the equivalent regular expressio
         assert.is(template.replaceAll(/\{[^{}]*\}/g, () => texts[at++]!), path);
       }
     }),
-    { numRuns: sampleSize(2000) },
+    draws(2000),
   );
 });
 
@@ -430,7 +430,7 @@ templates(
           }
         },
       ),
-      { numRuns: sampleSize(40) },
+      draws(40),
     );
   },
 );
@@ -504,7 +504,7 @@ templates(
           );
         },
       ),
-      { numRuns: sampleSize(200) },
+      draws(200),
     );
     assert.equal(node.received, []);
   },

@@ -17,7 +17,7 @@ import {
 import { readRpcResponse, type RpcResponse } from "../src/node/json-rpc.ts";
 import { parse } from "../src/openapi/parse.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
-import { sampleSize } from "./_runtime.ts";
+import { draws } from "./_runtime.ts";
 
 const json = suite("JSON");
 
@@ -85,7 +85,7 @@ json("a value that is formatted and parsed again keeps all digits of its numbers
       JSON.parse(text);
       assert.ok(isEqual(parseJson(text), readAgain(value)), text);
     }),
-    { numRuns: sampleSize(1000) },
+    draws(1000),
   );
 });
 
@@ -189,7 +189,7 @@ json("the scanner accepts the same texts as the runtime's JSON.parse", () => {
       });
       assert.is(isScanned, !thrownBy(() => JSON.parse(text)), text);
     }),
-    { numRuns: sampleSize(5000) },
+    draws(5000),
   );
 });
 
@@ -265,7 +265,7 @@ json("a result is found whole, whatever it holds, and missed if any of it is mis
     const part = readRpcResponse(text.slice(0, place % text.length), DEPTH_MAX);
     assert.instance(await part.catch((error) => error), JsonSyntaxError);
   });
-  await fc.assert(property, { numRuns: sampleSize(300) });
+  await fc.assert(property, draws(300));
 });
 
 json("of a batch, at most a thousand responses are read", async () => {

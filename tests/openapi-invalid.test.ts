@@ -10,7 +10,7 @@ import { parse } from "yaml";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { isObject, type Json, setMember } from "../src/json/values.ts";
 import { ROOT } from "./_paths.ts";
-import { sampleSize } from "./_runtime.ts";
+import { draws } from "./_runtime.ts";
 import { validatePart } from "../src/openapi/resolve.ts";
 import { load, parseYaml } from "./description/_load.ts";
 
@@ -380,7 +380,7 @@ invalid("a description with random values at random positions is shown in both f
         assert.ok(json !== "", `${openapi}: ${diagnostics.map(formatDiagnostic).join("\n")}`);
         assert.equal(parseYaml(yaml), JSON.parse(json));
       }),
-      { numRuns: sampleSize(20), seed: 1 },
+      { ...draws(20), seed: 1 },
     );
   }
 });

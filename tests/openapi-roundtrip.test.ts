@@ -12,7 +12,7 @@ import { withServiceOperations } from "../src/openapi/merge.ts";
 import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json } from "../src/json/values.ts";
 import { writeYaml } from "../src/openapi/write.ts";
-import { sampleSize } from "./_runtime.ts";
+import { draws } from "./_runtime.ts";
 import { load, parseYaml } from "./description/_load.ts";
 
 const roundTrip = suite("random descriptions");
@@ -172,7 +172,7 @@ roundTrip(
         assert.ok(isEqual(parseJson(loaded.json), merged), "JSON");
         assert.ok(isEqual(exactly(loaded.yaml), merged), "YAML");
       }),
-      { numRuns: sampleSize(40) },
+      draws(40),
     );
   },
 );
@@ -191,7 +191,7 @@ roundTrip("both forms have the same content, even for parsers of YAML 1.1", asyn
       const old = parse(yaml, { version: "1.1", intAsBigInt: true }) as unknown;
       assert.ok(isEqual(parseJson(formatJson(old)), json), yaml);
     }),
-    { numRuns: sampleSize(200) },
+    draws(200),
   );
 });
 

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { app, ask, askWith } from "./_app.ts";
-import { sampleSize } from "./_runtime.ts";
+import { draws } from "./_runtime.ts";
 
 const properties = suite("random requests");
 
-const RUNS = { numRuns: sampleSize(2000) };
+const RUNS = draws(2000);
 
 const coding = fc.constantFrom("br", "gzip", "identity", "*", "deflate", "GZIP", "Br");
 const weight = fc.option(fc.integer({ min: 0, max: 1000 }), { nil: undefined });
@@ -138,7 +138,7 @@ properties(
           assert.is(response.headers.get("content-type"), "application/problem+json");
         },
       ),
-      { numRuns: sampleSize(4000) },
+      draws(4000),
     );
   },
 );
