@@ -18,6 +18,7 @@ import type { Node } from "../src/node/node.ts";
 import { EventPeer } from "../src/sockets/event-peer.ts";
 import { type EndReason, Session, type SessionPeer } from "../src/sockets/session.ts";
 import { Sockets } from "../src/sockets/sockets.ts";
+import { Inbox } from "../src/sockets/inbox.ts";
 import { NodeSocket } from "../src/sockets/node-socket.ts";
 import { Outbox } from "../src/sockets/outbox.ts";
 import { LightSignal } from "../src/with-timeout.ts";
@@ -555,6 +556,34 @@ sockets(
     resume();
     assert.is((await called).error, undefined);
     nodeSocket.end();
+  },
+);
+
+sockets(
+  "reading from a client pauses while sixteen of its messages wait for a response",
+  async () => {
+    const pauses: string[] = [], responses: (() => void)[] = [], begun: string[] = [];
+    const peer = Object.assign(new PlayedPeer(), {
+      pause: () => pauses.push("pause"),
+      resume: () => pauses.push("resume"),
+    });
+    const inbox = new Inbox(peer, (message) => {
+      begun.push(message);
+      return new Promise((resolve) => responses.push(resolve));
+    });
+    for (let at = 0; at < 18; at++) assert.ok(inbox.add(`${at}`));
+    assert.is(begun.length, 16);
+    assert.equal(pauses, ["pause", "pause"]);
+    assert.ok(inbox.waiting > 0);
+    responses[0]!();
+    await until(() => begun.length === 17);
+    assert.equal(pauses, ["pause", "pause"]);
+    responses[1]!();
+    await until(() => begun.length === 18);
+    assert.is(inbox.waiting, 0);
+    responses[2]!();
+    await until(() => pauses.length === 3);
+    assert.equal(pauses[2], "resume");
   },
 );
 
