@@ -11,7 +11,7 @@ export class Listeners<Args extends readonly unknown[]> {
     this.#all.push(listener);
   }
 
-  tell(...args: Args): void {
+  emit(...args: Args): void {
     for (const listener of this.#all) listener(...args);
   }
 }

@@ -24,16 +24,16 @@ import { hasKind, infoSettings, nodeSettings, unknownSources } from "./settings/
 import {
   anyOf,
   byKey,
+  choice,
   json,
   map,
   object,
+  optional,
   readValue,
   refuseOptions,
   type Schema,
   secret,
-  setting,
   type SettingDiagnostic,
-  word,
 } from "./settings/schema.ts";
 import {
   FILE,
@@ -53,8 +53,8 @@ function nodeOptions(own: readonly string[]): Schema {
     NODE_URL as v.GenericSchema<string>,
   );
   const url = secret(anyOf([NODE_URL, urlObject], URL_EXAMPLE));
-  const optional = v.optional(url);
-  const whole = object({ ...nodeSettings(FILE, own), url: optional });
+  const optionalUrl = v.optional(url);
+  const whole = object({ ...nodeSettings(FILE, own), url: optionalUrl });
   const alone = v.pipe(url, v.transform((url) => ({ url })));
   return anyOf([alone, whole], "the URL of the node, or an object with url");
 }
@@ -107,7 +107,7 @@ const DOCUMENT_PARTS = object({
 const FUNCTION = v.function("a function");
 
 const OPERATION = object({
-  method: word(["GET", "POST", "PUT", "PATCH", "DELETE"]),
+  method: choice(["GET", "POST", "PUT", "PATCH", "DELETE"]),
   path: LINE,
   operation: JSON_OBJECT,
   cors: v.optional(allowed(ORIGIN, "origins")),
@@ -119,7 +119,7 @@ export function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
     ...sharedSettings(FILE),
     prefix: v.optional(PREFIX),
-    description: setting(DESCRIPTION, CLI_OPTIONS.spec.text, CLI_OPTIONS.spec),
+    description: optional(DESCRIPTION, CLI_OPTIONS.spec.text, CLI_OPTIONS.spec),
     kinds: v.optional(
       map(KIND_NAME, v.lazy(() => v.pipe(kindSchema(), v.transform(withoutSecretFiles)))),
     ),

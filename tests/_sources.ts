@@ -6,7 +6,7 @@ import type { Kind, KindAuth, Kinds } from "../src/kinds/kind.ts";
 import { clientOfFetch } from "../src/node/http-client.ts";
 import type { HttpClient } from "../src/node/http1.ts";
 import type { SourceError } from "../src/node/failures.ts";
-import { Node, type NodeOptions } from "../src/node/node.ts";
+import { Node, type NodeInit } from "../src/node/node.ts";
 import type { RequestLimits, TextResponse } from "../src/node/request.ts";
 
 /** The default timeout of 10 s is longer than any passing test needs. */
@@ -41,7 +41,7 @@ export const playedBy = (fetch: typeof globalThis.fetch): HttpClient =>
 
 export const contextFor = (
   url: string | undefined,
-  { fetch, kinds = {}, ...options }: NodeOptions & {
+  { fetch, kinds = {}, ...options }: NodeInit & {
     fetch?: typeof globalThis.fetch;
     kinds?: Kinds;
   } = {},

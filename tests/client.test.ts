@@ -324,18 +324,22 @@ class Talkative extends Duplex {
   setTimeout() {}
 }
 
-for (const isOnce of [false, true]) {
-  const kind = isOnce ? "must be sent only once" : "may be repeated";
+for (const isSentOnce of [false, true]) {
+  const kind = isSentOnce ? "must be sent only once" : "may be repeated";
   client(`an unsolicited response is not used for a request that ${kind}`, async () => {
     let connections = 0;
     const open = () => new Talkative(++connections) as unknown as Socket;
     const sockets = new SocketClient(open);
-    const owner = {};
+    const connectionKey = {};
     const ask = async () => {
       const url = new URL("http://node.example/");
       const { signal } = new AbortController();
       const request = { method: "GET", url, headers: {}, body: undefined, signal };
-      const answer = await sockets.send({ ...request, isOnce, owner: isOnce ? owner : undefined });
+      const answer = await sockets.send({
+        ...request,
+        isSentOnce,
+        connectionKey: isSentOnce ? connectionKey : undefined,
+      });
       return new TextDecoder().decode(await answer.next());
     };
     assert.is(await ask(), "1");
@@ -384,13 +388,13 @@ function beside() {
   const held = { address: "a", losses: 0 };
   const open = () => new Addressed(held.address) as unknown as Socket;
   const sockets = new SocketClient(open, () => held.losses++);
-  const ask = async (owner = {}) => {
+  const ask = async (connectionKey = {}) => {
     const { losses } = held;
     const answer = await sockets.send({
       ...{ method: "GET", url: new URL("http://node.example/"), headers: {}, body: undefined },
       signal: new AbortController().signal,
-      isOnce: false,
-      owner,
+      isSentOnce: false,
+      connectionKey,
       isStale: () => held.losses !== losses,
     });
     return new TextDecoder().decode(await answer.next());
@@ -400,27 +404,27 @@ function beside() {
 
 client("nothing is sent to a new address of a name before the node there is verified", async () => {
   const { held, ask } = beside();
-  const owner = {};
-  assert.equal([await ask(owner), await ask(owner)], ["a", "a"]);
+  const connectionKey = {};
+  assert.equal([await ask(connectionKey), await ask(connectionKey)], ["a", "a"]);
   held.address = "b";
-  assert.is(await ask(owner), "a");
+  assert.is(await ask(connectionKey), "a");
   const error = await ask().catch((error: unknown) => error);
   assert.is(error, STALE);
   assert.is(held.losses, 1);
-  assert.is(await ask(owner), "b", "a connection to the former address was used");
+  assert.is(await ask(connectionKey), "b", "a connection to the former address was used");
   assert.is(held.losses, 1);
 });
 
 client("a name is looked up again each minute", async () => {
   const { held, ask } = beside();
-  const owner = {};
-  assert.is(await ask(owner), "a");
+  const connectionKey = {};
+  assert.is(await ask(connectionKey), "a");
   held.address = "b";
   passTime(59_000);
-  assert.is(await ask(owner), "a");
+  assert.is(await ask(connectionKey), "a");
   passTime(2000);
-  assert.is(await ask(owner).catch((error: unknown) => error), STALE);
-  assert.is(await ask(owner), "b");
+  assert.is(await ask(connectionKey).catch((error: unknown) => error), STALE);
+  assert.is(await ask(connectionKey), "b");
 });
 
 client("a request that cannot be sent leaves no connection open", async () => {
@@ -437,8 +441,8 @@ client("a request that cannot be sent leaves no connection open", async () => {
     sockets.send({
       ...{ method: "GET", url: new URL("http://node.example/"), headers, body: undefined },
       signal: controller.signal,
-      isOnce: false,
-      owner: undefined,
+      isSentOnce: false,
+      connectionKey: undefined,
     });
   await send({ "a b": "" }).then(() => assert.unreachable(), () => {});
   await send();
@@ -460,7 +464,7 @@ const exchanging = (...answers: string[]) => {
     connection.exchange({
       ...{ method: "GET", url: new URL("http://node.example/"), headers: {}, body: undefined },
       signal: new AbortController().signal,
-      isOnce: false,
+      isSentOnce: false,
     });
   return { socket, exchange };
 };

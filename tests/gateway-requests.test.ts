@@ -123,7 +123,7 @@ requests(
     const auth = { header_env: "GATEWAY_NODE_SECRET", header: "X-Key" };
     const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
     const { signal } = new AbortController();
-    const whole = { ...request, body: undefined, signal, isOnce: false };
+    const whole = { ...request, body: undefined, signal, isSentOnce: false };
     await contextFor(node.url, { auth, client }).send(whole, () => {}).catch(() => {});
     assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
   },

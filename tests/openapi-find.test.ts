@@ -187,7 +187,7 @@ async function keepDescription(kind: Kind) {
   };
   const tell = (info: object) => {
     monitor.latest.info = info;
-    onInfo.tell(info);
+    onInfo.emit(info);
   };
   return { node, tell, clock, description, look };
 }

@@ -405,7 +405,7 @@ own(
     const node = contextFor("http://127.0.0.1:1", { kind: "doge", kinds, client: played.client });
     await node.send(
       {
-        ...{ method: "POST", url: new URL("http://127.0.0.1:1"), headers: {}, isOnce: false },
+        ...{ method: "POST", url: new URL("http://127.0.0.1:1"), headers: {}, isSentOnce: false },
         body: new TextEncoder().encode('{"id":1,"method":"getnetworkinfo"}'),
         signal: new AbortController().signal,
       },

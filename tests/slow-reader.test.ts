@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FastResponse } from "srvx";
-import { listen, NodeServer } from "../src/adapters/node-server.ts";
+import { HttpServer, listen } from "../src/adapters/node-server.ts";
 import { until } from "./_gateway.ts";
 
 const slow = suite("clients that read slowly");
@@ -26,7 +26,7 @@ const WAYS: Readonly<Record<string, () => Response>> = {
 // Bun's own server disconnects slow clients, so there is no test on Bun.
 for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
   slow(`only clients that read too slowly are disconnected: ${way}`, async () => {
-    const { http, close } = new NodeServer({ fetch: respond }, {}, SLOWEST);
+    const { http, close } = new HttpServer({ fetch: respond }, {}, SLOWEST);
     const cut = new Set<number | undefined>();
     const sent = new Set<number | undefined>();
     http.on("request", (message, response) => {

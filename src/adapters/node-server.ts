@@ -39,7 +39,7 @@ useResponseClass(FastResponse);
 
 const IS_DENO = "Deno" in globalThis;
 
-export class NodeServer {
+export class HttpServer {
   readonly http: Server;
   readonly #app: Servable;
   readonly #callbacks: Callbacks;
@@ -119,7 +119,7 @@ export async function serveHttp(
 ): Promise<Listening> {
   checkApp(app);
   const wanted = checkServeOptions(options);
-  const { http, close } = new NodeServer(app, options);
+  const { http, close } = new HttpServer(app, options);
   await listen(http, wanted);
   const stop = watch(http, wanted);
   const { address, port } = http.address() as AddressInfo;

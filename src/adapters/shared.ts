@@ -132,7 +132,7 @@ export const TIMEOUTS = {
   check: 2_000,
   /**
    * The maximum time from `close` to the end of the last response. Forwarded calls must end one
-   * second earlier (see `GRACE_MS`).
+   * second earlier (see `CLOSING_GRACE_MS`).
    */
   grace: 5_000,
 } as const;

@@ -79,7 +79,7 @@ export function serveUpgrades(
         server.handleUpgrade(message, socket, head, (client: WebSocket) => {
           isOpen = true;
           const peer = new WsPeer(client);
-          peer.tell(open(peer));
+          peer.attach(open(peer));
         });
       } finally {
         if (!isOpen) drop();
@@ -116,7 +116,7 @@ export const connect: Connect = async (url, options, events) => {
   } finally {
     clearTimeout(timer);
   }
-  peer.tell(events);
+  peer.attach(events);
   return peer;
 };
 
@@ -139,7 +139,7 @@ class WsPeer implements Peer {
     return this.#socket.bufferedAmount;
   }
 
-  tell(events: PeerEvents): void {
+  attach(events: PeerEvents): void {
     this.#socket.on("message", (data: Uint8Array, isBinary: boolean) => {
       if (data.length > NODE_MESSAGE_MAX) this.terminate();
       else if (isBinary) events.onBinary();

@@ -50,7 +50,7 @@ const send: Parameters<typeof requestText>[0]["send"] = async (request, read) =>
   const isPlain = request.url.protocol === "http:";
   const client = new SocketClient(isPlain ? openPlain : await openerOf(undefined));
   return await read({
-    response: await client.send({ ...request, owner: undefined }),
+    response: await client.send({ ...request, connectionKey: undefined }),
     isSecret: false,
   });
 };

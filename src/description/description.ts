@@ -211,14 +211,14 @@ export class Description {
   #tellChange(): void {
     if (this.current === this.#told) return;
     this.#told = this.current;
-    this.onChange.tell();
+    this.onChange.emit();
   }
 
   #tellOperations(): void {
     const { operations } = this.#shown ?? {};
     if (!operations || operations === this.#toldOperations) return;
     this.#toldOperations = operations;
-    this.onOperations.tell(operations);
+    this.onOperations.emit(operations);
   }
 
   async #open(place: DescriptionPlace): Promise<void> {
@@ -227,7 +227,7 @@ export class Description {
     } catch (error) {
       this.#fallback = { ...this.#options.fallback, notice: NOTICE };
       const diagnostics = [diagnosticOfError(nameOfPlace(place), error)];
-      this.onReport.tell({ diagnostics, shown: "own" });
+      this.onReport.emit({ diagnostics, shown: "own" });
     }
   }
 
@@ -277,7 +277,7 @@ export class Description {
     if (this.current === (description ?? this.#fallback)) {
       this.describedAt = description && performance.now();
     }
-    this.onReport.tell({ diagnostics, shown });
+    this.onReport.emit({ diagnostics, shown });
   }
 
   #logReason(reading: Reading, reason: string): void {

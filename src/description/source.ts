@@ -101,7 +101,7 @@ function readerFor(node: Node, file: URL): Reader {
       return await fetch(url, init);
     }
     const { headers, signal } = init;
-    const request = { url, method: "GET", headers, signal, body: undefined, isOnce: false };
+    const request = { url, method: "GET", headers, signal, body: undefined, isSentOnce: false };
     try {
       // A user and password in the description's URL take precedence over `node.auth`.
       if ("authorization" in headers) return toFetched(await node.client(request));

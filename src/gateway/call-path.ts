@@ -105,7 +105,7 @@ async function prepare(
       method: request.method,
       headers: Object.assign(headers, typeHeaderOf(operation, content)),
       body: content.bytes,
-      isLast: content.bytes !== undefined && !HAS_BODY.test(request.method),
+      closesConnection: content.bytes !== undefined && !HAS_BODY.test(request.method),
     },
     operation,
     // A stream may hold its slot as long as the call may take.

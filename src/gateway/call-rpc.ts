@@ -63,7 +63,7 @@ export interface Subscriber {
   send(call: ReadyCall, isOnly: boolean): Promise<RpcOutcome>;
 }
 
-const isOfConnection = ({ subscription, isOfConnection = false }: NodeOperation): boolean =>
+const needsConnection = ({ subscription, isOfConnection = false }: NodeOperation): boolean =>
   subscription !== undefined || isOfConnection;
 
 /** The parts of a call that a message has, too. */
@@ -219,7 +219,7 @@ class Calls {
 
   async #sendTogether(running: RunningCalls, calls: readonly SentCall[]): Promise<CallOutcome[]> {
     const [first] = calls as [SentCall];
-    if (!this.#subscriber || !isOfConnection(first.entry.operation)) {
+    if (!this.#subscriber || !needsConnection(first.entry.operation)) {
       return await sendCalls(this.#gateway, running, calls);
     }
     // The response may wait behind notifications that the client reads slowly.
@@ -233,7 +233,7 @@ class Calls {
     for (const one of calls) {
       const { operation } = one.entry;
       const isAlone = operation.access !== "read" || one.isHeavy ||
-        (this.#subscriber !== undefined && isOfConnection(operation));
+        (this.#subscriber !== undefined && needsConnection(operation));
       const last = parts.at(-1);
       if (!isAlone && last && !last.isAlone) last.calls.push(one);
       else parts.push({ calls: [one], isAlone });

@@ -19,7 +19,7 @@ import { decide, FORWARD_DEFAULTS, type PolicyEntry, type ResolvedForward } from
 import { Quota } from "./quota.ts";
 import type { OwnCredentials } from "./choose-headers.ts";
 import { invalidCall, LATER, Refusal, refusalOf } from "./refusal.ts";
-import { EVERYBODY } from "./slots.ts";
+import { ANONYMOUS } from "./slots.ts";
 import type { Signal } from "../with-timeout.ts";
 
 interface GatewayOptions {
@@ -152,7 +152,7 @@ export class Gateway {
     const { origins } = this.#options.forward;
     if (!this.hasClients) return new Caller(request, query, origins, NOBODY);
     const identity = await this.clients.identify(tokenIn(request.headers));
-    request.clientName = (identity.client ?? EVERYBODY).name;
+    request.clientName = (identity.client ?? ANONYMOUS).name;
     return new Caller(request, query, origins, identity);
   }
 

@@ -21,7 +21,7 @@ import { Deadline } from "./deadline.ts";
 import type { Leases } from "./leases.ts";
 import type { Quota } from "./quota.ts";
 import { RunningCalls } from "./running-calls.ts";
-import { EVERYBODY, type Sharer } from "./slots.ts";
+import { ANONYMOUS, type Sharer } from "./slots.ts";
 
 /** Nodes let a call wait for a minute. */
 const LONG_POLL_MS = 65_000;
@@ -54,7 +54,7 @@ export class Lease {
   ) {
     this.gone = gone;
     this.token = token;
-    this.sharer = client ?? EVERYBODY;
+    this.sharer = client ?? ANONYMOUS;
     this.quota = quota;
     this.#leases = leases;
     this.requestBytes = new ReservedBytes(leases.budget, client ? "token" : "body");

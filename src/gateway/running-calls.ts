@@ -15,7 +15,7 @@ import type { Deadline } from "./deadline.ts";
 import { Delivery } from "./delivery.ts";
 import type { Leases } from "./leases.ts";
 import { FULL, FULL_AFTERWARDS, STOPPING_AFTERWARDS } from "./refusal.ts";
-import { EVERYBODY, type Sharer, type Slot } from "./slots.ts";
+import { ANONYMOUS, type Sharer, type Slot } from "./slots.ts";
 import {
   sendUpstream,
   sendVerified,
@@ -47,7 +47,7 @@ export class RunningCalls {
     this.#owner = owner;
     this.#deadline = deadline;
     this.#slot = slot;
-    const isClient = owner.sharer !== EVERYBODY;
+    const isClient = owner.sharer !== ANONYMOUS;
     this.#responseBytes = new ReservedBytes(leases.budget, isClient ? "token" : "response");
     this.#bytesLeft = leases.limits.limit;
     leases.start(owner, this);
@@ -71,7 +71,7 @@ export class RunningCalls {
     const { clientSignal, nodeSignal: signal } = this.#deadline;
     if (clientSignal.aborted) throw clientSignal.reason;
     const isRead = operation.access === "read";
-    if (this.#owner.sharer !== EVERYBODY) this.#responseBytes.purpose = isRead ? "token" : "write";
+    if (this.#owner.sharer !== ANONYMOUS) this.#responseBytes.purpose = isRead ? "token" : "write";
     if (!this.#responseBytes.set(SMALL)) throw FULL;
     const { node, slots, verify, limits: { limit } } = this.#leases;
     const upstreamLimits = {
@@ -81,7 +81,7 @@ export class RunningCalls {
       reserved: this.#responseBytes,
       stop: clientSignal,
     };
-    const sent = { ...request, signal, isOnce: !isRead || verify !== undefined };
+    const sent = { ...request, signal, isSentOnce: !isRead || verify !== undefined };
     const call = this.#call = verify
       ? sendVerified(node, sent, auth, upstreamLimits, verify, isRead)
       : sendUpstream(node, sent, auth, upstreamLimits);

@@ -50,7 +50,7 @@ export interface Sharer {
 }
 
 /** All callers without a token. */
-export const EVERYBODY: Sharer = { name: "anonymous" };
+export const ANONYMOUS: Sharer = { name: "anonymous" };
 
 /** The slots of a sharer, and the queue of its calls. */
 class Share {

@@ -14,7 +14,7 @@ export interface KeptContent {
 /** Content of at most this size, in bytes, is not compressed, since it fits in one packet. */
 export const PACKET_SIZE = 1400;
 
-export async function keep(content: string | Bytes): Promise<KeptContent> {
+export async function withGzip(content: string | Bytes): Promise<KeptContent> {
   const identity = encode(content);
   if (identity.byteLength <= PACKET_SIZE) return { identity };
   const compressed = await gzip(identity);

@@ -7,7 +7,7 @@
 import Negotiator from "negotiator";
 import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
-import { digest, keep, type KeptContent } from "./content-coding.ts";
+import { digest, type KeptContent, withGzip } from "./content-coding.ts";
 import type { CommonHeaders } from "./common-headers.ts";
 import { completeHead, completeResponse, type HttpStatus } from "./response.ts";
 
@@ -28,7 +28,9 @@ export async function represent(
   content: string | Bytes | KeptContent,
   init: RepresentationInit,
 ): Promise<Representation> {
-  const kept = typeof content === "object" && "identity" in content ? content : await keep(content);
+  const kept = typeof content === "object" && "identity" in content
+    ? content
+    : await withGzip(content);
   return new Representation(kept, init.tag ?? await digest(kept.identity), init);
 }
 

@@ -89,7 +89,7 @@ export class Monitor {
       ttl,
       now: () => clock.monotonic(),
     });
-    const onIdentity = () => this.onIdentity.tell();
+    const onIdentity = () => this.onIdentity.emit();
     this.#log = new StateLog({ label, hide, memory, log, onIdentity });
     this.onOutcome.add(() => {
       // The next poll publishes the value if the node has not been asked for a while.
@@ -233,7 +233,7 @@ export class Monitor {
     // A snapshot that is finished late must not replace a newer snapshot.
     if (version <= (this.#published?.version ?? 0)) return;
     this.#published = { version, snapshot, until: report.until };
-    this.onInfo.tell(snapshot.info, { took, columns: plan.history, ...now });
+    this.onInfo.emit(snapshot.info, { took, columns: plan.history, ...now });
   }
 
   #snapshotOf({ info, evidence: { plan, responses } }: InfoReport): Promise<Snapshot> {

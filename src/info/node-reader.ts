@@ -237,7 +237,7 @@ export class NodeReader {
     if (took > 2 * longest + LATE && !isAgain) return false;
     await waitAtMost(this.settled(), OPTIONAL_PATIENCE);
     if (signal.aborted) return true;
-    for (const [name, outcome] of outcomes) this.#options.onOutcome.tell(name, outcome);
+    for (const [name, outcome] of outcomes) this.#options.onOutcome.emit(name, outcome);
     this.#state.update(outcomes, this.#options.now(), since);
     return true;
   }
@@ -252,6 +252,6 @@ export class NodeReader {
     this.#pending.delete(name);
     if (this.#node.signal.aborted || this.#state.plan !== plan) return;
     this.#state.update(new Map([[name, outcome]]), this.#options.now(), since);
-    this.#options.onOutcome.tell(name, outcome);
+    this.#options.onOutcome.emit(name, outcome);
   }
 }

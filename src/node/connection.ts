@@ -43,7 +43,7 @@ export class SocketClient {
   readonly #open: OpenSocket;
   readonly #onLoss: (url: URL) => void;
   readonly #idle = new Map<string, Connection[]>();
-  readonly #owned = new WeakMap<object, Connection[]>();
+  readonly #byKey = new WeakMap<object, Connection[]>();
   /** The addresses of each server, and the times at which they were last connected to. */
   readonly #addresses = new Map<string, Map<string, number>>();
   /** How often a name has led to a new address. */
@@ -55,11 +55,11 @@ export class SocketClient {
     this.#onLoss = onLoss;
   }
 
-  /** If a reused connection turns out to be closed, a request without `isOnce` is sent again. */
+  /** A request without `isSentOnce` is sent again if a reused connection turns out to be closed. */
   async send(request: NodeRequest): Promise<NodeResponse> {
-    const { url, signal, isOnce, isLast, owner, isStale } = request;
+    const { url, signal, isSentOnce, closesConnection, connectionKey, isStale } = request;
     if (signal.aborted) throw signal.reason;
-    const kept = isLast ? [] : this.#keptFor(url, owner);
+    const kept = closesConnection ? [] : this.#keptFor(url, connectionKey);
     for (let connection = kept.pop(); connection; connection = kept.pop()) {
       if (!(await connection.isFree())) continue;
       if (isStale?.()) {
@@ -69,12 +69,12 @@ export class SocketClient {
       try {
         return await connection.exchange(request);
       } catch (error) {
-        if (isOnce || connection.hasBegun || signal.aborted) throw error;
+        if (isSentOnce || connection.hasBegun || signal.aborted) throw error;
         break;
       }
     }
     if (isStale?.()) throw STALE;
-    const idleTimeout = isOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
+    const idleTimeout = isSentOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
     const moves = this.#moves;
     const connection = new Connection(this.#open(url), idleTimeout, kept, {
       onLoss: () => this.#onLoss(url),
@@ -96,9 +96,9 @@ export class SocketClient {
     this.#onLoss(url);
   }
 
-  #keptFor({ origin }: URL, owner: object | undefined): Connection[] {
-    const kept = (owner ? this.#owned.get(owner) : this.#idle.get(origin)) ?? [];
-    if (owner) this.#owned.set(owner, kept);
+  #keptFor({ origin }: URL, connectionKey: object | undefined): Connection[] {
+    const kept = (connectionKey ? this.#byKey.get(connectionKey) : this.#idle.get(origin)) ?? [];
+    if (connectionKey) this.#byKey.set(connectionKey, kept);
     else this.#idle.set(origin, kept);
     return kept;
   }
@@ -273,7 +273,7 @@ class Exchange implements ResponseEvents {
   readonly response: Promise<NodeResponse>;
   readonly #connection: Connection;
   readonly #signal: Signal;
-  readonly #isLast: boolean;
+  readonly #closesConnection: boolean;
   readonly #stop = () => this.#connection.lose(this.#signal.reason);
   readonly #collector = createCollector();
   #resolve!: (response: NodeResponse) => void;
@@ -285,10 +285,10 @@ class Exchange implements ResponseEvents {
   #failure: { readonly reason: unknown } | undefined;
   #hasEnded = false;
 
-  constructor(connection: Connection, { method, signal, isLast = false }: NodeRequest) {
+  constructor(connection: Connection, { method, signal, closesConnection = false }: NodeRequest) {
     this.#connection = connection;
     this.#signal = signal;
-    this.#isLast = isLast;
+    this.#closesConnection = closesConnection;
     this.reader = new ResponseReader(method, this);
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -327,7 +327,7 @@ class Exchange implements ResponseEvents {
   end(isKept: boolean): void {
     this.#hasEnded = true;
     this.#finish();
-    this.#connection.end(isKept && !this.#isLast);
+    this.#connection.end(isKept && !this.#closesConnection);
   }
 
   fail(reason: unknown): void {

@@ -83,28 +83,28 @@ export class Credentials {
 
   /** With HTTP Digest, no other request uses the connection until `read` has finished. */
   send<T>(
-    request: Omit<NodeRequest, "owner">,
+    request: Omit<NodeRequest, "connectionKey">,
     read: (exchanged: Exchanged) => T | Promise<T>,
     use: SecretChoice = {},
   ): Promise<T> {
-    // A request with `isOnce` gets its own connection. A retry with credentials uses the same
+    // A request with `isSentOnce` gets its own connection. A retry with credentials uses the same
     // connection.
-    if (request.isOnce) return this.#send({ ...request, owner: {} }, use).then(read);
+    if (request.isSentOnce) return this.#send({ ...request, connectionKey: {} }, use).then(read);
     return this.#isDigest
       ? this.#sendAlone(request, read, use)
       : this.#send(request, use).then(read);
   }
 
   async #sendAlone<T>(
-    request: Omit<NodeRequest, "owner">,
+    request: Omit<NodeRequest, "connectionKey">,
     read: (exchanged: Exchanged) => T | Promise<T>,
     use: SecretChoice,
   ): Promise<T> {
-    const owner = this.#connections.pop() ?? {};
+    const connectionKey = this.#connections.pop() ?? {};
     try {
-      return await read(await this.#send({ ...request, owner }, use));
+      return await read(await this.#send({ ...request, connectionKey }, use));
     } finally {
-      this.#connections.push(owner);
+      this.#connections.push(connectionKey);
     }
   }
 
@@ -116,7 +116,7 @@ export class Credentials {
     const origin = new URL(url.href.replace(/^ws/, "http")).origin;
     if (!auth || origin !== this.#origin || this.#isDigest) return {};
     const signal = new LightSignal();
-    const request = { method: "GET", url, headers: {}, body: undefined, signal, isOnce: false };
+    const request = { method: "GET", url, headers: {}, body: undefined, signal, isSentOnce: false };
     return this.#authorizeFirst(auth, await readSecret(auth), request).headers;
   }
 

@@ -22,8 +22,8 @@ export class Digest {
   readonly #sessions = new WeakMap<object, DigestSession>();
 
   /** Tells whether the node has sent a challenge on the connection of a request. */
-  isChallenged({ owner = ANY_CONNECTION }: NodeRequest): boolean {
-    return this.#sessions.has(owner);
+  isChallenged({ connectionKey = ANY_CONNECTION }: NodeRequest): boolean {
+    return this.#sessions.has(connectionKey);
   }
 
   /**
@@ -41,15 +41,15 @@ export class Digest {
     challenges?: string,
     sent?: string,
   ): string | undefined {
-    const { method, owner = ANY_CONNECTION } = request;
+    const { method, connectionKey = ANY_CONNECTION } = request;
     if (challenges !== undefined) {
       const challenge = findDigestChallenge(challenges);
       const wasSent = challenge && sent?.includes(`nonce="${challenge.nonce}"`);
       if (!challenge || (wasSent && !challenge.isStale)) return undefined;
       const cnonce = crypto.randomUUID().replaceAll("-", "");
-      this.#sessions.set(owner, { challenge, cnonce, count: 0 });
+      this.#sessions.set(connectionKey, { challenge, cnonce, count: 0 });
     }
-    const session = this.#sessions.get(owner)!;
+    const session = this.#sessions.get(connectionKey)!;
     const { challenge, cnonce } = session;
     const colon = pair.indexOf(":");
     return writeDigest(challenge, {

@@ -21,17 +21,17 @@ export interface RequestContent {
    * True if the request has a connection of its own, which is closed afterwards: many servers read
    * the body of a `GET` as the next request.
    */
-  readonly isLast?: boolean;
+  readonly closesConnection?: boolean;
 }
 
 export interface NodeRequest extends RequestContent {
   readonly signal: Signal;
   /** If true, the request is not sent again when a reused connection turns out to be closed. */
-  readonly isOnce: boolean;
+  readonly isSentOnce: boolean;
   /** Asked right before the request is sent: if true, it is not sent, and fails with `STALE`. */
   readonly isStale?: () => boolean;
-  /** Requests share a connection only if they have the same owner. */
-  readonly owner?: object | undefined;
+  /** Requests share a connection only if they have the same key. */
+  readonly connectionKey?: object | undefined;
 }
 
 /** Thrown for a request that was not sent, since it has become stale. */
@@ -71,7 +71,7 @@ export const VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
  * forbidden character.
  */
 export function writeHead(request: RequestContent): string {
-  const { method, url, headers, body, isLast } = request;
+  const { method, url, headers, body, closesConnection } = request;
   let head = `${method} ${targetOf(request)} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {
     const value = headers[name]!;
@@ -82,7 +82,7 @@ export function writeHead(request: RequestContent): string {
   if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
     head += `content-length: ${body?.byteLength ?? 0}\r\n`;
   }
-  return `${head}connection: ${isLast ? "close" : "keep-alive"}\r\n\r\n`;
+  return `${head}connection: ${closesConnection ? "close" : "keep-alive"}\r\n\r\n`;
 }
 
 /** Returns the path and query of a request, as in its request line. */

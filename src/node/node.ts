@@ -17,7 +17,7 @@ import { RpcEndpoint, type RpcRequest } from "./rpc.ts";
 import type { SecretPlace } from "./secrets.ts";
 import { tryAbort } from "../with-timeout.ts";
 
-export interface NodeOptions {
+export interface NodeInit {
   /** Begins with `http:` or `https:`, and has neither a query nor a fragment. */
   readonly url?: string | undefined;
   /** The name of the node's kind, or `none`; `undefined` if the kind is not known yet. */
@@ -58,7 +58,7 @@ export class Node {
   #losses = 0;
   #credentials: Credentials;
 
-  constructor(options: NodeOptions, kinds: () => Promise<Kinds>) {
+  constructor(options: NodeInit, kinds: () => Promise<Kinds>) {
     const { url, kind, auth, tls, timeout = 2000, expect = {} } = options;
     const origin = url === undefined ? undefined : new URL(url).origin;
     const onLoss = (lost: URL) => {
@@ -94,7 +94,7 @@ export class Node {
     this.#kind = name;
     this.#credentials = new Credentials(this);
     this.endpoint = new RpcEndpoint(this);
-    this.onKind.tell(name);
+    this.onKind.emit(name);
   }
 
   /** Resolves to what is known of nodes of this kind; `none` stands for an unknown one. */
@@ -149,7 +149,7 @@ export class Node {
    * whole response.
    */
   send<T>(
-    request: Omit<NodeRequest, "owner">,
+    request: Omit<NodeRequest, "connectionKey">,
     read: (exchanged: Exchanged) => T | Promise<T>,
     use?: SecretChoice,
   ): Promise<T> {

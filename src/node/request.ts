@@ -60,7 +60,7 @@ export async function requestText(
       headers,
       body: body === undefined ? undefined : encodeText(body),
       signal: ended,
-      isOnce: false,
+      isSentOnce: false,
     };
     const read = (exchanged: Exchanged) => {
       const { status, headers } = exchanged.response;

@@ -101,7 +101,7 @@ export interface NodeOperation {
   readonly body?: NodeBody | undefined;
   /** True if a call must be as described, since its safety depends on a parameter. */
   readonly isChecked: boolean;
-  /** Empty if the operation is foreign: such a description could ask for credentials. */
+  /** Empty if the operation is untrusted: its description could ask for credentials. */
   readonly headers: DescribedHeaders;
   readonly obstacle?: string | undefined;
   /**

@@ -147,15 +147,15 @@ export function fileNameOf(entry: string): string {
 }
 
 /** Returns a description's name or URL as it is written in commands and settings. */
-export function spell(entry: string): string {
-  return plain(/^http/.test(entry) ? withoutLogin(entry) : fileNameOf(entry));
+export function nameInCommand(entry: string): string {
+  return quoteIfNeeded(/^http/.test(entry) ? withoutLogin(entry) : fileNameOf(entry));
 }
 
 /**
  * Encloses a text in double quotes, as commands and settings need it, unless it has only plain
  * characters.
  */
-export const plain = (text: string): string =>
+export const quoteIfNeeded = (text: string): string =>
   /^[\w./:~-]+$/.test(text) ? text : JSON.stringify(text);
 
 /** Reads and parses a description. If this fails, the result has a diagnostic and no value. */

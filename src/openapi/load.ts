@@ -18,7 +18,7 @@ import {
   SIZES,
   sourceKindOf,
 } from "./diagnostics.ts";
-import { plain, type Reader, readSource, spell } from "./files.ts";
+import { nameInCommand, quoteIfNeeded, type Reader, readSource } from "./files.ts";
 import {
   type AboutKind,
   documentOfKind,
@@ -197,5 +197,5 @@ function explainBase(
     : "the servers do not determine the base path of the node, so";
   const wanted = isUnknown ? base : other || "/";
   return `${reason} ${path || "/"} is used; to use another path, write ` +
-    `description: { from: ${spell(entry)}, base: ${plain(wanted)} }`;
+    `description: { from: ${nameInCommand(entry)}, base: ${quoteIfNeeded(wanted)} }`;
 }

@@ -15,7 +15,7 @@ import {
   quoteName,
   type Severity,
 } from "./diagnostics.ts";
-import { spell } from "./files.ts";
+import { nameInCommand } from "./files.ts";
 import { checkOperations } from "./operations.ts";
 import type { Source } from "./parse.ts";
 import { withoutLogin } from "./servers.ts";
@@ -221,7 +221,7 @@ function explainOther({ name }: Structure, url: string): string {
   const lead = "references to other files are not followed; make one file of all";
   return name.startsWith("OpenRPC")
     ? lead
-    : `${lead}: npx @redocly/cli bundle ${spell(url)} > one.yaml`;
+    : `${lead}: npx @redocly/cli bundle ${nameInCommand(url)} > one.yaml`;
 }
 
 /**

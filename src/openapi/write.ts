@@ -5,7 +5,7 @@
  */
 import { Document, type Node, type Scalar, type ScalarTag } from "yaml";
 import { createCollector, encodeText, joinBytes } from "../bytes.ts";
-import { keep, type KeptContent } from "../http/content-coding.ts";
+import { type KeptContent, withGzip } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json } from "../json/values.ts";
 import { pause } from "../slices.ts";
@@ -156,5 +156,5 @@ export const writeYaml = (document: Json): Promise<KeptContent> =>
 async function collect(write: (emit: Emit) => Promise<void>): Promise<KeptContent> {
   const collector = createCollector();
   await write((part) => collector.push(encodeText(part)));
-  return await keep(joinBytes(collector.empty()));
+  return await withGzip(joinBytes(collector.empty()));
 }

@@ -1,6 +1,5 @@
 /**
- * Defines the settings: flags, environment variables, and keys of the configuration file. The help
- * and the manual are generated from these definitions.
+ * Defines the keys of the configuration file. The manual is generated from these definitions.
  *
  * @module
  */
@@ -31,21 +30,21 @@ import { infoSettings, nodeSettings } from "./node-schema.ts";
 import {
   anyOf,
   BOOLEAN,
+  choice,
   diagnosticsOfRepeated,
   filledList,
   issuePath,
   json,
-  needed,
   object,
+  optional,
   type Path,
+  required,
   type Schema,
   section,
-  setting,
   type SettingDiagnostic,
   type SettingsOf,
   typed,
   wholeNumber,
-  word,
 } from "./schema.ts";
 import {
   BASE,
@@ -87,19 +86,19 @@ const keyOf = <T>(
   option: CliOption,
   schema: Schema<T> = option.schema as Schema<T>,
   text: string = option.text,
-): Schema<T | undefined> => setting(schema, text, option);
+): Schema<T | undefined> => optional(schema, text, option);
 
 export function allowed(entry: Schema<string>, entries: string): Schema<readonly string[] | "*"> {
   const expected = `a list of ${entries}, or "*" for any`;
-  return anyOf([v.array(entry, expected), word(["*"], expected)], expected);
+  return anyOf([v.array(entry, expected), choice(["*"], expected)], expected);
 }
 
 export const placeWithBase = <T>(
   place: Schema<T>,
 ): Schema<{ from: T; base: string | undefined }> =>
   object({
-    from: needed(place, "A file, a URL, or none", CLI_OPTIONS.spec),
-    base: setting(BASE, "The path below node.url that is put before the path of every operation", {
+    from: required(place, "A file, a URL, or none", CLI_OPTIONS.spec),
+    base: optional(BASE, "The path below node.url that is put before the path of every operation", {
       default: "the path in the description's server URLs",
       example: "/v1",
     }),
@@ -112,11 +111,11 @@ interface Page<Logo> {
 }
 
 export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> => ({
-  title: setting(TITLE, "The title of the page", {
+  title: optional(TITLE, "The title of the page", {
     default: "the name of the node",
     example: "Harbour 2",
   }),
-  logo: setting(
+  logo: optional(
     logo,
     `An image file: ${LOGO_TYPES}, at most 256 KiB. ` +
       "The image appears beside the title and as the page icon",
@@ -125,7 +124,7 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
       example: "logo.svg",
     },
   ),
-  view: setting(word(VIEWS), "The page at /v1/spec: Scalar's reference, or the simple page", {
+  view: optional(choice(VIEWS), "The page at /v1/spec: Scalar's reference, or the simple page", {
     default: "reference, or simple if the description has more than 300 operations",
     example: "simple",
   }),
@@ -135,11 +134,11 @@ const KIND = "a file such as mine.yaml, or an object with name or extends";
 
 const OWN_KIND = v.pipe(
   object({
-    name: setting(KIND_NAME, "The name of your kind", {
+    name: optional(KIND_NAME, "The name of your kind", {
       default: "the name of the kind that it extends",
       example: "mine",
     }),
-    extends: setting(json, "The known kind to extend", {
+    extends: optional(json, "The known kind to extend", {
       example: "ethereum",
     }),
   }, () => true),
@@ -162,7 +161,7 @@ export function configuration(
   const path = v.pipe(FILE, v.transform(locate));
   const { hosts, cors, ...shared } = sharedSettings(path);
   const settings: SettingsOf<FileConfig> = {
-    listen: setting(
+    listen: optional(
       LISTEN,
       "The address and port to listen on. An IPv6 address needs brackets, as in [::1]:8080",
       {
@@ -183,7 +182,7 @@ export function configuration(
       ),
     ),
     ...shared,
-    kinds: setting(
+    kinds: optional(
       v.array(anyOf([KIND_FILE, OWN_KIND], KIND), "a list of kinds"),
       "Your own kinds, which replace known kinds of the same name. " +
         "A kind is a file, such as mine.yaml for the kind mine, or an object with a name. " +
@@ -193,12 +192,12 @@ export function configuration(
         example: "[mine.yaml]",
       },
     ),
-    page: setting(
+    page: optional(
       section(pageSettings(path)),
       "The title, logo and default view of the explorer page",
     ),
-    node: setting(section(nodeSettings(path, own)), "The node to describe"),
-    info: setting(section(infoSettings(path)), "The content of /v1/info"),
+    node: optional(section(nodeSettings(path, own)), "The node to describe"),
+    info: optional(section(infoSettings(path)), "The content of /v1/info"),
   };
   return section(settings);
 }
@@ -211,7 +210,7 @@ export function sharedSettings(
   path: Schema<string>,
 ): SettingsOf<Pick<FileConfig, "hosts" | "cors" | "forward" | "metrics" | "events">> {
   return {
-    hosts: setting(
+    hosts: optional(
       allowed(HOST_NAME, "host names"),
       "The host names to serve, in addition to loopback names and IP addresses. " +
         "Under all other names, the service shows only what every page may read",
@@ -220,7 +219,7 @@ export function sharedSettings(
         example: "[node.example]",
       },
     ),
-    cors: setting(
+    cors: optional(
       allowed(ORIGIN, "origins"),
       'The origins whose pages may read the responses: "*" for any, [] for none',
       {
@@ -234,16 +233,16 @@ export function sharedSettings(
       BOOLEAN,
       "If true, /v1/metrics serves Prometheus metrics",
     ),
-    events: setting(
+    events: optional(
       section<SettingsOf<EventSettings>>({
-        listeners: setting(
+        listeners: optional(
           wholeNumber(1, 10_000),
           "The maximum number of concurrent /v1/events streams",
           {
             default: String(EVENT_DEFAULTS.listeners),
           },
         ),
-        per_address: setting(
+        per_address: optional(
           wholeNumber(1, 10_000),
           "The maximum number of streams to one client address. " +
             "Behind a proxy, all clients have the proxy's address",
@@ -260,7 +259,7 @@ export function sharedSettings(
 
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
-    open: setting(
+    open: optional(
       OPERATIONS,
       'The operations that need no token, by name; "reads" allows all read operations. ' +
         "A name is a JSON-RPC method, an operationId, or an HTTP method with a path template. " +
@@ -271,7 +270,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
         example: '[reads, "GET /blocks/*"]',
       },
     ),
-    clients: setting(
+    clients: optional(
       v.array(typed("ClientSettings", clientSetting(path)), CLIENTS),
       "Clients with a name. Each may call the operations in forward.open and in its own list",
       {
@@ -280,7 +279,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
         example: "[{ name: wallet, token_file: token, allow: [sendrawtransaction] }]",
       },
     ),
-    origins: setting(
+    origins: optional(
       allowed(ORIGIN, "origins"),
       "The origins whose pages may call the node, in addition to this service's origin. " +
         '"*" allows only calls that need no token',
@@ -289,13 +288,17 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
         example: "[https://app.example]",
       },
     ),
-    timeout: setting(CALL_TIMEOUT, "The maximum duration of a call, including its whole response", {
-      default: FORWARD_DEFAULTS.timeout,
-    }),
-    limit: setting(SIZE, "The maximum size of a response, and of the body of a REST call", {
+    timeout: optional(
+      CALL_TIMEOUT,
+      "The maximum duration of a call, including its whole response",
+      {
+        default: FORWARD_DEFAULTS.timeout,
+      },
+    ),
+    limit: optional(SIZE, "The maximum size of a response, and of the body of a REST call", {
       default: FORWARD_DEFAULTS.limit,
     }),
-    concurrency: setting(
+    concurrency: optional(
       wholeNumber(1, 1000),
       "The maximum number of concurrent calls. Of each share, up to 1000 more calls wait, for at " +
         "most 15 s",
@@ -304,7 +307,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
         example: "8",
       },
     ),
-    per_minute: setting(
+    per_minute: optional(
       PER_MINUTE,
       "The maximum number of calls per minute from all callers without a token together",
       {
@@ -312,13 +315,13 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
         example: "6000",
       },
     ),
-    at_root: setting(BOOLEAN, "If true, the node's own paths are also served at the root", {
+    at_root: optional(BOOLEAN, "If true, the node's own paths are also served at the root", {
       default: "true, but false in a host program",
       example: "false",
     }),
   };
   const checked = v.pipe(object(settings), v.rawCheck(checkForward));
-  const whole = anyOf([checked, word(FORWARDS, FORWARD, MEANT_FORWARD)], FORWARD);
+  const whole = anyOf([checked, choice(FORWARDS, FORWARD, MEANT_FORWARD)], FORWARD);
   return keyOf(
     CLI_OPTIONS.forward,
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
@@ -331,10 +334,10 @@ const CLIENTS = "a list of clients";
 
 function clientSetting(path: Schema<string>): Schema<ClientSettings> {
   return object<SettingsOf<ClientSettings>>({
-    name: needed(CLIENT_NAME, "The name of the client in the log and in metrics", {
+    name: required(CLIENT_NAME, "The name of the client in the log and in metrics", {
       example: "wallet",
     }),
-    token_file: setting(
+    token_file: optional(
       path,
       "A file with the client's token: at least 32 characters, preferably hexadecimal. " +
         "A new token works within a second",
@@ -342,8 +345,8 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
         example: "/etc/nodeface/wallet-token",
       },
     ),
-    token_env: setting(VARIABLE, "An environment variable with the client's token"),
-    allow: needed(
+    token_env: optional(VARIABLE, "An environment variable with the client's token"),
+    allow: required(
       filledList(LINE, OPERATIONS_LIST),
       "The operations that the client may call, named as in forward.open. " +
         'Operations marked "write" or "secret" must be named in full, without "*"',
@@ -351,7 +354,7 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
         example: "[reads, sendrawtransaction]",
       },
     ),
-    concurrency: setting(
+    concurrency: optional(
       wholeNumber(1, 1000),
       "The maximum number of slots that the client may use at the same time",
       {
@@ -359,7 +362,7 @@ function clientSetting(path: Schema<string>): Schema<ClientSettings> {
         example: "4",
       },
     ),
-    per_minute: setting(PER_MINUTE, "The maximum number of the client's calls per minute", {
+    per_minute: optional(PER_MINUTE, "The maximum number of the client's calls per minute", {
       default: "unlimited",
       example: "600",
     }),

@@ -6,7 +6,7 @@
  */
 import { FORWARDS, MEANT_FORWARD } from "../gateway/policy.ts";
 import { LOG_CALLS, type LogCalls } from "../log.ts";
-import { type About, type Schema, word } from "./schema.ts";
+import { type About, choice, type Schema } from "./schema.ts";
 import { FILE, HOST, KIND_OR_FILE, NODE_URL, PLACE, PORT, SWITCH } from "./texts.ts";
 
 export interface CliOption<T = unknown> extends About {
@@ -86,7 +86,7 @@ export const CLI_OPTIONS: {
   }, "PORT"),
   forward: flag("forward", "WHAT", {
     key: "forward",
-    schema: word(FORWARDS, undefined, MEANT_FORWARD),
+    schema: choice(FORWARDS, undefined, MEANT_FORWARD),
     text: 'The calls to forward to the node: "off", or "reads" for all read operations',
     default: "off",
     example: "reads",
@@ -100,7 +100,7 @@ export const CLI_OPTIONS: {
   }),
   accessLog: flag("access-log", "FORM", {
     key: "access_log",
-    schema: word(ACCESS_LOGS),
+    schema: choice(ACCESS_LOGS),
     text: "The access log on standard output: text, json or off",
     default: "off",
     example: "json",
@@ -108,7 +108,7 @@ export const CLI_OPTIONS: {
   }),
   logCalls: flag("log-calls", "CALLS", {
     key: "log_calls",
-    schema: word(LOG_CALLS),
+    schema: choice(LOG_CALLS),
     text: "The forwarded calls that are logged to standard error: failed, all or off",
     default: "failed",
     example: "all",

@@ -18,20 +18,20 @@ import { diagnosticAt, diagnosticsOfPart } from "./openapi-part.ts";
 import { describeValue } from "../untrusted-text.ts";
 import {
   anyOf,
+  choice,
   diagnosticsOfRepeated,
   filledList,
   filledMap,
   json,
-  needed,
   object,
+  optional,
   type Path,
+  required,
   type Schema,
-  setting,
   type SettingDiagnostic,
   type Settings,
   type SettingsOf,
   text,
-  word,
 } from "./schema.ts";
 import { mergedComponents } from "./kind-extension.ts";
 import { LINE } from "./texts.ts";
@@ -50,48 +50,48 @@ const BASE_PATH = text(
 const TRUE = v.literal(true, "true or omitted") as Schema<true>;
 
 const OPERATION_MARKS: SettingsOf<OperationMarks> = {
-  "x-access": needed(word(["read", "write", "secret"]), MARKS["x-access"].text),
-  "x-cost": setting(word(["heavy"], "heavy"), MARKS["x-cost"].text),
-  "x-streaming": setting(
-    anyOf([TRUE, word(["waits"], "waits")], "true or waits"),
+  "x-access": required(choice(["read", "write", "secret"]), MARKS["x-access"].text),
+  "x-cost": optional(choice(["heavy"], "heavy"), MARKS["x-cost"].text),
+  "x-streaming": optional(
+    anyOf([TRUE, choice(["waits"], "waits")], "true or waits"),
     MARKS["x-streaming"].text,
   ),
-  "x-since": setting(VERSION, MARKS["x-since"].text),
-  "x-software": setting(
+  "x-since": optional(VERSION, MARKS["x-since"].text),
+  "x-software": optional(
     filledList(SOFTWARE, "a list of names, as in [mastodon]"),
     MARKS["x-software"].text,
   ),
-  "x-common": setting(TRUE, MARKS["x-common"].text),
-  "x-checked": setting(TRUE, MARKS["x-checked"].text),
-  "x-subscription": setting(
+  "x-common": optional(TRUE, MARKS["x-common"].text),
+  "x-checked": optional(TRUE, MARKS["x-checked"].text),
+  "x-subscription": optional(
     object({
-      unsubscribe: needed(METHOD_NAME, "The method that ends the subscription"),
-      notification: setting(METHOD_NAME, "The method of the notifications"),
-      ends: setting(
+      unsubscribe: required(METHOD_NAME, "The method that ends the subscription"),
+      notification: optional(METHOD_NAME, "The method of the notifications"),
+      ends: optional(
         filledList(EVENT, "a list of names, as in [stop]"),
         "The events with which the node ends the subscription itself",
       ),
     }),
     MARKS["x-subscription"].text,
   ),
-  "x-connection": setting(TRUE, MARKS["x-connection"].text),
+  "x-connection": optional(TRUE, MARKS["x-connection"].text),
 };
 
-const SUMMARY = needed(LINE, "A summary in one line");
+const SUMMARY = required(LINE, "A summary in one line");
 
 const standard = (name: string, keys: readonly string[]): Settings =>
-  Object.fromEntries(keys.map((key) => [key, setting(json, `As in ${name}`)]));
+  Object.fromEntries(keys.map((key) => [key, optional(json, `As in ${name}`)]));
 
 const openRpc = (...keys: readonly string[]) => standard("OpenRPC 1.3", keys);
 const openApi = (...keys: readonly string[]) => standard("OpenAPI 3.1", keys);
 
 const METHOD = object({
-  name: needed(METHOD_NAME, "The method's name at the node"),
+  name: required(METHOD_NAME, "The method's name at the node"),
   summary: SUMMARY,
-  params: needed(v.array(json, "a list of parameters"), "The parameters, in order of position"),
-  result: needed(json, "The result"),
-  paramStructure: setting(
-    word(["by-name", "by-position", "either"]),
+  params: required(v.array(json, "a list of parameters"), "The parameters, in order of position"),
+  result: required(json, "The result"),
+  paramStructure: optional(
+    choice(["by-name", "by-position", "either"]),
     "The form of the parameters",
     {
       default: "either",
@@ -102,52 +102,52 @@ const METHOD = object({
 });
 
 const OPERATION = object({
-  operationId: needed(OPERATION_ID, "A unique name, for generated clients"),
+  operationId: required(OPERATION_ID, "A unique name, for generated clients"),
   summary: SUMMARY,
-  responses: needed(json, "The responses by status"),
+  responses: required(json, "The responses by status"),
   ...openApi("description", "tags", "parameters", "requestBody", "deprecated"),
   ...OPERATION_MARKS,
 });
 
 const ITEM = object({
-  parameters: setting(json, "Parameters that all operations at this path share"),
+  parameters: optional(json, "Parameters that all operations at this path share"),
   ...Object.fromEntries(COMMON_METHODS.map((name) => [
     name,
-    setting(OPERATION, `The operation ${name.toUpperCase()}`),
+    optional(OPERATION, `The operation ${name.toUpperCase()}`),
   ])),
 });
 
 const SERVERS = v.pipe(
   v.array(
-    object({ url: needed(BASE_PATH, "The prefix of all paths") }),
+    object({ url: required(BASE_PATH, "The prefix of all paths") }),
     "a list of one server",
   ),
   v.check((servers) => servers.length === 1, "a list of one server"),
 );
 
 const OPENRPC = object({
-  path: setting(TEMPLATE, "The path below the node's URL that receives the calls", {
+  path: optional(TEMPLATE, "The path below the node's URL that receives the calls", {
     default: "the node's URL itself",
   }),
-  methods: needed(filledList(METHOD, "a list of methods"), "The methods"),
+  methods: required(filledList(METHOD, "a list of methods"), "The methods"),
   ...openRpc("components"),
 });
 
 const OPENAPI = object({
-  paths: needed(
+  paths: required(
     filledMap(TEMPLATE, ITEM, "paths, each with its operations"),
     "The operations by path below the node's URL",
   ),
-  servers: setting(SERVERS, "One server, with the prefix of all paths"),
+  servers: optional(SERVERS, "One server, with the prefix of all paths"),
   ...openApi("components", "tags"),
 });
 
 export const interfaceSettings = (): SettingsOf<KindInterface> => ({
-  openrpc: setting(
+  openrpc: optional(
     OPENRPC as Schema<KindInterface["openrpc"]>,
     "The JSON-RPC methods: a part of an OpenRPC document",
   ),
-  openapi: setting(
+  openapi: optional(
     OPENAPI as Schema<KindInterface["openapi"]>,
     "The REST operations: a part of an OpenAPI 3.1 document",
   ),

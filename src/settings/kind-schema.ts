@@ -33,22 +33,22 @@ import {
 } from "./node-schema.ts";
 import {
   anyOf,
+  choice,
   filledList,
   filledMap,
   issuePath,
   json,
   map,
-  needed,
   NUMBER,
   object,
   oneOf,
+  optional,
   type Path,
+  required,
   type Schema,
-  setting,
   type SettingDiagnostic,
   type SettingsOf,
   wholeNumber,
-  word,
 } from "./schema.ts";
 import {
   AGE,
@@ -74,18 +74,18 @@ const TEST = anyOf([
   v.null("null"),
   oneOf({
     not: {
-      not: needed(
+      not: required(
         EXPRESSION,
         "True if the value is a text, a number, true or false, and does not match",
       ),
     },
-    above: { above: needed(NUMBER, "True if the value is greater than this number") },
-    below: { below: needed(NUMBER, "True if the value is less than this number") },
+    above: { above: required(NUMBER, "True if the value is greater than this number") },
+    below: { below: required(NUMBER, "True if the value is less than this number") },
   }),
 ], `a regular expression, null, ${TESTS}`);
 
 const RULE = object({
-  when: needed(
+  when: required(
     filledMap(REFERENCE_TEXT, TEST, "places, each with a test"),
     "A test for each place. The rule applies if all tests pass. " +
       `A test is a regular expression, null (the value is missing), ${TESTS}`,
@@ -93,10 +93,10 @@ const RULE = object({
       example: "{ 'status#/leader': null }",
     },
   ),
-  code: needed(word(KIND_STATUS_CODES), "The value of status_code", {
+  code: required(choice(KIND_STATUS_CODES), "The value of status_code", {
     example: "no_leader",
   }),
-  reason: needed(
+  reason: required(
     REASON,
     "The text of status_reason. {source#/pointer} is replaced by the value at that place",
     {
@@ -106,8 +106,8 @@ const RULE = object({
 });
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
-  name: setting(LINE, "The name of the network for people", { example: "Ethereum mainnet" }),
-  quiet: setting(
+  name: optional(LINE, "The name of the network for people", { example: "Ethereum mainnet" }),
+  quiet: optional(
     AGE,
     "The longest normal time between two blocks. " +
       "If the last block is older than this, the node is stalled",
@@ -115,7 +115,7 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
       example: "3h",
     },
   ),
-  peers: setting(
+  peers: optional(
     wholeNumber(1),
     "The minimum number of peers. A node with fewer peers has the status_code no_peers",
     {
@@ -125,31 +125,31 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
 };
 
 const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
-  warming_up: setting(
+  warming_up: optional(
     v.array(wholeNumber(), "a list of whole numbers"),
     "JSON-RPC error codes or HTTP statuses that a starting node returns",
     {
       example: "[-28]",
     },
   ),
-  rules: setting(
+  rules: optional(
     v.array(RULE, "a list of rules"),
     "Rules for the status. The first matching rule applies",
   ),
-  complete: setting(NUMBER, "The progress of a node that is in sync", {
+  complete: optional(NUMBER, "The progress of a node that is in sync", {
     example: "1",
   }),
-  target: setting(REFERENCES, "The highest block that the node or its peers know of", {
+  target: optional(REFERENCES, "The highest block that the node or its peers know of", {
     example: "chain#/headers",
   }),
-  behind: setting(
+  behind: optional(
     REFERENCE_TEXT,
     "The number of blocks that a syncing node lacks. Estimates of the remaining time need it",
     {
       example: "chain#/behind",
     },
   ),
-  reached: setting(
+  reached: optional(
     REFERENCE_TEXT,
     "The highest block that a syncing node has. Estimates need it if the node's height does not " +
       "grow",
@@ -157,14 +157,14 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
       example: "chain#/downloaded",
     },
   ),
-  lag: setting(
+  lag: optional(
     wholeNumber(0),
     "The maximum number of blocks that a synced node may be behind the target",
     {
       default: String(LAG),
     },
   ),
-  networks: setting(
+  networks: optional(
     map(LINE, object(NETWORK_RULES)),
     "Limits by network. A key is a chain_id, a software and its network (Satoshi main), " +
       "a network, or * for all other networks",
@@ -175,39 +175,39 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
 };
 
 const CALL = {
-  jsonrpc: needed(LINE, "The name of the method"),
-  path: setting(PATH, "The path below the node's URL to which the call is posted", {
+  jsonrpc: required(LINE, "The name of the method"),
+  path: optional(PATH, "The path below the node's URL to which the call is posted", {
     default: "the node's URL itself",
   }),
 };
 
 const NAMES = {
-  names: setting(
+  names: optional(
     EXPRESSION,
     "A regular expression whose first group matches a name in the response",
   ),
-  except: setting(EXPRESSION, "A regular expression for names to omit"),
-  tree: setting(
+  except: optional(EXPRESSION, "A regular expression for names to omit"),
+  tree: optional(
     object({
-      name: needed(LINE, "The member that holds a name"),
-      children: needed(LINE, "The member that holds the list of children"),
+      name: required(LINE, "The member that holds a name"),
+      children: required(LINE, "The member that holds the list of children"),
     }),
     'The members to read if the response is a JSON tree. Set either "names" or "tree". ' +
       "The name of a method is its path from the root, such as block/get",
   ),
-  before: setting(
+  before: optional(
     LINE,
     "The separator between the group and the rest of a method name, if the response lists groups",
   ),
 };
 
-const NODE_PATH = needed(PATH, "A path below the node's URL");
+const NODE_PATH = required(PATH, "A path below the node's URL");
 
 const LISTING = v.pipe(
   oneOf({
     jsonrpc: { ...CALL, ...NAMES },
     get: { get: NODE_PATH, ...NAMES },
-    post: { post: NODE_PATH, json: setting(json, "The JSON to post"), ...NAMES },
+    post: { post: NODE_PATH, json: optional(json, "The JSON to post"), ...NAMES },
   }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -219,7 +219,7 @@ const LISTING = v.pipe(
 const OPERATIONS: SettingsOf<
   Pick<Kind, "description" | "listing" | "concurrency" | "batch_max" | "websocket">
 > = {
-  concurrency: setting(
+  concurrency: optional(
     wholeNumber(1, 1000),
     "The number of calls that the node can handle at once",
     {
@@ -227,7 +227,7 @@ const OPERATIONS: SettingsOf<
       example: "8",
     },
   ),
-  batch_max: setting(
+  batch_max: optional(
     wholeNumber(1),
     "The number of calls that the node takes in one JSON-RPC batch; 1 if it takes no batches",
     {
@@ -235,20 +235,20 @@ const OPERATIONS: SettingsOf<
       example: "10",
     },
   ),
-  websocket: setting(
+  websocket: optional(
     object({
-      path: setting(PATH, "The path below the node's URL"),
-      port_offset: setting(wholeNumber(1, 1000), "The difference to the port of the node's URL"),
+      path: optional(PATH, "The path below the node's URL"),
+      port_offset: optional(wholeNumber(1, 1000), "The difference to the port of the node's URL"),
     }),
     "Where the node takes WebSocket connections",
     { default: "where it takes JSON-RPC" },
   ),
-  description: setting(
+  description: optional(
     anyOf([PATH, object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
     "The place of the node's own description: a path below its URL that returns OpenAPI, " +
       "or a JSON-RPC method that returns OpenRPC",
   ),
-  listing: setting(
+  listing: optional(
     LISTING,
     "The request that lists the node's operations, " +
       "and a rule to find their names in the response. " +
@@ -258,20 +258,20 @@ const OPERATIONS: SettingsOf<
 };
 
 /** The name of a built-in kind. */
-export const KNOWN_KIND: Schema<string> = word(
+export const KNOWN_KIND: Schema<string> = choice(
   KIND_NAMES,
   "a known kind (see nodeface kinds)",
   KIND_ALIASES,
 );
 
 const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
-  extends: setting(
+  extends: optional(
     KNOWN_KIND,
     "The known kind that this kind extends. If this key is set, all other keys are optional. " +
       "Methods, paths and other members are added to the known kind, " +
       "or replace its members of the same name",
   ),
-  loosen: setting(
+  loosen: optional(
     v.array(LINE, "a list of operations"),
     "The operations, by method or operationId, " +
       "that are less restricted in this file than in the known kind. " +
@@ -281,44 +281,47 @@ const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
 };
 
 const authSettings = (path: Schema<string>): SettingsOf<KindAuth> => ({
-  refusal: setting(
+  refusal: optional(
     object({
-      header: needed(HEADER, "A header of the response"),
-      pattern: needed(EXPRESSION, "A regular expression for the header's value"),
+      header: required(HEADER, "A header of the response"),
+      pattern: required(EXPRESSION, "A regular expression for the header's value"),
     }),
     "The response with which the node refuses access. " +
       "Secrets from auth.files are sent only after this response",
   ),
-  files: setting(
+  files: optional(
     v.array(authFile(path), "a list of files"),
     "The files in which nodes of this kind store their secret. " +
       "Each entry is written like node.auth",
   ),
-  reads: setting(
-    word(["none"]),
+  reads: optional(
+    choice(["none"]),
     'If "none", read operations are called without the secret. ' +
       "With the secret, the node would return private data",
   ),
-  example: setting(authFile(path), "An example of node.auth, for nodes without secret files"),
+  example: optional(authFile(path), "An example of node.auth, for nodes without secret files"),
 });
 
-/** @param required makes a setting that a complete kind needs */
+/** @param requiredInKind makes a setting that a complete kind needs */
 const infoSettings = (
-  required: typeof needed,
+  requiredInKind: typeof required,
 ): SettingsOf<Pick<Kind, "static" | "sources" | "fields" | "health" | "history">> => ({
-  static: setting(map(INFO_KEY, json), "Keys to add, each with a constant value"),
-  sources: required(map(SOURCE_NAME, NODE_SOURCE), "The sources by name"),
-  fields: required(map(INFO_KEY, FIELD), "The keys of the info, each with the place of its value"),
-  health: required(
+  static: optional(map(INFO_KEY, json), "Keys to add, each with a constant value"),
+  sources: requiredInKind(map(SOURCE_NAME, NODE_SOURCE), "The sources by name"),
+  fields: requiredInKind(
+    map(INFO_KEY, FIELD),
+    "The keys of the info, each with the place of its value",
+  ),
+  health: requiredInKind(
     object({
-      ok: required(LINE, "A text that describes a node whose status is ok", {
+      ok: requiredInKind(LINE, "A text that describes a node whose status is ok", {
         example: "it has a leader and raises no alarm",
       }),
       ...HEALTH,
     }),
     "The rules for the status",
   ),
-  history: setting(
+  history: optional(
     v.pipe(v.array(HISTORY_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
       string[]
     >,
@@ -335,29 +338,29 @@ const infoSettings = (
  */
 export function kindSchema(path: Schema<string> = FILE, base?: Kind): Schema<Kind> {
   // In an extension, every setting is optional: an omitted setting is inherited from the base.
-  const required = base ? setting as typeof needed : needed;
+  const requiredInKind = base ? optional as typeof required : required;
   const kind: SettingsOf<Omit<Kind, "examples" | "rpc_path">> = {
-    title: required(LINE, "The display name of the kind"),
-    url: required(NODE_URL, "The usual URL of nodes of this kind"),
-    aliases: setting(
+    title: requiredInKind(LINE, "The display name of the kind"),
+    url: requiredInKind(NODE_URL, "The usual URL of nodes of this kind"),
+    aliases: optional(
       v.array(KIND_NAME, "a list of names"),
       "Other names for the kind: names of programs and networks",
     ),
     ...OPERATIONS,
-    detect: required(
+    detect: requiredInKind(
       filledMap(REFERENCE_TEXT, EXPRESSION, "places, each with a regular expression"),
       "Places in the node's responses, each with a regular expression. All must match",
     ),
-    auth: setting(
+    auth: optional(
       object(authSettings(path)),
       "How the node refuses access, and where it stores its secret",
     ),
-    ...infoSettings(required),
-    written_from: setting(
+    ...infoSettings(requiredInKind),
+    written_from: optional(
       filledList(WEB_URL, "a list of URLs"),
       "The source of the operations: URLs of files or folders at a fixed version",
     ),
-    tried: setting(LINE, "The software and version with which the read operations were tested"),
+    tried: optional(LINE, "The software and version with which the read operations were tested"),
     ...interfaceSettings(),
     ...EXTENSION,
   };

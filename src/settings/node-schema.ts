@@ -15,21 +15,21 @@ import { describeValue } from "../untrusted-text.ts";
 import {
   anyOf,
   BOOLEAN,
+  choice,
   filledList,
   json,
   map,
-  needed,
   NUMBER,
   object,
   oneOf,
+  optional,
+  required,
   type Schema,
   secret,
-  setting,
   type SettingDiagnostic,
   type Settings,
   type SettingsOf,
   typed,
-  word,
 } from "./schema.ts";
 import {
   AGE,
@@ -61,7 +61,7 @@ const SCHEMES = {
   header: 'a header value, or "Name: value"',
 } as const;
 
-const NAME_OF_HEADER = setting(
+const NAME_OF_HEADER = optional(
   HEADER,
   "The header that contains the secret. " +
     'If "header" is not set, the secret must have the form "Name: value"',
@@ -70,7 +70,7 @@ const NAME_OF_HEADER = setting(
   },
 );
 
-const MATCH = setting(EXPRESSION, "A regular expression whose first group captures the secret", {
+const MATCH = optional(EXPRESSION, "A regular expression whose first group captures the secret", {
   example: "'<apikey>(.*?)</apikey>'",
 });
 
@@ -86,7 +86,7 @@ function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
 
 const authFileForms = (path: Schema<string>) =>
   authForms("file", (secret) =>
-    needed(path, `A file with ${secret}`, {
+    required(path, `A file with ${secret}`, {
       example: "~/.node/secret",
     }));
 
@@ -97,12 +97,12 @@ function auth(path: Schema<string>): Schema<SecretPlace | undefined> {
   const variables = authForms(
     "env",
     (secret) =>
-      needed(VARIABLE, `An environment variable with ${secret}`, {
+      required(VARIABLE, `An environment variable with ${secret}`, {
         example: "NODE_SECRET",
       }),
   );
   const forms = oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
-  return setting(
+  return optional(
     secret(typed("SecretPlace", forms as Schema<SecretPlace>)),
     "The file or variable with the node's secret. " +
       "Only the origin of node.url receives the secret. If the secret has at least 8 " +
@@ -119,20 +119,20 @@ export function nodeSettings(
   own: readonly string[] = [],
 ): SettingsOf<NodeSettings> {
   return {
-    url: setting(NODE_URL, CLI_OPTIONS.url.text, CLI_OPTIONS.url),
-    kind: setting(
+    url: optional(NODE_URL, CLI_OPTIONS.url.text, CLI_OPTIONS.url),
+    kind: optional(
       kindName(own),
       'The kind of the node, or "none" to use only the settings in info',
       CLI_OPTIONS.kind,
     ),
-    ws: setting(WS_URL, "The URL for WebSocket connections to the node", {
+    ws: optional(WS_URL, "The URL for WebSocket connections to the node", {
       default: "url, with the path and port of the kind",
       example: "ws://127.0.0.1:8546",
     }),
     auth: auth(path),
-    tls: setting(
+    tls: optional(
       object({
-        ca_file: needed(
+        ca_file: required(
           path,
           "A PEM file with the CA certificate that signed the node's certificate",
           {
@@ -146,11 +146,11 @@ export function nodeSettings(
         example: "{ ca_file: ~/.node/ca.pem }",
       },
     ),
-    timeout: setting(TIMEOUT, "The maximum time for a response from the node", {
+    timeout: optional(TIMEOUT, "The maximum time for a response from the node", {
       default: DEFAULTS.timeout,
       example: "5s",
     }),
-    expect: setting(
+    expect: optional(
       map(INFO_KEY, anyOf([LINE, NUMBER], "a line of text, or a number")),
       "The identity of the node: values that /v1/info must have. If another node responds, its " +
         "status is degraded (wrong_network), and calls are not forwarded",
@@ -159,7 +159,7 @@ export function nodeSettings(
         example: '{ chain_id: "1" }',
       },
     ),
-    ask_methods: setting(
+    ask_methods: optional(
       BOOLEAN,
       "If true, the service asks the node once which methods of its kind the node lacks. " +
         "Only a node on this machine or in its network is asked",
@@ -172,16 +172,16 @@ export function nodeSettings(
 }
 
 const COMMON: SettingsOf<SourceOptions> = {
-  timeout: setting(TIMEOUT, "The maximum time for a response", {
+  timeout: optional(TIMEOUT, "The maximum time for a response", {
     default: "node.timeout",
   }),
-  ttl: setting(AGE, "The time for which a response is valid", {
+  ttl: optional(AGE, "The time for which a response is valid", {
     default: "info.ttl",
   }),
-  optional: setting(BOOLEAN, "If true, a missing method, path, file or program is not an error", {
+  optional: optional(BOOLEAN, "If true, a missing method, path, file or program is not an error", {
     default: "false",
   }),
-  keep_errors: setting(
+  keep_errors: optional(
     BOOLEAN,
     "If true, a JSON error response is used as the value, unless the method or path is missing. " +
       'The value of a JSON-RPC source is then an object with "result" or "error"',
@@ -193,37 +193,37 @@ const COMMON: SettingsOf<SourceOptions> = {
 
 const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   jsonrpc: {
-    jsonrpc: needed(LINE, "The JSON-RPC method to call", {
+    jsonrpc: required(LINE, "The JSON-RPC method to call", {
       example: "getmininginfo",
     }),
-    params: setting(
+    params: optional(
       anyOf([v.array(json, "a list"), map(LINE, json)], "a list or an object"),
       "The parameters. In a list, { from: PLACE } is replaced by a value from another response",
       {
         example: "[1, true]",
       },
     ),
-    path: setting(path, "The path below node.url to which the call is posted", {
+    path: optional(path, "The path below node.url to which the call is posted", {
       default: "node.url itself",
       example: "/rpc",
     }),
     ...COMMON,
   },
   get: {
-    get: needed(get, "A path below node.url, a URL, or a link in another response", {
+    get: required(get, "A path below node.url, a URL, or a link in another response", {
       example: "/status",
     }),
-    accept: setting(LINE, "The media type to request", {
+    accept: optional(LINE, "The media type to request", {
       default: "application/json",
       example: "application/nostr+json",
     }),
     ...COMMON,
   },
   post: {
-    post: needed(path, "The POST target: a path below node.url, or a URL", {
+    post: required(path, "The POST target: a path below node.url, or a URL", {
       example: "/v3/maintenance/status",
     }),
-    json: setting(json, "The JSON to post", {
+    json: optional(json, "The JSON to post", {
       example: "{}",
     }),
     ...COMMON,
@@ -239,13 +239,13 @@ const source = (path: Schema<string>): Schema<Source> =>
     oneOf({
       ...nodeSources(SOURCE_PATH, SOURCE_GET),
       file: {
-        file: needed(path, "A file with JSON or plain text", {
+        file: required(path, "A file with JSON or plain text", {
           example: "build.json",
         }),
         ...COMMON,
       },
       command: {
-        command: needed(
+        command: required(
           filledList(v.string("text"), "a list: the program and its arguments"),
           "A program and its arguments. " +
             "The program prints JSON or plain text, and runs without a shell",
@@ -263,24 +263,24 @@ const CONVERSIONS = ["hex", "base16", "number", "not", "count", "time", "uptime"
 const CONVERSION = anyOf([
   oneOf({
     count: {
-      count: needed(POINTER, "The number of members whose value at this JSON Pointer is true"),
+      count: required(POINTER, "The number of members whose value at this JSON Pointer is true"),
     },
     match: {
-      match: needed(
+      match: required(
         EXPRESSION,
         "The text that the first group matches, or the whole match if there is no group",
       ),
     },
-    add: { add: needed(NUMBER, "The value plus this number") },
-    times: { times: needed(NUMBER, "The value times this number") },
+    add: { add: required(NUMBER, "The value plus this number") },
+    times: { times: required(NUMBER, "The value times this number") },
     uptime: {
-      uptime: needed(word(["ms", "s", "m", "h"]), "The start time, from the uptime"),
+      uptime: required(choice(["ms", "s", "m", "h"]), "The start time, from the uptime"),
     },
     join: {
-      join: needed(v.string("text"), "All values, joined by this separator"),
+      join: required(v.string("text"), "All values, joined by this separator"),
     },
   }),
-  word(CONVERSIONS),
+  choice(CONVERSIONS),
 ], `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`);
 
 export const REFERENCES: Schema<Reference | Reference[]> = anyOf([
@@ -293,7 +293,7 @@ export const FIELD: Schema<Field> = typed(
   anyOf([
     REFERENCE_TEXT,
     object({
-      from: needed(
+      from: required(
         REFERENCES,
         "The place of the value: a source name and a JSON Pointer, joined by #. " +
           "If several places are listed, the first value found is used, " +
@@ -302,7 +302,7 @@ export const FIELD: Schema<Field> = typed(
           example: "net#/version",
         },
       ),
-      as: setting(
+      as: optional(
         CONVERSION,
         "The conversion of the value: hex (to or from hexadecimal), base16 (to hexadecimal " +
           "without 0x), number (from decimal), not (true becomes false), count (of members), " +
@@ -314,7 +314,7 @@ export const FIELD: Schema<Field> = typed(
           example: "{ match: '^v(.+)' }",
         },
       ),
-      unless: setting(
+      unless: optional(
         REFERENCE_TEXT,
         "The key is omitted from /v1/info if the value at this place is true",
         {
@@ -327,11 +327,11 @@ export const FIELD: Schema<Field> = typed(
 
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {
-    ttl: setting(AGE, "The minimum time between two queries of the node", {
+    ttl: optional(AGE, "The minimum time between two queries of the node", {
       default: DEFAULTS.ttl,
       example: "5s",
     }),
-    stale: setting(
+    stale: optional(
       AGE,
       "The time for which the last known values are shown after the node stops responding",
       {
@@ -339,13 +339,13 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
         example: "2m",
       },
     ),
-    static: setting(map(INFO_KEY, json), "Keys to add, each with a constant value", {
+    static: optional(map(INFO_KEY, json), "Keys to add, each with a constant value", {
       example: "{ name: my-node }",
     }),
-    hide: setting(v.array(INFO_KEY, "a list of keys"), "Keys to omit", {
+    hide: optional(v.array(INFO_KEY, "a list of keys"), "Keys to omit", {
       example: "[peers]",
     }),
-    watch: setting(
+    watch: optional(
       WATCH,
       "The interval at which the service queries the node, even without requests of clients. " +
         "In a host program, the default is off",
@@ -354,7 +354,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
         example: "5s",
       },
     ),
-    history: setting(
+    history: optional(
       HISTORY,
       "The period that /v1/history covers: at most 24h, in at most 240 samples",
       {
@@ -362,7 +362,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
         example: "24h",
       },
     ),
-    stalled_after: setting(
+    stalled_after: optional(
       STALLED_AFTER,
       "The node counts as stalled if it has no new block for this time",
       {
@@ -370,14 +370,14 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
         example: "10m",
       },
     ),
-    sources: setting(
+    sources: optional(
       map(SOURCE_NAME, source(path)),
       "Sources by name, which extend or replace the kind's sources",
       {
         example: "{ mining: { jsonrpc: getmininginfo } }",
       },
     ),
-    fields: setting(
+    fields: optional(
       map(INFO_KEY, FIELD),
       "Keys to add or replace. Each key needs a place such as net#/version, " +
         'or an object with "from"',

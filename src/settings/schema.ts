@@ -26,11 +26,11 @@ type Output<S extends Settings> = { [Key in keyof S]: v.InferOutput<S[Key]> };
 
 type More = Omit<About, "text">;
 
-export function setting<T>(schema: Schema<T>, text: string, more?: More): Schema<T | undefined> {
-  return needed(v.optional(schema), text, more);
+export function optional<T>(schema: Schema<T>, text: string, more?: More): Schema<T | undefined> {
+  return required(v.optional(schema), text, more);
 }
 
-export function needed<T>(schema: Schema<T>, text: string, more: More = {}): Schema<T> {
+export function required<T>(schema: Schema<T>, text: string, more: More = {}): Schema<T> {
   return v.pipe(schema, v.metadata({ about: { ...more, text } }));
 }
 
@@ -93,7 +93,7 @@ export function text<T = string>(
 }
 
 /** For each common wrong word in `also`, the message suggests the right word. */
-export function word<const W extends string>(
+export function choice<const W extends string>(
   words: readonly W[],
   expected: string = `one of ${words.join(", ")}`,
   also?: Readonly<Record<string, W>>,

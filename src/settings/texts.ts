@@ -12,7 +12,7 @@ import type { Reference } from "../kinds/kind.ts";
 import { bytesOf, DURATION, type Duration, milliseconds, SIZE as SIZE_FORM } from "../units.ts";
 import { didYouMean } from "../nearest.ts";
 import { EXPRESSION_MAX, mistakeInExpression } from "../regular-expression.ts";
-import { anyOf, meantWord, mustBe, type Schema, secret, text, typed, word } from "./schema.ts";
+import { anyOf, choice, meantWord, mustBe, type Schema, secret, text, typed } from "./schema.ts";
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
@@ -36,7 +36,7 @@ export const TITLE: Schema<string> = text(
 const SWITCH_WORDS = { on: "true", yes: "true", 1: "true", off: "false", no: "false", 0: "false" };
 
 export const SWITCH: Schema<boolean> = v.pipe(
-  word(["true", "false"], "true or false", SWITCH_WORDS as Record<string, "true" | "false">),
+  choice(["true", "false"], "true or false", SWITCH_WORDS as Record<string, "true" | "false">),
   v.transform((text) => text === "true"),
 );
 
@@ -318,7 +318,7 @@ export const STALLED_AFTER: Schema<Duration> = duration("24h", "10s");
 
 function durationOrOff(longest: Duration, shortest: Duration): Schema<Duration | "off"> {
   const expected = 'a duration such as "30s", or off';
-  return anyOf([duration(longest, shortest, ", or off"), word(["off"], expected)], expected);
+  return anyOf([duration(longest, shortest, ", or off"), choice(["off"], expected)], expected);
 }
 
 export const SIZE: Schema<string> = text('a size such as "32MiB", from 1KiB to 1GiB', SIZE_FORM, {

@@ -47,7 +47,7 @@ export class EventPeer implements SessionPeer {
     return result;
   }
 
-  tell(events: PeerEvents): void {
+  attach(events: PeerEvents): void {
     this.#events = events;
   }
 

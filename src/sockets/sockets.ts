@@ -135,7 +135,7 @@ export class Sockets implements SessionOwner, Follower {
     const { gone = request.signal } = request;
     const peer = new EventPeer();
     const session = this.#open(peer, { request, query, caller, token, drop });
-    peer.tell(session);
+    peer.attach(session);
     gone.addEventListener("abort", () => peer.leave());
     if (gone.aborted) peer.leave();
     const outcome = await session.follow({ entry, params, isHeavy: false });
