@@ -296,7 +296,7 @@ function shownOf(kind: Kind): string {
 
 function openedOf({ operations }: DocumentedKind): string {
   const reads = operations.filter(({ marks }) =>
-    marks["x-access"] === "read" && !marks["x-streaming"]
+    marks["x-access"] === "read" && marks["x-streaming"] !== true
   );
   const common = reads.filter(({ marks }) => marks["x-common"]).map(({ name }) => code(name));
   const named = common.slice(0, NAMED_MAX).join(", ");

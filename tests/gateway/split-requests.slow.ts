@@ -223,6 +223,12 @@ function exchange(
           // that request.
           return status >= 400 ? socket.destroy() : fail(`has an extra response: ${status}`);
         }
+        // Too much content waits behind the first request, and the connection closes.
+        if (status === 429 && request !== requests[0]) {
+          seen.refused++;
+          waiting.length = 0;
+          return socket.destroy();
+        }
         const isSame = status === 200 && content.equals(request.content);
         if (request.isBroken && status >= 400) seen.refused++;
         else if (request.isBroken || !isSame) return fail(`has the response ${head}`);
