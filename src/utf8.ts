@@ -53,12 +53,7 @@ export async function encodeTexts(texts: readonly string[]): Promise<Bytes> {
   const length = texts.reduce((sum, { length }) => sum + length, 0);
   if (!isLong(length)) return encodeText(texts.join(""));
   await nextTurn();
-  let size = 0;
-  for (const part of shortPartsOf(texts)) {
-    size += sizeOf(part);
-    await pause();
-  }
-  const bytes: Bytes = new Uint8Array(size);
+  const bytes: Bytes = new Uint8Array(await countBytes(texts));
   let at = 0;
   for (const part of shortPartsOf(texts)) {
     at += encoder.encodeInto(part, bytes.subarray(at)).written;
@@ -67,12 +62,12 @@ export async function encodeTexts(texts: readonly string[]): Promise<Bytes> {
   return bytes;
 }
 
-/** Resolves to the number of bytes that a text, which is well-formed, has as UTF-8. */
-export async function countBytes(text: string): Promise<number> {
+/** Resolves to the number of bytes that texts, which are well-formed, have as UTF-8. */
+export async function countBytes(texts: readonly string[]): Promise<number> {
   let size = 0;
-  for (const part of shortPartsOf([text])) {
+  for (const part of shortPartsOf(texts)) {
     size += sizeOf(part);
-    if (isLong(text.length)) await pause();
+    await pause();
   }
   return size;
 }

@@ -258,7 +258,7 @@ class Calls {
     const text = outcome.error ? outcome.json : outcome.result;
     if (this.#isOnly || text === undefined) return size;
     if (isLong(size)) await pause();
-    return await countBytes(text);
+    return await countBytes([text]);
   }
 
   #replyOf(error: unknown): Reply {
