@@ -232,9 +232,10 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     server.timeout(request, isShort ? IDLE_SECONDS : SILENCE_SECONDS);
     const held = response instanceof ResponseInParts ? response.held : undefined;
     if (held?.parts.length === 1) response = watchWhole(held, response, sending);
-    else if (!response.body || (!held && response.headers.has("content-length"))) {
-      sending.endLater();
-    } else response = watchStream(response.body, response, sending);
+    // Reading `body` makes a stream of it, which takes a fifth of a short request's time (Bun 1.4).
+    else if (!held && response.headers.has("content-length")) sending.endLater();
+    else if (response.body) response = watchStream(response.body, response, sending);
+    else sending.endLater();
   } catch (error) {
     report(error, request, app, callbacks);
     response = failure();
