@@ -436,8 +436,8 @@ rpc("each call of a batch that is written anew counts the bytes of its own part"
   const error = '{"code":1,"message":"naïve"}';
   const results = ['"aé"', long].map((text, id) => `{"id":${id},"result":${text}}`);
   node.answer = json(`[${results},{"id":2,"error":${error}}]`);
-  await own.rpc([...Array(3).fill(call("number")), { id: 9, method: "nope" }]);
-  assert.equal(own.calls.map(({ bytes }) => bytes), [5, 240_002, 29]);
+  await own.rpc([...Array(4).fill(call("number")), { id: 9, method: "nope" }]);
+  assert.equal(own.calls.map(({ bytes }) => bytes), [5, 240_002, 29, 0]);
 });
 
 for (

@@ -252,12 +252,15 @@ class Calls {
     }
   }
 
-  /** Of one of several calls, only its own part of the response counts. */
+  /**
+   * Of one of several calls, and of a call on the client's own connection, only the result or the
+   * error counts.
+   */
   async #countBytes(outcome: CallOutcome): Promise<number> {
-    const size = outcome.response?.size ?? 0;
-    const text = outcome.error ? outcome.json : outcome.result;
-    if (this.#isOnly || text === undefined) return size;
-    if (isLong(size)) await pause();
+    const { response } = outcome;
+    if (this.#isOnly && response) return response.size;
+    const text = (outcome.error ? outcome.json : outcome.result) ?? "";
+    if (isLong(text.length)) await pause();
     return await countBytes([text]);
   }
 

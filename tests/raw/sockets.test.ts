@@ -36,7 +36,7 @@ sockets(
     besideNode(
       SocketNode.start({ subscribe: {}, unsubscribe: {}, status: { a: 1 } }),
       "cosmos",
-      async ({ url }, node) => {
+      async ({ url, service }, node) => {
         const client = await SocketClient.open(`${url}/websocket`);
         node.onSubscribe = (connection, _, { id, params }) => {
           for (const at of [1, 2]) {
@@ -60,6 +60,7 @@ sockets(
         assert.equal((await client.call("status")).result, { a: 1 });
         assert.is(results("mine").length, 3);
         assert.is(node.heads.at(-1)!.url, "/websocket");
+        assert.match(service.stderr(), / subscribe 200 \d+ ms 2 bytes$/m);
         client.socket.close(1000, "");
       },
     ),
